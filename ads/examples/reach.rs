@@ -30,9 +30,7 @@ const ROUNDS: usize = 50;
 
 #[tokio::main]
 async fn main() {
-    let mut numbers = std::env::args()
-        .skip(1)
-        .filter_map(|text| text.parse().ok());
+    let mut numbers = std::env::args().skip(1).filter_map(|text| text.parse().ok());
     let users: i64 = numbers.next().unwrap_or(1_000_000);
     let posts: i64 = numbers.next().unwrap_or(1_000_000);
     let folder = tempfile::tempdir().expect("a folder");
@@ -51,10 +49,7 @@ async fn main() {
     drop(Store::open(options()).await.expect("a store"));
     let begun = base::clock::monotonic_now();
     fill(&file, users, posts);
-    println!(
-        "{users} users, {posts} posts: filled in {:.1?}",
-        begun.elapsed()
-    );
+    println!("{users} users, {posts} posts: filled in {:.1?}", begun.elapsed());
     let store = Arc::new(Store::open(options()).await.expect("a store"));
     let search = PostSearch::open(&folder.path().join("search")).expect("an index");
     let begun = base::clock::monotonic_now();
@@ -62,12 +57,7 @@ async fn main() {
     println!("indexed in {:.1?}", begun.elapsed());
     let evaluator = Evaluator::new(Some(Arc::clone(&search)));
     reach(&store, &evaluator, users).await;
-    for (keyword, place) in [
-        ("w5", None),
-        ("w200", None),
-        ("w5000", None),
-        ("w200", Some("PT")),
-    ] {
+    for (keyword, place) in [("w5", None), ("w200", None), ("w5000", None), ("w200", Some("PT"))] {
         look(&store, &evaluator, keyword, place).await;
     }
 }
@@ -75,9 +65,7 @@ async fn main() {
 async fn reach(store: &Store, evaluator: &Arc<Evaluator>, users: i64) {
     let code = |number: usize| {
         let all = gazetteer().all();
-        all.get(number)
-            .map(|spot| spot.id.clone())
-            .unwrap_or_default()
+        all.get(number).map(|spot| spot.id.clone()).unwrap_or_default()
     };
     let one = |kind: &str, value: String, operator| TargetingCriterion {
         kind: kind.to_owned(),
@@ -143,8 +131,7 @@ async fn look(store: &Store, evaluator: &Arc<Evaluator>, keyword: &str, place: O
             let country = match &place {
                 Some(code) => Some(insights::InsightsCountry {
                     code: code.clone(),
-                    residents: evaluator
-                        .users_in_country(tx, &gazetteer().find_country(code).unwrap().id)?,
+                    residents: evaluator.users_in_country(tx, &gazetteer().find_country(code).unwrap().id)?,
                 }),
                 None => None,
             };
@@ -161,9 +148,7 @@ async fn look(store: &Store, evaluator: &Arc<Evaluator>, keyword: &str, place: O
             let begun = base::clock::monotonic_now();
             let volume = insights::count_volume(tx, &snapshot, &wanted, 3_600_000)?;
             let counted = begun.elapsed();
-            let related = evaluator
-                .insights
-                .find_related_keywords(tx, &snapshot, &wanted)?;
+            let related = evaluator.insights.find_related_keywords(tx, &snapshot, &wanted)?;
             let total: u64 = volume.iter().sum();
             Ok((total, counted, related.len(), begun.elapsed()))
         };
@@ -185,12 +170,7 @@ fn fill(file: &std::path::Path, users: i64, posts: i64) {
     let mut conn = rusqlite::Connection::open(file).expect("the file");
     conn.execute_batch("PRAGMA synchronous = OFF").expect("set");
     let tx = conn.transaction().expect("a transaction");
-    let names: Vec<&str> = gazetteer()
-        .all()
-        .iter()
-        .take(50)
-        .map(|spot| spot.name)
-        .collect();
+    let names: Vec<&str> = gazetteer().all().iter().take(50).map(|spot| spot.name).collect();
     let user = |number: i64| (number << 22) + 1;
     {
         let mut add = tx
@@ -204,10 +184,7 @@ fn fill(file: &std::path::Path, users: i64, posts: i64) {
             .unwrap();
         let recent = base::id::first_snowflake_at(Time::from_ms(NOW_MS - WEEK_MS));
         for number in 1..=users {
-            let home = names
-                .get(dice.below(names.len()))
-                .copied()
-                .unwrap_or_default();
+            let home = names.get(dice.below(names.len())).copied().unwrap_or_default();
             let values = (user(number), format!("u{number}"), NOW_MS, home);
             add.execute(values).unwrap();
             for _ in 0..10 {
@@ -229,9 +206,7 @@ fn fill(file: &std::path::Path, users: i64, posts: i64) {
             let at = NOW_MS - WEEK_MS + WEEK_MS / posts.max(1) * number;
             let id = base::id::first_snowflake_at(Time::from_ms(at)) + number % 4_096;
             let count = 6 + dice.below(18);
-            let words: Vec<String> = (0..count)
-                .map(|_| format!("w{}", dice.zipf(WORDS)))
-                .collect();
+            let words: Vec<String> = (0..count).map(|_| format!("w{}", dice.zipf(WORDS))).collect();
             let someone = |dice: &mut Dice| {
                 let number = dice.below(usize::try_from(users).unwrap_or(1));
                 user(1 + i64::try_from(number).unwrap_or(0))

@@ -118,10 +118,7 @@ impl RequiredRole {
             Self::CampaignWriter => matches!(role, Admin | AdManager),
             Self::CreativeWriter => matches!(role, Admin | AdManager | CreativeManager),
             Self::StatsReader => !matches!(role, PartnerAudienceManager),
-            Self::AudienceReader => matches!(
-                role,
-                Admin | AdManager | CampaignAnalyst | PartnerAudienceManager
-            ),
+            Self::AudienceReader => matches!(role, Admin | AdManager | CampaignAnalyst | PartnerAudienceManager),
             Self::Planner => !matches!(role, AdsRole::Analyst),
             Self::AudienceWriter => matches!(role, Admin | AdManager | PartnerAudienceManager),
             Self::Admin => matches!(role, Admin),

@@ -105,13 +105,7 @@ impl<'t, 'c> AccountContext<'t, 'c> {
 
     /// Opens an account for what the caller wants to do. That it is not there and that it is not
     /// for the caller is the same.
-    pub fn open_account(
-        &mut self,
-        id: i64,
-        who: RequiredRole,
-        writes: bool,
-        with_deleted: bool,
-    ) -> Result<(), Error> {
+    pub fn open_account(&mut self, id: i64, who: RequiredRole, writes: bool, with_deleted: bool) -> Result<(), Error> {
         if writes {
             // All changes of an account come one after the other: limits and sums hold by that.
             records::lock(self.tx, ACCOUNT.name, id)?;
@@ -122,8 +116,7 @@ impl<'t, 'c> AccountContext<'t, 'c> {
             return Err(account_not_found(id));
         };
         let record = AdsRecord::from_stored(&ACCOUNT, &row)?;
-        let known =
-            record.flag("sandbox") == self.caller.sandbox && (with_deleted || !record.deleted);
+        let known = record.flag("sandbox") == self.caller.sandbox && (with_deleted || !record.deleted);
         let Some(role) = AdsRole::parse(&access.role).filter(|_| known) else {
             return Err(account_not_found(id));
         };
@@ -167,17 +160,11 @@ impl<'t, 'c> AccountContext<'t, 'c> {
     }
 
     /// A record of the account or of everyone, deleted or not.
-    pub fn find_record(
-        &mut self,
-        of: &'static Resource,
-        id: i64,
-    ) -> Result<Option<AdsRecord>, Error> {
+    pub fn find_record(&mut self, of: &'static Resource, id: i64) -> Result<Option<AdsRecord>, Error> {
         let account = self.account_id()?;
         let row = records::find_by_id(self.tx, of.name, id)?;
         let row = row.filter(|row| [account, SHARED_ACCOUNT_ID].contains(&row.account_id));
-        Ok(row
-            .map(|row| AdsRecord::from_stored(of, &row))
-            .transpose()?)
+        Ok(row.map(|row| AdsRecord::from_stored(of, &row)).transpose()?)
     }
 
     /// A record of the account that is not deleted, or the refusal that says so.
@@ -200,10 +187,7 @@ impl<'t, 'c> AccountContext<'t, 'c> {
     ) -> Result<Vec<AdsRecord>, Error> {
         let account = self.account_id()?;
         let rows = records::list_by_field(self.tx, of.name, account, (field, value), false)?;
-        let all: Result<Vec<AdsRecord>, _> = rows
-            .iter()
-            .map(|row| AdsRecord::from_stored(of, row))
-            .collect();
+        let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|row| AdsRecord::from_stored(of, row)).collect();
         Ok(all?)
     }
 
@@ -216,10 +200,7 @@ impl<'t, 'c> AccountContext<'t, 'c> {
     ) -> Result<Vec<AdsRecord>, Error> {
         let account = self.account_id()?;
         let rows = records::list_by_field(self.tx, of.name, account, (field, value), true)?;
-        let all: Result<Vec<AdsRecord>, _> = rows
-            .iter()
-            .map(|row| AdsRecord::from_stored(of, row))
-            .collect();
+        let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|row| AdsRecord::from_stored(of, row)).collect();
         Ok(all?)
     }
 
@@ -236,11 +217,7 @@ impl<'t, 'c> AccountContext<'t, 'c> {
 
     /// Writes a record as it now is, without anyone being told: what the platform works out.
     pub fn save_record(&mut self, record: &AdsRecord) -> Result<(), Error> {
-        Ok(records::update(
-            self.tx,
-            record.resource.name,
-            &record.to_stored(),
-        )?)
+        Ok(records::update(self.tx, record.resource.name, &record.to_stored())?)
     }
 }
 

@@ -41,22 +41,11 @@ pub fn grant_role(
         "role": role.name(),
         "composes": composes,
     });
-    Ok(audit::append(
-        tx,
-        by,
-        AuditAction::ADS_ROLE_GIVE,
-        None,
-        &detail,
-    )?)
+    Ok(audit::append(tx, by, AuditAction::ADS_ROLE_GIVE, None, &detail)?)
 }
 
 /// Takes a user's role on an account away; nothing where there was none.
-pub fn revoke_role(
-    tx: &mut Tx<'_>,
-    by: &AuditActor,
-    account: &AdsRecord,
-    user: UserId,
-) -> Result<(), Error> {
+pub fn revoke_role(tx: &mut Tx<'_>, by: &AuditActor, account: &AdsRecord, user: UserId) -> Result<(), Error> {
     ensure_may_manage_roles(tx, by, account)?;
     ensure_admin_remains(tx, by, account, user)?;
     if !ads::revoke_access(tx, user, account.id)? {
@@ -66,21 +55,11 @@ pub fn revoke_role(
         "account_id": account.formatted_id(),
         "user_id": user.to_string(),
     });
-    Ok(audit::append(
-        tx,
-        by,
-        AuditAction::ADS_ROLE_TAKE,
-        None,
-        &detail,
-    )?)
+    Ok(audit::append(tx, by, AuditAction::ADS_ROLE_TAKE, None, &detail)?)
 }
 
 /// Refuses whoever may not decide about it. Decisions about an account come one after the other.
-fn ensure_may_manage_roles(
-    tx: &mut Tx<'_>,
-    by: &AuditActor,
-    account: &AdsRecord,
-) -> Result<(), Error> {
+fn ensure_may_manage_roles(tx: &mut Tx<'_>, by: &AuditActor, account: &AdsRecord) -> Result<(), Error> {
     records::lock(tx, ACCOUNT.name, account.id)?;
     if by.operator {
         return Ok(());
@@ -98,12 +77,7 @@ fn ensure_may_manage_roles(
 }
 
 /// Nobody can leave an account without an administrator; an operator can, and appoint another.
-fn ensure_admin_remains(
-    tx: &mut Tx<'_>,
-    by: &AuditActor,
-    account: &AdsRecord,
-    without: UserId,
-) -> Result<(), Error> {
+fn ensure_admin_remains(tx: &mut Tx<'_>, by: &AuditActor, account: &AdsRecord, without: UserId) -> Result<(), Error> {
     if by.operator {
         return Ok(());
     }

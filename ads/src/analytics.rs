@@ -73,11 +73,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         jobs::list,
     )
     .requires_role(RequiredRole::StatsReader)
-    .params(&[
-        FieldSpec::new("job_ids", FieldKind::Longs(200)),
-        COUNT,
-        CURSOR,
-    ]),
+    .params(&[FieldSpec::new("job_ids", FieldKind::Longs(200)), COUNT, CURSOR]),
     CustomOperation::mutation(
         "DELETE",
         "deleteAdsStatsJob",
@@ -100,10 +96,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         START,
         END,
         FieldSpec::new("campaign_ids", FieldKind::Ids(&CAMPAIGN, 200)),
-        FieldSpec::new(
-            "funding_instrument_ids",
-            FieldKind::Ids(&FUNDING_INSTRUMENT, 200),
-        ),
+        FieldSpec::new("funding_instrument_ids", FieldKind::Ids(&FUNDING_INSTRUMENT, 200)),
         FieldSpec::new("line_item_ids", FieldKind::Ids(&LINE_ITEM, 200)),
     ]),
     CustomOperation::get(
@@ -130,11 +123,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .requires_role(RequiredRole::CampaignReader)
     .rate_limited(AdsRateClass::Stats)
     .params(&[
-        FieldSpec::new(
-            "funding_instrument_ids",
-            FieldKind::Ids(&FUNDING_INSTRUMENT, 20),
-        )
-        .required(),
+        FieldSpec::new("funding_instrument_ids", FieldKind::Ids(&FUNDING_INSTRUMENT, 20)).required(),
         START,
         END,
     ]),
@@ -143,10 +132,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
 /// Days that are answered at once.
 const SYNC_MAX_DAYS: i64 = 7;
 
-fn get_stats(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn get_stats(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     let ask = StatsQuery::parse(desk, given, SYNC_MAX_DAYS)?;
     let (length, data) = time_series::load_stats(desk.tx, &ask)?;
     let mut answer = OperationOutput::from_value(&data);
@@ -157,10 +143,7 @@ fn get_stats(
 }
 
 /// The figures that a job works out, at once: for a person who looks at those of one thing.
-pub fn compute_job_stats(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<Value, Error> {
+pub fn compute_job_stats(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<Value, Error> {
     let ask = StatsQuery::parse_job(desk, given)?;
     let (_, data) = time_series::load_stats(desk.tx, &ask)?;
     Ok(data)

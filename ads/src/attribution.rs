@@ -97,10 +97,7 @@ fn acts_from_log(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<Vec<EngagementAct
 
 /// What an act is to the ledger: because of an impression of the last day, or because the post is
 /// there for its promotion only.
-pub(crate) fn attribute_act(
-    tx: &mut Tx<'_>,
-    act: EngagementAct,
-) -> Result<Option<LedgerEvent>, Fault> {
+pub(crate) fn attribute_act(tx: &mut Tx<'_>, act: EngagementAct) -> Result<Option<LedgerEvent>, Fault> {
     let since = act.at.plus_ms(-ATTRIBUTION_WINDOW_MS);
     for shown in ledger::list_impressions_of_viewer(tx, act.viewer, since)? {
         if shown.at <= act.at && matches_impression(tx, &shown, act)? {
@@ -114,8 +111,7 @@ pub(crate) fn attribute_act(
     if post.is_none_or(|post| !post.nullcast) {
         return Ok(None);
     }
-    let mut promoted =
-        records::list_in_all_accounts(tx, PROMOTED_POST.name, ("post_id", act.subject))?;
+    let mut promoted = records::list_in_all_accounts(tx, PROMOTED_POST.name, ("post_id", act.subject))?;
     if promoted.is_empty() {
         // It may be promoted by being reposted.
         for repost in store::reposts::list_nullcast(tx, PostId::new(act.subject))? {
@@ -146,11 +142,7 @@ fn matches_impression(tx: &mut Tx<'_>, shown: &AdEvent, act: EngagementAct) -> R
 
 /// Each reply counts; everything else once for an impression, however often it is taken back.
 fn dedup_key(id: i64, act: EngagementAct, of: i64) -> i64 {
-    if act.kind == AdEventKind::Reply {
-        id
-    } else {
-        of
-    }
+    if act.kind == AdEventKind::Reply { id } else { of }
 }
 
 fn event_from_impression(tx: &Tx<'_>, shown: &AdEvent, act: EngagementAct) -> LedgerEvent {

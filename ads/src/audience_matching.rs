@@ -22,10 +22,7 @@ const DAY: i64 = 24 * 3_600_000;
 
 /// Lists of people that are matched, and where each says how many it comes to. They count their ids
 /// together.
-static SIZE_FIELDS: [(&Resource, &str); 2] = [
-    (&CUSTOM_AUDIENCE, "audience_size"),
-    (&DO_NOT_REACH_LIST, "list_size"),
-];
+static SIZE_FIELDS: [(&Resource, &str); 2] = [(&CUSTOM_AUDIENCE, "audience_size"), (&DO_NOT_REACH_LIST, "list_size")];
 
 /// How audiences are worked out.
 #[derive(Clone, Copy, Debug)]
@@ -140,9 +137,7 @@ pub fn save_measurement(
     let told = discretion.disclose_size(found.size).displayed_count();
     let targetable = told.is_some_and(|told| told >= discretion.min_size);
     let changes = record.flag("targetable") != targetable;
-    let size = SIZE_FIELDS
-        .iter()
-        .find(|(of, _)| std::ptr::eq(*of, record.resource));
+    let size = SIZE_FIELDS.iter().find(|(of, _)| std::ptr::eq(*of, record.resource));
     record.set(size.map_or("audience_size", |(_, size)| *size), told);
     record.set("targetable", i64::from(targetable));
     record.set("processed", 1);

@@ -18,11 +18,7 @@ type MemberLookup<'f> = &'f mut dyn FnMut(i64, (Time, Time)) -> Result<Vec<i64>,
 
 /// Whom a list of people comes to: those whom its members are, or who are left of other lists by
 /// its segments. Ids, in their order.
-pub fn resolve_members(
-    list: Option<&AdsRecord>,
-    now: Time,
-    find: MemberLookup<'_>,
-) -> Result<Vec<i64>, Error> {
+pub fn resolve_members(list: Option<&AdsRecord>, now: Time, find: MemberLookup<'_>) -> Result<Vec<i64>, Error> {
     let Some(list) = list.filter(|list| !list.deleted) else {
         return Ok(Vec::new());
     };
@@ -71,10 +67,7 @@ impl MemberChangeSet {
             ..RequestMember::default()
         };
         Self {
-            members: stored
-                .iter()
-                .map(|(_, member)| (*member, there.clone()))
-                .collect(),
+            members: stored.iter().map(|(_, member)| (*member, there.clone())).collect(),
             keys: stored.iter().copied().collect(),
             stored_keys: stored.into_iter().collect(),
         }
@@ -82,20 +75,14 @@ impl MemberChangeSet {
 
     /// Who a member has turned out to be.
     fn merged_number(&self, mut number: i64) -> i64 {
-        while let Some(into) = self
-            .members
-            .get(&number)
-            .and_then(|member| member.merged_into)
-        {
+        while let Some(into) = self.members.get(&number).and_then(|member| member.merged_into) {
             number = into;
         }
         number
     }
 
     fn is_removed(&self, number: i64) -> bool {
-        self.members
-            .get(&number)
-            .is_some_and(|member| member.removed)
+        self.members.get(&number).is_some_and(|member| member.removed)
     }
 
     /// The members that hold any of these keys.
@@ -147,10 +134,7 @@ impl MemberChangeSet {
         }
         for (key, number) in &self.keys {
             let now = self.merged_number(*number);
-            let stored = self
-                .stored_keys
-                .get(key)
-                .map(|number| self.merged_number(*number));
+            let stored = self.stored_keys.get(key).map(|number| self.merged_number(*number));
             if !self.is_removed(now) && stored != Some(now) {
                 changes.keys.push((*key, now));
             }

@@ -24,12 +24,7 @@ struct BatchItem<'i> {
 impl<'i> BatchItem<'i> {
     fn parse(of: &Resource, item: &'i Value) -> Self {
         let name = item.get("operation_type").unwrap_or(&Value::Null);
-        let verb = match name
-            .as_str()
-            .unwrap_or_default()
-            .to_ascii_lowercase()
-            .as_str()
-        {
+        let verb = match name.as_str().unwrap_or_default().to_ascii_lowercase().as_str() {
             "create" => Some(ResourceVerb::Create),
             "update" => Some(ResourceVerb::Update),
             "delete" => Some(ResourceVerb::Delete),
@@ -52,10 +47,7 @@ pub fn apply_batch(
 ) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let items = batch_items(of, given.json.as_ref())?;
-    let items: Vec<BatchItem<'_>> = items
-        .iter()
-        .map(|item| BatchItem::parse(of, item))
-        .collect();
+    let items: Vec<BatchItem<'_>> = items.iter().map(|item| BatchItem::parse(of, item)).collect();
     // What is deleted makes room for the rest.
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|place| {
@@ -84,9 +76,7 @@ pub fn apply_batch(
         }
         match result {
             Ok(record) => set_at_index(&mut done, place, Some(record)),
-            Err(Error::Refused(Refusal::Ads(declined))) => {
-                set_at_index(&mut wrong, place, declined.problems)
-            }
+            Err(Error::Refused(Refusal::Ads(declined))) => set_at_index(&mut wrong, place, declined.problems),
             Err(other) => return Err(other),
         }
     }
@@ -145,9 +135,7 @@ fn batch_items<'j>(of: &Resource, json: Option<&'j Value>) -> Result<&'j [Value]
         return Err(wrong(message));
     }
     if items.iter().any(|item| !item.is_object()) {
-        return Err(wrong(
-            "Every item of a batch must be a JSON object".to_owned(),
-        ));
+        return Err(wrong("Every item of a batch must be a JSON object".to_owned()));
     }
     Ok(items)
 }
@@ -165,9 +153,7 @@ fn apply_item(
             Value::Null => AdsProblem::missing_parameter("operation_type"),
             other => {
                 let shown = RawParam::Json(other).display_text();
-                let message = format!(
-                    "Expected Create, Update or Delete, got \"{shown}\" for operation_type"
-                );
+                let message = format!("Expected Create, Update or Delete, got \"{shown}\" for operation_type");
                 AdsProblem::invalid_parameter("operation_type", shown, message)
             }
         };
@@ -179,8 +165,7 @@ fn apply_item(
         ResourceVerb::Update => field_params(of, false),
         _ => Vec::new(),
     };
-    let mut given =
-        ParsedParams::parse_item(&params, &item.params, speech, verb == ResourceVerb::Update);
+    let mut given = ParsedParams::parse_item(&params, &item.params, speech, verb == ResourceVerb::Update);
     let id = match verb {
         ResourceVerb::Create => Ok(0),
         _ => item_record_id(of, item, &mut given, speech),

@@ -30,11 +30,7 @@ pub fn anonymous_viewer_id(key: &[u8; 32], address: &str, agent: &str) -> i64 {
 }
 
 /// Records that the link of a card was opened at a post; whether it counts for anything.
-pub fn record_card_click(
-    tx: &mut Tx<'_>,
-    link: &CardLink,
-    click: &CardClick,
-) -> Result<bool, Fault> {
+pub fn record_card_click(tx: &mut Tx<'_>, link: &CardLink, click: &CardClick) -> Result<bool, Fault> {
     let post = posts::find_by_id(tx, click.post)?;
     let carries = format!("card://{}", link.card_id);
     if post.is_none_or(|post| post.card_uri != carries || post.state != PostState::Live) {
@@ -59,14 +55,10 @@ pub fn record_card_click(
 }
 
 /// What a click is where it came with the token of an impression that was reported.
-fn event_from_impression_token(
-    tx: &mut Tx<'_>,
-    click: &CardClick,
-) -> Result<Option<LedgerEvent>, Fault> {
+fn event_from_impression_token(tx: &mut Tx<'_>, click: &CardClick) -> Result<Option<LedgerEvent>, Fault> {
     let (now, post) = (tx.now(), click.post.get());
     let shown = click.impression.as_ref().filter(|shown| {
-        let holds =
-            shown.requested_at.ms() <= now.ms() && now.ms() <= shown.engageable_until().ms();
+        let holds = shown.requested_at.ms() <= now.ms() && now.ms() <= shown.engageable_until().ms();
         holds && shown.creative == AdEntity::PromotedPost && shown.subject == post
     });
     let Some(shown) = shown else {

@@ -73,10 +73,7 @@ mod tests {
         assert_eq!(rates.market_and_rate("EUR"), ("", 1_080_000));
         assert_eq!(rates.market_and_rate("USD"), ("", RATE_ONE));
         assert_eq!(rates.market_and_rate("JPY"), ("JPY", RATE_ONE));
-        assert_eq!(
-            CurrencyRates::default().market_and_rate("EUR"),
-            ("EUR", RATE_ONE)
-        );
+        assert_eq!(CurrencyRates::default().market_and_rate("EUR"), ("EUR", RATE_ONE));
         for wrong in [
             "",
             "EUR",

@@ -9,9 +9,7 @@ use store::{Tx, media, posts, records};
 use crate::attribution::{EngagementAct, attribute_act};
 use crate::ledger::record_events;
 use crate::record::AdsRecord;
-use crate::resources::conversation_cards::{
-    IMAGE_CONVERSATION_CARD, OPTIONS, VIDEO_CONVERSATION_CARD,
-};
+use crate::resources::conversation_cards::{IMAGE_CONVERSATION_CARD, OPTIONS, VIDEO_CONVERSATION_CARD};
 
 /// A picture, and the film that it is a still of: paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,9 +40,8 @@ pub struct ConversationCardContent {
 impl ConversationCardContent {
     /// Whether a text answers the card: one of the hashtags is in it.
     pub fn is_answered_by(&self, text: &str) -> bool {
-        let words = text.split(|letter: char| {
-            letter.is_whitespace() || matches!(letter, '.' | ',' | '!' | '?' | ';' | ':' | ')')
-        });
+        let words = text
+            .split(|letter: char| letter.is_whitespace() || matches!(letter, '.' | ',' | '!' | '?' | ';' | ':' | ')'));
         let mut words = words.map(str::to_lowercase);
         words.any(|word| {
             let mut choices = self.options.iter();
@@ -73,9 +70,7 @@ fn card_from_record(tx: &mut Tx<'_>, card: &AdsRecord) -> Result<ConversationCar
     let poster = media_paths(tx, &field("poster_media_key", moves))?;
     let film = media_paths(tx, &field("unlocked_video_media_key", moves))?;
     let image = media_paths(tx, &text("unlocked_image_media_key"))?;
-    let choices = OPTIONS
-        .into_iter()
-        .map(|(cta, post)| (text(cta), text(post)));
+    let choices = OPTIONS.into_iter().map(|(cta, post)| (text(cta), text(post)));
     Ok(ConversationCardContent {
         title: text("title"),
         media: CardMediaPaths {
@@ -132,8 +127,7 @@ pub fn record_card_answer(
     (post, uri): (PostId, i64),
 ) -> Result<(), Fault> {
     let known = find(tx, uri)?;
-    if known.is_none_or(|card| !card.is_answered_by(&answer.text)) || !post_has_card(tx, post, uri)?
-    {
+    if known.is_none_or(|card| !card.is_answered_by(&answer.text)) || !post_has_card(tx, post, uri)? {
         return Ok(());
     }
     let act = EngagementAct {

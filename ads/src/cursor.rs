@@ -84,12 +84,7 @@ fn sign_position(key: &[u8; 32], scope: &str, place: &[u8]) -> Vec<u8> {
 
 /// Compares without telling where a difference is.
 fn constant_time_eq(one: &[u8], other: &[u8]) -> bool {
-    one.len() == other.len()
-        && one
-            .iter()
-            .zip(other)
-            .fold(0, |all, (one, other)| all | (one ^ other))
-            == 0
+    one.len() == other.len() && one.iter().zip(other).fold(0, |all, (one, other)| all | (one ^ other)) == 0
 }
 
 #[cfg(test)]
@@ -111,11 +106,7 @@ mod tests {
             assert_eq!(decode(&key, "line_items", &text), None);
             assert_eq!(decode(&[8; 32], "campaigns", &text), None);
             assert_eq!(
-                decode(
-                    &key,
-                    "campaigns",
-                    &text.replacen(char::is_alphanumeric, "-", 1)
-                ),
+                decode(&key, "campaigns", &text.replacen(char::is_alphanumeric, "-", 1)),
                 None
             );
         }
@@ -125,10 +116,7 @@ mod tests {
             OrderValue::Name(Vec::new()),
         ];
         let text = encode_multi(&key, "campaigns", &several, 4);
-        assert_eq!(
-            decode_multi(&key, "campaigns", &text),
-            Some((several.to_vec(), 4))
-        );
+        assert_eq!(decode_multi(&key, "campaigns", &text), Some((several.to_vec(), 4)));
         assert_eq!(decode(&key, "campaigns", &text), None);
         for text in ["", "x", "AAAA", "é"] {
             assert_eq!(decode(&key, "campaigns", text), None);

@@ -8,8 +8,7 @@ mod field;
 pub use custom_operation::{CustomOperation, ReferenceList};
 pub use feature_gate::FeatureGate;
 pub use field::{
-    COUNT, CURSOR, DefaultValue, FieldRequirement, FieldSpec, ListFilter, SORT_BY, WITH_DELETED,
-    WITH_TOTAL_COUNT,
+    COUNT, CURSOR, DefaultValue, FieldRequirement, FieldSpec, ListFilter, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT,
 };
 
 use base::refusal::AdsProblem;
@@ -99,21 +98,18 @@ pub struct Resource {
 }
 
 /// Looks at what changes of a request have led to; what is wrong with each of them, in their order.
-pub type BatchValidator =
-    fn(&mut AccountContext<'_, '_>, &[RecordChange]) -> Result<Vec<Vec<AdsProblem>>, Error>;
+pub type BatchValidator = fn(&mut AccountContext<'_, '_>, &[RecordChange]) -> Result<Vec<Vec<AdsProblem>>, Error>;
 /// Looks at what is asked of a list.
 pub type ListGuard = fn(&mut AccountContext<'_, '_>, &ParsedParams) -> Result<(), Error>;
 /// Does what follows from a change.
 pub type AfterChangeHook = fn(&mut AccountContext<'_, '_>, &RecordChange) -> Result<(), Error>;
 /// Finds the record that a new one would only repeat.
-pub type DuplicateFinder =
-    fn(&mut AccountContext<'_, '_>, &AdsRecord) -> Result<Option<AdsRecord>, Error>;
+pub type DuplicateFinder = fn(&mut AccountContext<'_, '_>, &AdsRecord) -> Result<Option<AdsRecord>, Error>;
 /// Works out further members of some records, in their order.
 pub type ComputedFields =
     fn(&mut AccountContext<'_, '_>, &[AdsRecord]) -> Result<Vec<Vec<(&'static str, Value)>>, Error>;
 /// Writes some records as JSON, in their order.
-pub type RecordRenderer =
-    fn(&mut AccountContext<'_, '_>, &[AdsRecord]) -> Result<Vec<String>, Error>;
+pub type RecordRenderer = fn(&mut AccountContext<'_, '_>, &[AdsRecord]) -> Result<Vec<String>, Error>;
 
 /// What can be done to a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,10 +171,7 @@ pub enum ValidationRule {
     /// Of it alone.
     OnRecord(fn(&RecordChange) -> Result<(), AdsProblem>),
     /// Of it and the record that this field refers to.
-    OnReference(
-        &'static str,
-        fn(&RecordChange, &AdsRecord) -> Result<(), AdsProblem>,
-    ),
+    OnReference(&'static str, fn(&RecordChange, &AdsRecord) -> Result<(), AdsProblem>),
     /// Of it and whatever else there is; may set fields that nobody sends.
     InContext(fn(&mut AccountContext<'_, '_>, &mut RecordChange) -> Result<(), Error>),
 }

@@ -42,11 +42,7 @@ pub struct AdsResponse {
     pub headers: Vec<(&'static str, String)>,
 }
 
-fn run_operation(
-    tx: &mut Tx<'_>,
-    request: &AdsRequest,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn run_operation(tx: &mut Tx<'_>, request: &AdsRequest, given: &ParsedParams) -> Result<OperationOutput, Error> {
     let operation = request.operation;
     if operation.sandbox_only && !request.caller.sandbox {
         let message = "This operation exists in the sandbox only";
@@ -63,19 +59,10 @@ fn run_operation(
     desk.evaluator.clone_from(&request.evaluator);
     desk.config.clone_from(&request.config);
     operation.id.clone_into(&mut desk.cursor_scope);
-    if request
-        .path_params
-        .iter()
-        .any(|(name, _)| *name == "account_id")
-    {
+    if request.path_params.iter().any(|(name, _)| *name == "account_id") {
         let id = given.int("account_id").unwrap_or(-1);
         let with_deleted = operation.reads_deleted_accounts() && given.flag("with_deleted");
-        desk.open_account(
-            id,
-            operation.required_role,
-            operation.is_write,
-            with_deleted,
-        )?;
+        desk.open_account(id, operation.required_role, operation.is_write, with_deleted)?;
     }
     match operation.action {
         OperationAction::Verb(of, verb) => {
@@ -117,9 +104,7 @@ fn run_verb(
             engine::delete(desk, of, id)?
         }
     };
-    Ok(OperationOutput::from_json(engine::render_record(
-        desk, &record,
-    )?))
+    Ok(OperationOutput::from_json(engine::render_record(desk, &record)?))
 }
 
 impl AdsOperation {
@@ -146,11 +131,7 @@ pub fn record_indexes() -> Vec<RecordIndex> {
             let filter = |name| RecordIndex::Filter(of.name, name);
             all.extend(filters.into_iter().map(filter));
         }
-        all.extend(
-            of.sort_fields
-                .iter()
-                .map(|name| RecordIndex::Sort(of.name, name)),
-        );
+        all.extend(of.sort_fields.iter().map(|name| RecordIndex::Sort(of.name, name)));
     }
     all.extend(crate::resources::INDEXES.iter().cloned());
     all

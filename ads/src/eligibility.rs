@@ -39,21 +39,13 @@ pub fn is_eligible(
 }
 
 /// Whether either of two users blocks the other.
-fn is_either_blocked(
-    desk: &mut AccountContext<'_, '_>,
-    one: UserId,
-    other: UserId,
-) -> Result<bool, Error> {
+fn is_either_blocked(desk: &mut AccountContext<'_, '_>, one: UserId, other: UserId) -> Result<bool, Error> {
     use network::visibility::is_blocked;
     Ok(is_blocked(desk.tx, one, other)? || is_blocked(desk.tx, other, one)?)
 }
 
 /// Whether a viewer may see a post.
-pub fn may_see_post(
-    desk: &mut AccountContext<'_, '_>,
-    viewer: Option<UserId>,
-    post: &Post,
-) -> Result<bool, Error> {
+pub fn may_see_post(desk: &mut AccountContext<'_, '_>, viewer: Option<UserId>, post: &Post) -> Result<bool, Error> {
     let viewer = Viewer { user: viewer };
     let author = store::users::find_by_id(desk.tx, post.author_id)?;
     let mut sights = AuthorVisibilities::load(desk.tx, viewer, author.as_ref())?;

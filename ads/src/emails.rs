@@ -49,12 +49,7 @@ pub(crate) fn queue_improvement_email(
     let subject = format!("A recommendation for {name} on {}", site.name());
     for row in records::list_by_account(desk.tx, USER_SETTINGS.name, account.id)? {
         let settings = AdsRecord::from_stored(&USER_SETTINGS, &row)?;
-        if wants_email(
-            desk.tx,
-            &settings,
-            IMPROVEMENT_EMAIL_TYPE,
-            RequiredRole::CampaignReader,
-        )? {
+        if wants_email(desk.tx, &settings, IMPROVEMENT_EMAIL_TYPE, RequiredRole::CampaignReader)? {
             queue_email(desk.tx, &settings, &subject, &text)?;
         }
     }
@@ -62,15 +57,12 @@ pub(crate) fn queue_improvement_email(
 }
 
 /// When the next weekly letter is written, once somebody asks for it; never where nobody does.
-pub(crate) fn schedule_digest(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+pub(crate) fn schedule_digest(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let now = desk.now();
     let zone = AccountTimeZone::from_name(desk.account()?.record.text("timezone"));
     let record = &mut change.record;
-    let asks = record.has("subscribed_email_types", PERFORMANCE_EMAIL_TYPE)
-        && !record.text("notification_email").is_empty();
+    let asks =
+        record.has("subscribed_email_types", PERFORMANCE_EMAIL_TYPE) && !record.text("notification_email").is_empty();
     let planned = record.time("digest_at");
     let at = asks.then(|| planned.unwrap_or_else(|| next_week_start(&zone, now)));
     record.set("digest_at", at.map(Time::ms));
@@ -96,19 +88,10 @@ pub fn queue_digest(tx: &mut Tx<'_>, site: &EmailSite, id: i64) -> Result<(), Er
         return Ok(());
     }
     let account = accounts::find(tx, settings.account_id)?.filter(|account| !account.deleted);
-    let wanted = wants_email(
-        tx,
-        &settings,
-        PERFORMANCE_EMAIL_TYPE,
-        RequiredRole::StatsReader,
-    )?;
+    let wanted = wants_email(tx, &settings, PERFORMANCE_EMAIL_TYPE, RequiredRole::StatsReader)?;
     let Some(account) = account.filter(|_| wanted) else {
         settings.set("digest_at", serde_json::Value::Null);
-        return Ok(records::update(
-            tx,
-            USER_SETTINGS.name,
-            &settings.to_stored(),
-        )?);
+        return Ok(records::update(tx, USER_SETTINGS.name, &settings.to_stored())?);
     };
     let zone = AccountTimeZone::from_name(account.text("timezone"));
     settings.set("digest_at", next_week_start(&zone, now).ms());
@@ -130,12 +113,7 @@ pub fn queue_digest(tx: &mut Tx<'_>, site: &EmailSite, id: i64) -> Result<(), Er
 }
 
 /// Whether a user who may know it wants to hear of something.
-fn wants_email(
-    tx: &mut Tx<'_>,
-    settings: &AdsRecord,
-    what: &str,
-    who: RequiredRole,
-) -> Result<bool, Error> {
+fn wants_email(tx: &mut Tx<'_>, settings: &AdsRecord, what: &str, who: RequiredRole) -> Result<bool, Error> {
     let asks = settings.has("subscribed_email_types", what);
     if !asks || settings.text("notification_email").is_empty() {
         return Ok(false);
@@ -150,12 +128,7 @@ fn wants_email(
     Ok(role.is_some_and(|role| who.allows_role(role)))
 }
 
-fn queue_email(
-    tx: &mut Tx<'_>,
-    settings: &AdsRecord,
-    subject: &str,
-    text: &str,
-) -> Result<(), Error> {
+fn queue_email(tx: &mut Tx<'_>, settings: &AdsRecord, subject: &str, text: &str) -> Result<(), Error> {
     let letter = EmailMessage {
         to: settings.text("notification_email").to_owned(),
         subject: subject.to_owned(),
@@ -179,9 +152,7 @@ fn week_start(zone: &AccountTimeZone, at: Time) -> Time {
     let days = (at.ms() + zone.utc_offset_ms(at)).div_euclid(DAY);
     // The first day of all was a Thursday.
     let passed = (days + 3).rem_euclid(7);
-    (0..passed).fold(zone.day_bounds(at).0, |day, _| {
-        zone.day_bounds(day.plus_ms(-1)).0
-    })
+    (0..passed).fold(zone.day_bounds(at).0, |day, _| zone.day_bounds(day.plus_ms(-1)).0)
 }
 
 fn next_week_start(zone: &AccountTimeZone, at: Time) -> Time {
@@ -227,12 +198,7 @@ fn load_sums(
 }
 
 /// What an account came to.
-fn digest_text(
-    tx: &mut Tx<'_>,
-    site: &EmailSite,
-    account: &AdsRecord,
-    span: (Time, Time),
-) -> Result<String, Error> {
+fn digest_text(tx: &mut Tx<'_>, site: &EmailSite, account: &AdsRecord, span: (Time, Time)) -> Result<String, Error> {
     let zone = AccountTimeZone::from_name(account.text("timezone"));
     let head = format!(
         "Hello,\n\nthis is what the advertising account {} ({}) on {} came to from {} to {}, by the \
@@ -281,9 +247,7 @@ fn format_figures(mut rows: Vec<(&AdsRecord, &MetricSums)>) -> String {
     .map(|(what, metric)| format!("{what}: {}", whole.get(*metric)))
     .collect();
     let spent = spent.iter();
-    lines.extend(
-        spent.map(|(currency, charge)| format!("Spent: {}", format_money(*charge, currency))),
-    );
+    lines.extend(spent.map(|(currency, charge)| format!("Spent: {}", format_money(*charge, currency))));
     lines.push("\nBy campaign:".to_owned());
     let of_campaign = |(campaign, sums): &(&AdsRecord, &MetricSums)| {
         format!(
@@ -321,10 +285,7 @@ mod tests {
         assert_eq!(format_date(&here, next_week_start(&here, at)), "2025-11-24");
         let utc = AccountTimeZone::from_name("UTC");
         assert_eq!(week_start(&utc, at).to_string(), "2025-11-24T00:00:00.000Z");
-        assert_eq!(
-            next_week_start(&utc, at).to_string(),
-            "2025-12-01T00:00:00.000Z"
-        );
+        assert_eq!(next_week_start(&utc, at).to_string(), "2025-12-01T00:00:00.000Z");
         // The week in which clocks are set back lasts an hour longer.
         let autumn = week_start(&here, Time::from_ms(1_761_900_000_000));
         let hours = (next_week_start(&here, autumn).ms() - autumn.ms()) / 3_600_000;

@@ -15,11 +15,7 @@ use crate::record_change::RecordChange;
 use crate::resources::{RESOURCES, features};
 
 /// One record, deleted or not.
-pub fn get(
-    desk: &mut AccountContext<'_, '_>,
-    of: &'static Resource,
-    given: &ParsedParams,
-) -> Result<AdsRecord, Error> {
+pub fn get(desk: &mut AccountContext<'_, '_>, of: &'static Resource, given: &ParsedParams) -> Result<AdsRecord, Error> {
     ensure_valid_params(given)?;
     let id = path_record_id(of, given)?;
     if given.flag("with_deleted") {
@@ -81,11 +77,7 @@ pub fn create(
 
 fn insert(desk: &mut AccountContext<'_, '_>, mut change: RecordChange) -> Result<AdsRecord, Error> {
     let of = change.record.resource;
-    let sequence = if of.sequence.is_empty() {
-        of.name
-    } else {
-        of.sequence
-    };
+    let sequence = if of.sequence.is_empty() { of.name } else { of.sequence };
     change.record.id = match of.id_format {
         IdFormat::Long => desk.tx.next_id::<()>().get(),
         IdFormat::Short | IdFormat::Twelve => {
@@ -101,10 +93,7 @@ fn insert(desk: &mut AccountContext<'_, '_>, mut change: RecordChange) -> Result
 }
 
 /// A record that would be repeated: as it is, or not deleted any longer.
-fn restore_deleted(
-    desk: &mut AccountContext<'_, '_>,
-    found: AdsRecord,
-) -> Result<AdsRecord, Error> {
+fn restore_deleted(desk: &mut AccountContext<'_, '_>, found: AdsRecord) -> Result<AdsRecord, Error> {
     if !found.deleted {
         return Ok(found);
     }
@@ -166,11 +155,7 @@ pub fn update(
 }
 
 /// Deletes a record, and hides what belongs to it.
-pub fn delete(
-    desk: &mut AccountContext<'_, '_>,
-    of: &'static Resource,
-    id: i64,
-) -> Result<AdsRecord, Error> {
+pub fn delete(desk: &mut AccountContext<'_, '_>, of: &'static Resource, id: i64) -> Result<AdsRecord, Error> {
     let before = desk.require_record(of, id)?;
     let mut change = RecordChange {
         verb: ResourceVerb::Delete,
@@ -193,11 +178,7 @@ pub fn delete(
 
 /// What belongs to something deleted is listed with deleted records only, and says that it was not
 /// deleted itself.
-fn hide_children(
-    desk: &mut AccountContext<'_, '_>,
-    of: &'static Resource,
-    id: i64,
-) -> Result<(), Error> {
+fn hide_children(desk: &mut AccountContext<'_, '_>, of: &'static Resource, id: i64) -> Result<(), Error> {
     let account = desk.account_id()?;
     for below in RESOURCES {
         let parents = below.fields.iter().filter(|field| match field.kind {
@@ -205,8 +186,7 @@ fn hide_children(
             _ => false,
         });
         for field in parents {
-            let hidden =
-                records::hide_by_field(desk.tx, below.name, account, (field.name.post, id))?;
+            let hidden = records::hide_by_field(desk.tx, below.name, account, (field.name.post, id))?;
             for id in hidden {
                 hide_children(desk, below, id)?;
             }
@@ -226,10 +206,7 @@ fn visibility_level(record: &AdsRecord) -> RecordVisibility {
 }
 
 /// Notes what happened and does what follows from it.
-fn apply_change_effects(
-    desk: &mut AccountContext<'_, '_>,
-    change: &RecordChange,
-) -> Result<(), Error> {
+fn apply_change_effects(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     history::record_history(desk, change)?;
     if let Some(after) = change.record.resource.after_change {
         after(desk, change)?;
@@ -276,10 +253,7 @@ fn check_references(
 }
 
 /// Whether a change keeps the rules; all that it breaks is told.
-fn validate_change(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn validate_change(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return apply_context_rules(desk, change);
     }
@@ -300,10 +274,7 @@ fn validate_change(
 }
 
 /// Rules that look around come last: what they find is worth nothing if the rest is wrong.
-fn apply_context_rules(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn apply_context_rules(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let mut problems = Vec::new();
     for rule in change.record.resource.rules {
         let ValidationRule::InContext(holds) = rule else {
@@ -331,21 +302,12 @@ fn find_referenced_record(
 }
 
 /// Records as they are shown, with what is worked out of each.
-pub fn render_records(
-    desk: &mut AccountContext<'_, '_>,
-    records: &[AdsRecord],
-) -> Result<Vec<String>, Error> {
-    if let Some(shows) = records
-        .first()
-        .and_then(|record| record.resource.render_records)
-    {
+pub fn render_records(desk: &mut AccountContext<'_, '_>, records: &[AdsRecord]) -> Result<Vec<String>, Error> {
+    if let Some(shows) = records.first().and_then(|record| record.resource.render_records) {
         return shows(desk, records);
     }
     let speech = desk.caller.speech;
-    let computed = match records
-        .first()
-        .and_then(|record| record.resource.compute_fields)
-    {
+    let computed = match records.first().and_then(|record| record.resource.compute_fields) {
         Some(computed) => computed(desk, records)?,
         None => Vec::new(),
     };
@@ -359,19 +321,13 @@ pub fn render_records(
 }
 
 /// One record as it is shown.
-pub fn render_record(
-    desk: &mut AccountContext<'_, '_>,
-    record: &AdsRecord,
-) -> Result<String, Error> {
+pub fn render_record(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<String, Error> {
     let shown = render_records(desk, std::slice::from_ref(record))?;
     Ok(shown.into_iter().next().unwrap_or_default())
 }
 
 /// Several as an array.
-pub fn render_record_array(
-    desk: &mut AccountContext<'_, '_>,
-    records: &[AdsRecord],
-) -> Result<String, Error> {
+pub fn render_record_array(desk: &mut AccountContext<'_, '_>, records: &[AdsRecord]) -> Result<String, Error> {
     let shown = render_records(desk, records)?;
     let length: usize = shown.iter().map(|one| one.len() + 1).sum();
     let mut text = String::with_capacity(length + 2);

@@ -101,17 +101,11 @@ impl RawParam<'_> {
     fn split_texts(self) -> Option<Vec<String>> {
         let split = |text: &str| -> Vec<String> {
             let parts = text.split(',').map(str::trim);
-            parts
-                .filter(|part| !part.is_empty())
-                .map(str::to_owned)
-                .collect()
+            parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
         };
         match self {
             Self::Text(texts) => Some(texts.iter().flat_map(|text| split(text)).collect()),
-            Self::Json(Value::Array(items)) => items
-                .iter()
-                .map(|item| RawParam::Json(item).as_single_text())
-                .collect(),
+            Self::Json(Value::Array(items)) => items.iter().map(|item| RawParam::Json(item).as_single_text()).collect(),
             Self::Json(_) => self.as_single_text().map(|text| split(&text)),
         }
     }
@@ -161,12 +155,7 @@ impl FieldKind {
     pub const fn is_list(self) -> bool {
         matches!(
             self,
-            Self::SomeOf(_)
-                | Self::Texts(..)
-                | Self::Ids(..)
-                | Self::Longs(_)
-                | Self::MediaKeys(_)
-                | Self::CardUris(_)
+            Self::SomeOf(_) | Self::Texts(..) | Self::Ids(..) | Self::Longs(_) | Self::MediaKeys(_) | Self::CardUris(_)
         )
     }
 
@@ -236,17 +225,12 @@ impl FieldKind {
                 .map(|word| Value::from(*word)),
             Self::Word(words) => words
                 .iter()
-                .find(|word| {
-                    word.post.eq_ignore_ascii_case(text) || word.tweet.eq_ignore_ascii_case(text)
-                })
+                .find(|word| word.post.eq_ignore_ascii_case(text) || word.tweet.eq_ignore_ascii_case(text))
                 .map(|word| word.post.into()),
             Self::User | Self::Long | Self::Longs(_) => parse_long_id(text).map(Value::from),
             Self::Time => parse_time(text).map(|time| time.ms().into()),
             Self::MediaKey | Self::MediaKeys(_) => is_media_key(text).then(|| text.into()),
-            Self::CardUris(_) => text
-                .strip_prefix("card://")
-                .and_then(parse_long_id)
-                .map(Value::from),
+            Self::CardUris(_) => text.strip_prefix("card://").and_then(parse_long_id).map(Value::from),
             Self::Texts(_, most) => {
                 let length = text.chars().count();
                 (1..=most).contains(&length).then(|| text.into())
@@ -255,12 +239,7 @@ impl FieldKind {
         }
     }
 
-    fn parse_list(
-        self,
-        name: &str,
-        texts: &[String],
-        raw: RawParam<'_>,
-    ) -> Result<Value, AdsProblem> {
+    fn parse_list(self, name: &str, texts: &[String], raw: RawParam<'_>) -> Result<Value, AdsProblem> {
         let most = match self {
             Self::Texts(most, _)
             | Self::Ids(_, most)
@@ -276,9 +255,7 @@ impl FieldKind {
         for text in texts {
             let one = match self {
                 Self::Ids(of, _) => of.id_format.parse(name, text).map(Value::from)?,
-                _ => self
-                    .parse_one(text)
-                    .ok_or_else(|| self.invalid_value(name, raw))?,
+                _ => self.parse_one(text).ok_or_else(|| self.invalid_value(name, raw))?,
             };
             if !all.contains(&one) {
                 all.push(one);
@@ -331,13 +308,10 @@ impl IdFormat {
         let illegal = || {
             let message = format!("{text:?} holds a character that no id has, for {name}");
             let shown: String = text.chars().take(100).collect();
-            AdsProblem::invalid_parameter(name.to_owned(), shown, message)
-                .with_code("INVALID_ID_ILLEGAL_CHARACTERS")
+            AdsProblem::invalid_parameter(name.to_owned(), shown, message).with_code("INVALID_ID_ILLEGAL_CHARACTERS")
         };
         let (radix, plain) = match self {
-            Self::Short | Self::Twelve => {
-                (36, text.bytes().all(|byte| byte.is_ascii_alphanumeric()))
-            }
+            Self::Short | Self::Twelve => (36, text.bytes().all(|byte| byte.is_ascii_alphanumeric())),
             Self::Long => (10, text.bytes().all(|byte| byte.is_ascii_digit())),
         };
         if !plain || text.is_empty() {
@@ -420,20 +394,15 @@ fn parse_long_id(text: &str) -> Option<i64> {
 }
 
 fn is_media_key(text: &str) -> bool {
-    text.split_once('_').is_some_and(|(kind, id)| {
-        kind.len() <= 2 && parse_long_id(kind).is_some() && parse_long_id(id).is_some()
-    })
+    text.split_once('_')
+        .is_some_and(|(kind, id)| kind.len() <= 2 && parse_long_id(kind).is_some() && parse_long_id(id).is_some())
 }
 
 /// An absolute address without blanks or control characters.
 fn is_url(text: &str) -> bool {
-    let rest = text
-        .strip_prefix("https://")
-        .or_else(|| text.strip_prefix("http://"));
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
-    let plain = !text
-        .chars()
-        .any(|letter| letter.is_whitespace() || letter.is_control());
+    let plain = !text.chars().any(|letter| letter.is_whitespace() || letter.is_control());
     plain && text.len() <= 2048 && host.is_some_and(|host| !host.is_empty() && !host.contains('@'))
 }
 
@@ -466,13 +435,7 @@ mod tests {
             parse_time("2026-04-02").map(format_time).as_deref(),
             Some("2026-04-02T00:00:00Z")
         );
-        for text in [
-            "",
-            "tomorrow",
-            "2026-13-02",
-            "2026-04-02T09",
-            "2026-04-02T25:00Z",
-        ] {
+        for text in ["", "tomorrow", "2026-13-02", "2026-04-02T09", "2026-04-02T25:00Z"] {
             assert_eq!(parse_time(text), None, "{text}");
         }
     }
@@ -480,14 +443,8 @@ mod tests {
     #[test]
     fn ids_are_read_in_either_case_and_written_in_lower() {
         assert_eq!(format_base36((1 << 52) + 1), "18ce53un18h");
-        assert_eq!(
-            IdFormat::Short.parse("id", "18CE53UN18H").unwrap(),
-            (1 << 52) + 1
-        );
-        assert_eq!(
-            IdFormat::Short.parse("id", "zzzzzzzzzzzzzzzzzzzz").unwrap(),
-            -1
-        );
+        assert_eq!(IdFormat::Short.parse("id", "18CE53UN18H").unwrap(), (1 << 52) + 1);
+        assert_eq!(IdFormat::Short.parse("id", "zzzzzzzzzzzzzzzzzzzz").unwrap(), -1);
         for text in ["", "a-b", "a b", "é", "+1"] {
             let problem = IdFormat::Short.parse("id", text).unwrap_err();
             assert_eq!(problem.code, "INVALID_ID_ILLEGAL_CHARACTERS", "{text}");

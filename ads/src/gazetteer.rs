@@ -81,9 +81,7 @@ impl Gazetteer {
         };
         for line in PLACES.lines().filter(|line| !line.starts_with('#')) {
             let mut cells = line.split('\t');
-            let (Some(kind), Some(country), Some(name)) =
-                (cells.next(), cells.next(), cells.next())
-            else {
+            let (Some(kind), Some(country), Some(name)) = (cells.next(), cells.next(), cells.next()) else {
                 continue;
             };
             let place = all.places.len();
@@ -104,10 +102,7 @@ impl Gazetteer {
                         .or_default()
                         .push(place);
                 } else {
-                    all.name_index
-                        .entry(name_key(other))
-                        .or_default()
-                        .push(place);
+                    all.name_index.entry(name_key(other)).or_default().push(place);
                 }
             }
             if kind == "COUNTRIES" {
@@ -127,8 +122,7 @@ impl Gazetteer {
 
     /// The place with an id.
     pub fn find_by_id(&self, id: &str) -> Option<&GeoPlace> {
-        self.places
-            .get(*self.id_index.get(&id.to_ascii_lowercase())?)
+        self.places.get(*self.id_index.get(&id.to_ascii_lowercase())?)
     }
 
     /// A country by its code.
@@ -179,11 +173,7 @@ impl Gazetteer {
             let flag = flag_country_code(piece);
             let letters = flag.as_deref().unwrap_or(piece);
             let short = self.abbreviation_index.get(letters).into_iter().flatten();
-            let weight = if flag.is_some() {
-                NAME_SCORE
-            } else {
-                ABBREVIATION_SCORE
-            };
+            let weight = if flag.is_some() { NAME_SCORE } else { ABBREVIATION_SCORE };
             let short = short.map(|place| (*place, weight));
             let named = self.name_index.get(&name_key(piece)).into_iter().flatten();
             for (place, weight) in named.map(|place| (*place, NAME_SCORE)).chain(short) {
@@ -251,10 +241,7 @@ mod tests {
         let id = |code: &str| all.find_country(code).unwrap().id.clone();
         assert_eq!(id("PT"), "3c65374ea675483e");
         assert_eq!(id("US"), "96683cc9126741d1");
-        assert_eq!(
-            all.find_by_id("5122804691E5FECC").unwrap().name,
-            "San Francisco"
-        );
+        assert_eq!(all.find_by_id("5122804691E5FECC").unwrap().name, "San Francisco");
         let mut ids: Vec<&str> = all.all().iter().map(|spot| spot.id.as_str()).collect();
         ids.sort_unstable();
         ids.dedup();
@@ -284,11 +271,7 @@ mod tests {
             ("CA", ""),
             ("", ""),
         ] {
-            let found: Vec<&str> = gazetteer()
-                .resolve_text(text)
-                .iter()
-                .map(|spot| spot.name)
-                .collect();
+            let found: Vec<&str> = gazetteer().resolve_text(text).iter().map(|spot| spot.name).collect();
             assert_eq!(found.join(" "), wanted, "{text}");
         }
     }

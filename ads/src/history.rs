@@ -10,10 +10,7 @@ use crate::record_change::RecordChange;
 use crate::request::CONSOLE_APP_ID;
 
 /// Notes a change.
-pub fn record_history(
-    desk: &mut AccountContext<'_, '_>,
-    change: &RecordChange,
-) -> Result<(), Error> {
+pub fn record_history(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     let record = &change.record;
     let verb = match change.verb {
         ResourceVerb::Delete => "delete",
@@ -43,9 +40,7 @@ pub fn record_history(
             None => "SYSTEM".to_owned(),
         },
         action: verb.to_uppercase(),
-        body:
-            json!({ "entity_data": entity_data(change, false), "changes": changed_fields(change) })
-                .to_string(),
+        body: json!({ "entity_data": entity_data(change, false), "changes": changed_fields(change) }).to_string(),
     };
     Ok(ads::insert_change(desk.tx, &noted)?)
 }
@@ -66,9 +61,7 @@ fn changed_fields(change: &RecordChange) -> Map<String, Value> {
         return Map::new();
     }
     let (old, new) = (entity_data(change, true), entity_data(change, false));
-    let differ = new
-        .iter()
-        .filter(|(name, value)| old.get(*name) != Some(*value));
+    let differ = new.iter().filter(|(name, value)| old.get(*name) != Some(*value));
     differ
         .map(|(name, value)| {
             let old = old.get(name).cloned().unwrap_or_default();

@@ -85,11 +85,7 @@ pub fn record_events(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<Vec<AdEv
     let ids: Vec<i64> = sort_and_dedup(events.iter().map(|event| event.line_item_id));
     let items = records_by_ids(tx, &LINE_ITEM, &ids)?;
     // Whoever else spends what the same instruments pay waits, and then finds this spent.
-    let pays = sort_and_dedup(
-        items
-            .values()
-            .filter_map(|item| item.int("funding_instrument_id")),
-    );
+    let pays = sort_and_dedup(items.values().filter_map(|item| item.int("funding_instrument_id")));
     for id in pays {
         records::lock(tx, FUNDING_INSTRUMENT.name, id)?;
     }
@@ -100,10 +96,7 @@ pub fn record_events(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<Vec<AdEv
     events.sort_by_key(|event| (event.at, event.id));
     let mut facts = Vec::with_capacity(events.len());
     for event in events {
-        let twin = event
-            .kind
-            .equivalent_click()
-            .map(|twin| (event.impression_id, twin));
+        let twin = event.kind.equivalent_click().map(|twin| (event.impression_id, twin));
         if twin.is_none_or(|twin| !known.contains(&twin))
             && known.insert((event.impression_id, event.kind))
             && let Some(fact) = books.build_fact(tx, event)?
@@ -121,11 +114,7 @@ pub fn record_events(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<Vec<AdEv
 }
 
 /// Notes before whose videos something was shown.
-fn record_video_placements(
-    tx: &mut Tx<'_>,
-    items: &HashMap<i64, AdsRecord>,
-    facts: &[AdEvent],
-) -> Result<(), Fault> {
+fn record_video_placements(tx: &mut Tx<'_>, items: &HashMap<i64, AdsRecord>, facts: &[AdEvent]) -> Result<(), Fault> {
     let goes_before = |fact: &&AdEvent| {
         let item = items.get(&fact.line_item_id);
         fact.kind == AdEventKind::Impression
@@ -152,10 +141,7 @@ fn sort_and_dedup(ids: impl Iterator<Item = i64>) -> Vec<i64> {
     ids
 }
 
-fn recorded_events(
-    tx: &mut Tx<'_>,
-    events: &[LedgerEvent],
-) -> Result<HashSet<(i64, AdEventKind)>, Fault> {
+fn recorded_events(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<HashSet<(i64, AdEventKind)>, Fault> {
     let impressions = sort_and_dedup(events.iter().map(|event| event.impression_id));
     Ok(ledger::event_kinds_by_impressions(tx, &impressions)?
         .into_iter()
@@ -185,8 +171,7 @@ fn load_ledger_state(
     let accounts = sort_and_dedup(items.values().map(|item| item.account_id));
     let accounts = records_by_ids(tx, &ACCOUNT, &accounts)?;
     let zones = accounts.iter();
-    let zones =
-        zones.map(|(id, account)| (*id, AccountTimeZone::from_name(account.text("timezone"))));
+    let zones = zones.map(|(id, account)| (*id, AccountTimeZone::from_name(account.text("timezone"))));
     let mut purses = HashMap::new();
     for (entity, records) in [
         (AdEntity::Funding, &funding),
@@ -208,11 +193,7 @@ fn load_ledger_state(
 
 impl LedgerState {
     /// What is written of an event; nothing where its line item never was.
-    fn build_fact(
-        &mut self,
-        tx: &mut Tx<'_>,
-        event: &LedgerEvent,
-    ) -> Result<Option<AdEvent>, Fault> {
+    fn build_fact(&mut self, tx: &mut Tx<'_>, event: &LedgerEvent) -> Result<Option<AdEvent>, Fault> {
         let Some(item) = self.items.get(&event.line_item_id) else {
             return Ok(None);
         };
@@ -269,12 +250,7 @@ impl LedgerState {
         }))
     }
 
-    fn can_pay(
-        &mut self,
-        tx: &mut Tx<'_>,
-        keys: &[(AdEntity, i64)],
-        day: (Time, Time),
-    ) -> Result<bool, Fault> {
+    fn can_pay(&mut self, tx: &mut Tx<'_>, keys: &[(AdEntity, i64)], day: (Time, Time)) -> Result<bool, Fault> {
         for key in keys {
             if let Some(purse) = self.budgets.get_mut(key)
                 && purse.is_empty(tx, day)?
@@ -316,12 +292,7 @@ pub fn line_items_by_entity(
     Ok(of)
 }
 
-fn line_item_ids_by_field(
-    tx: &mut Tx<'_>,
-    account: i64,
-    field: &'static str,
-    id: i64,
-) -> Result<Vec<i64>, Fault> {
+fn line_item_ids_by_field(tx: &mut Tx<'_>, account: i64, field: &'static str, id: i64) -> Result<Vec<i64>, Fault> {
     let rows = records::list_by_field(tx, LINE_ITEM.name, account, (field, id), false)?;
     Ok(rows.into_iter().map(|row| row.id).collect())
 }

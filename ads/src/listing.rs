@@ -3,9 +3,7 @@
 use base::Error;
 use base::refusal::AdsProblem;
 use serde_json::{Map, Value};
-use store::records::{
-    self, OrderValue, RecordListing, RecordOrder, RecordOrderKey, RecordVisibility,
-};
+use store::records::{self, OrderValue, RecordListing, RecordOrder, RecordOrderKey, RecordVisibility};
 
 use crate::account_context::AccountContext;
 use crate::cursor::{self, CursorPosition};
@@ -108,8 +106,7 @@ fn take_page(
     let more = rows.len() > count;
     rows.truncate(count);
     let next = rows.last().filter(|_| more);
-    let next =
-        next.map(|(at, record)| cursor::encode_multi(&desk.cursor_key, scope, at, record.id));
+    let next = next.map(|(at, record)| cursor::encode_multi(&desk.cursor_key, scope, at, record.id));
     (rows.into_iter().map(|(_, record)| record).collect(), next)
 }
 
@@ -205,9 +202,7 @@ fn parse_list_query(
                 let word = given.text(name).unwrap_or_default();
                 wanted.words.push((field, vec![word.to_owned()]));
             }
-            (field, _) => wanted
-                .numbers
-                .push((field, given.int(name).into_iter().collect())),
+            (field, _) => wanted.numbers.push((field, given.int(name).into_iter().collect())),
         }
     }
     Ok(wanted)
@@ -215,10 +210,7 @@ fn parse_list_query(
 
 /// `attribute-asc` or `attribute-desc`; where the first of several leaves records together, the
 /// next decides.
-fn parse_sort_orders(
-    of: &'static Resource,
-    given: &ParsedParams,
-) -> Result<Vec<RecordOrder>, AdsProblem> {
+fn parse_sort_orders(of: &'static Resource, given: &ParsedParams) -> Result<Vec<RecordOrder>, AdsProblem> {
     let asked = given.texts("sort_by");
     let mut orders: Vec<RecordOrder> = Vec::new();
     for text in &asked {
@@ -234,8 +226,7 @@ fn parse_sort_orders(
             })
         });
         let wrong = || {
-            let message =
-                format!("Expected an attribute and -asc or -desc, got \"{text}\" for sort_by");
+            let message = format!("Expected an attribute and -asc or -desc, got \"{text}\" for sort_by");
             AdsProblem::invalid_parameter("sort_by", text, message)
         };
         let order = known.ok_or_else(wrong)?;
@@ -296,8 +287,7 @@ fn list_account_rows(
         indexed_fields: leads.as_deref(),
     };
     let is_empty = |(_, values): &(&str, Vec<i64>)| values.is_empty();
-    if wanted.numbers.iter().any(is_empty) || wanted.words.iter().any(|(_, words)| words.is_empty())
-    {
+    if wanted.numbers.iter().any(is_empty) || wanted.words.iter().any(|(_, words)| words.is_empty()) {
         return Ok((Vec::new(), Some(0)));
     }
     let (rows, total) = records::page_with_total(desk.tx, &listing, totals)?;
@@ -349,9 +339,7 @@ fn filter_and_page(records: Vec<AdsRecord>, wanted: &AdsListQuery) -> ListedRows
         let name_key = record.name_key();
         let fits = matches_query(&record, &name_key, wanted);
         let orders = wanted.orders.iter();
-        let place: Vec<OrderValue> = orders
-            .map(|order| sort_key(&record, &name_key, order.key))
-            .collect();
+        let place: Vec<OrderValue> = orders.map(|order| sort_key(&record, &name_key, order.key)).collect();
         fits.then_some((place, record))
     });
     let mut rows: Vec<(Vec<OrderValue>, AdsRecord)> = rows.collect();
@@ -361,9 +349,7 @@ fn filter_and_page(records: Vec<AdsRecord>, wanted: &AdsListQuery) -> ListedRows
         records::compare_cursors(orders, (one_at, one.id), (other_at, other.id))
     });
     if let Some((at, id)) = &wanted.after {
-        rows.retain(|(here, record)| {
-            records::compare_cursors(orders, (here, record.id), (at, *id)).is_gt()
-        });
+        rows.retain(|(here, record)| records::compare_cursors(orders, (here, record.id), (at, *id)).is_gt());
     }
     rows.truncate(wanted.count + 1);
     (rows, total)
@@ -375,14 +361,9 @@ fn matches_query(record: &AdsRecord, name_key: &[u8], wanted: &AdsListQuery) -> 
         RecordVisibility::Draft => wanted.with_drafts,
         RecordVisibility::Hidden => wanted.with_deleted,
     };
-    let number = |(field, values): &(&'static str, Vec<i64>)| {
-        record
-            .int(field)
-            .is_some_and(|value| values.contains(&value))
-    };
-    let word = |(field, values): &(&'static str, Vec<String>)| {
-        values.iter().any(|value| value == record.text(field))
-    };
+    let number =
+        |(field, values): &(&'static str, Vec<i64>)| record.int(field).is_some_and(|value| values.contains(&value));
+    let word = |(field, values): &(&'static str, Vec<String>)| values.iter().any(|value| value == record.text(field));
     level
         && name_key.starts_with(wanted.prefix.as_bytes())
         && wanted.numbers.iter().all(number)

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::access::RequiredRole;
 use crate::declaration::{
-    AdsRateClass, CustomOperation, DefaultValue, FieldRequirement, FieldSpec, InputFormat,
-    ListFilter, ReferenceList, Resource, ResourceVerb,
+    AdsRateClass, CustomOperation, DefaultValue, FieldRequirement, FieldSpec, InputFormat, ListFilter, ReferenceList,
+    Resource, ResourceVerb,
 };
 use crate::field_kind::FieldKind;
 use crate::resources::{CUSTOM_OPERATIONS, REFERENCES, RESOURCES};
@@ -161,9 +161,7 @@ impl AdsOperation {
         let of_account = self.path.contains("{account_id}");
         of_account
             && match self.rate_class {
-                AdsRateClass::Standard | AdsRateClass::High | AdsRateClass::AccountPerMinute(_) => {
-                    true
-                }
+                AdsRateClass::Standard | AdsRateClass::High | AdsRateClass::AccountPerMinute(_) => true,
                 // Changes are counted for each user alone.
                 AdsRateClass::PerMinute(_)
                 | AdsRateClass::Low
@@ -180,28 +178,16 @@ impl AdsOperation {
 
     /// Whether it answers with a page, and may be asked for the total.
     pub fn supports_totals(&self) -> bool {
-        self.params
-            .iter()
-            .any(|param| param.name.matches("with_total_count"))
+        self.params.iter().any(|param| param.name.matches("with_total_count"))
     }
 }
 
 /// All of them.
 pub fn all_operations() -> &'static [AdsOperation] {
     static ALL: LazyLock<Vec<AdsOperation>> = LazyLock::new(|| {
-        let resources = RESOURCES
-            .iter()
-            .flat_map(|resource| resource_operations(resource));
-        let custom = CUSTOM_OPERATIONS
-            .iter()
-            .copied()
-            .flatten()
-            .map(custom_operation);
-        let references = REFERENCES
-            .iter()
-            .copied()
-            .flatten()
-            .map(reference_operation);
+        let resources = RESOURCES.iter().flat_map(|resource| resource_operations(resource));
+        let custom = CUSTOM_OPERATIONS.iter().copied().flatten().map(custom_operation);
+        let references = REFERENCES.iter().copied().flatten().map(reference_operation);
         resources.chain(custom).chain(references).collect()
     });
     &ALL
@@ -221,8 +207,7 @@ fn resource_operations(resource: &'static Resource) -> Vec<AdsOperation> {
     let mut all: Vec<AdsOperation> = verbs.map(|verb| verb_operation(resource, *verb)).collect();
     if resource.max_batch_items > 0 {
         let path = format!("/12/batch/accounts/{{account_id}}/{}", resource.path);
-        let more = (!resource.legacy_path.is_empty())
-            .then(|| path.replace(resource.path, resource.legacy_path));
+        let more = (!resource.legacy_path.is_empty()).then(|| path.replace(resource.path, resource.legacy_path));
         all.push(AdsOperation {
             id: leak_str(format!("batchAds{}", pascal_case(resource.path))),
             method: "POST",
@@ -248,31 +233,11 @@ fn verb_operation(resource: &'static Resource, verb: ResourceVerb) -> AdsOperati
     let base = format!("/12/accounts/{{account_id}}/{}", resource.path);
     let one = format!("{base}/{{{}}}", resource.id.post);
     let (method, path, id, about) = match verb {
-        ResourceVerb::List => (
-            "GET",
-            base,
-            "getAds",
-            format!("A page of {}s.", resource.label),
-        ),
+        ResourceVerb::List => ("GET", base, "getAds", format!("A page of {}s.", resource.label)),
         ResourceVerb::Get => ("GET", one, "getAds", format!("A {}.", resource.label)),
-        ResourceVerb::Create => (
-            "POST",
-            base,
-            "createAds",
-            format!("Creates a {}.", resource.label),
-        ),
-        ResourceVerb::Update => (
-            "PUT",
-            one,
-            "updateAds",
-            format!("Changes a {}.", resource.label),
-        ),
-        ResourceVerb::Delete => (
-            "DELETE",
-            one,
-            "deleteAds",
-            format!("Deletes a {}.", resource.label),
-        ),
+        ResourceVerb::Create => ("POST", base, "createAds", format!("Creates a {}.", resource.label)),
+        ResourceVerb::Update => ("PUT", one, "updateAds", format!("Changes a {}.", resource.label)),
+        ResourceVerb::Delete => ("DELETE", one, "deleteAds", format!("Deletes a {}.", resource.label)),
     };
     let name = match verb {
         ResourceVerb::List => pascal_case(resource.path),
@@ -286,11 +251,7 @@ fn verb_operation(resource: &'static Resource, verb: ResourceVerb) -> AdsOperati
         path: leak_str(path),
         summary: leak_str(about),
         action: OperationAction::Verb(resource, verb),
-        required_role: if reads {
-            resource.read_role
-        } else {
-            resource.write_role
-        },
+        required_role: if reads { resource.read_role } else { resource.write_role },
         sandbox_only: resource.sandbox_verbs.contains(&verb),
         params: leak_slice(verb_params(resource, verb)),
         rate_class: if reads {
@@ -307,22 +268,14 @@ fn verb_operation(resource: &'static Resource, verb: ResourceVerb) -> AdsOperati
 /// the OpenAPI document says.
 fn verb_params(resource: &'static Resource, verb: ResourceVerb) -> Vec<OperationParam> {
     let mut all = vec![account_param()];
-    if matches!(
-        verb,
-        ResourceVerb::Get | ResourceVerb::Update | ResourceVerb::Delete
-    ) {
+    if matches!(verb, ResourceVerb::Get | ResourceVerb::Update | ResourceVerb::Delete) {
         all.push(OperationParam::path_param(
             resource.id,
             FieldKind::Reference(resource, false),
         ));
     }
-    let deleted = || {
-        OperationParam::input_param(
-            VocabularyWord::same_in_both("with_deleted"),
-            FieldKind::Bool,
-        )
-        .with_default(0)
-    };
+    let deleted =
+        || OperationParam::input_param(VocabularyWord::same_in_both("with_deleted"), FieldKind::Bool).with_default(0);
     match verb {
         ResourceVerb::List => all.extend(list_params(resource)),
         ResourceVerb::Get if resource.supports_list_extras => all.push(deleted()),
@@ -337,17 +290,9 @@ fn list_params(resource: &'static Resource) -> Vec<OperationParam> {
     let same = |name| VocabularyWord::same_in_both(name);
     let (usual, most) = resource.page_size;
     let mut all: Vec<OperationParam> = resource.filters.iter().map(filter_param).collect();
-    all.push(
-        OperationParam::input_param(same("count"), FieldKind::Int(1, most)).with_default(usual),
-    );
-    all.push(OperationParam::input_param(
-        same("cursor"),
-        FieldKind::Text(1, 512),
-    ));
-    all.push(OperationParam::input_param(
-        same("sort_by"),
-        FieldKind::Texts(5, 100),
-    ));
+    all.push(OperationParam::input_param(same("count"), FieldKind::Int(1, most)).with_default(usual));
+    all.push(OperationParam::input_param(same("cursor"), FieldKind::Text(1, 512)));
+    all.push(OperationParam::input_param(same("sort_by"), FieldKind::Texts(5, 100)));
     if resource.max_name_prefix > 0 {
         all.push(OperationParam::input_param(
             same("q"),
@@ -358,12 +303,8 @@ fn list_params(resource: &'static Resource) -> Vec<OperationParam> {
         all.push(OperationParam::input_param(same("with_draft"), FieldKind::Bool).with_default(0));
     }
     if resource.supports_list_extras {
-        all.push(
-            OperationParam::input_param(same("with_deleted"), FieldKind::Bool).with_default(0),
-        );
-        all.push(
-            OperationParam::input_param(same("with_total_count"), FieldKind::Bool).with_default(0),
-        );
+        all.push(OperationParam::input_param(same("with_deleted"), FieldKind::Bool).with_default(0));
+        all.push(OperationParam::input_param(same("with_total_count"), FieldKind::Bool).with_default(0));
     }
     all
 }
@@ -465,22 +406,16 @@ fn reference_operation(reference: &'static ReferenceList) -> AdsOperation {
         .collect();
     if let Some((usual, most)) = reference.page_size {
         all.push(
-            OperationParam::input_param(
-                VocabularyWord::same_in_both("count"),
-                FieldKind::Int(1, most),
-            )
-            .with_default(usual),
+            OperationParam::input_param(VocabularyWord::same_in_both("count"), FieldKind::Int(1, most))
+                .with_default(usual),
         );
         all.push(OperationParam::input_param(
             VocabularyWord::same_in_both("cursor"),
             FieldKind::Text(1, 512),
         ));
         all.push(
-            OperationParam::input_param(
-                VocabularyWord::same_in_both("with_total_count"),
-                FieldKind::Bool,
-            )
-            .with_default(0),
+            OperationParam::input_param(VocabularyWord::same_in_both("with_total_count"), FieldKind::Bool)
+                .with_default(0),
         );
     }
     if reference.searches_names {

@@ -140,8 +140,7 @@ impl CatalogOption {
         let tags = self.detail_texts("hashtags").into_iter();
         let tags = tags.map(|tag| format!("#{}", tag.trim_start_matches('#')));
         let all = keywords.chain(tags);
-        all.filter_map(|text| keywords::keyword_clause(&text))
-            .collect()
+        all.filter_map(|text| keywords::keyword_clause(&text)).collect()
     }
 }
 
@@ -181,11 +180,7 @@ pub fn upsert(tx: &mut Tx<'_>, new: &NewCatalogOption) -> Result<CatalogOption, 
     }
     let name = new.name.trim();
     if name.is_empty() || name.chars().count() > 255 {
-        return Err(wrong(
-            "name",
-            name,
-            "A name has 1 to 255 characters".to_owned(),
-        ));
+        return Err(wrong("name", name, "A name has 1 to 255 characters".to_owned()));
     }
     let text = |name: &str| new.details.get(name).and_then(Value::as_str);
     for (of, member, words) in [
@@ -199,14 +194,8 @@ pub fn upsert(tx: &mut Tx<'_>, new: &NewCatalogOption) -> Result<CatalogOption, 
         }
     }
     for member in ["start_time", "end_time"] {
-        if let Some(moment) =
-            text(member).filter(|text| crate::field_kind::parse_time(text).is_none())
-        {
-            return Err(wrong(
-                member,
-                moment,
-                "A time is written in ISO 8601".to_owned(),
-            ));
+        if let Some(moment) = text(member).filter(|text| crate::field_kind::parse_time(text).is_none()) {
+            return Err(wrong(member, moment, "A time is written in ISO 8601".to_owned()));
         }
     }
     let value = match &new.value {
@@ -233,9 +222,7 @@ pub fn list_by_type(tx: &mut Tx<'_>, kind: &str) -> Result<Vec<CatalogOption>, F
     let stored = options::list_by_kind(tx, kind)?;
     let mut all: Vec<CatalogOption> = if kind == "INTEREST" {
         let changed = |value: &str| stored.iter().any(|other| other.value == value);
-        builtin_interests()
-            .filter(|choice| !changed(&choice.value))
-            .collect()
+        builtin_interests().filter(|choice| !changed(&choice.value)).collect()
     } else {
         Vec::new()
     };
@@ -263,8 +250,7 @@ pub fn list_blocked_keywords(tx: &mut Tx<'_>) -> Result<Vec<String>, Fault> {
 fn builtin_interests() -> impl Iterator<Item = CatalogOption> {
     let named = |id: &str| {
         let mut all = categories::iab_names();
-        all.find(|(known, _)| *known == id)
-            .map_or("", |(_, name)| name)
+        all.find(|(known, _)| *known == id).map_or("", |(_, name)| name)
     };
     categories::iab_names().filter_map(move |(id, name)| {
         let number = id.strip_prefix("IAB")?;
@@ -296,10 +282,7 @@ mod tests {
     #[test]
     fn interests_have_two_levels_and_numbers_of_their_own() {
         let all: Vec<_> = builtin_interests().collect();
-        let bicycling = all
-            .iter()
-            .find(|one| one.name == "Sports/Bicycling")
-            .unwrap();
+        let bicycling = all.iter().find(|one| one.name == "Sports/Bicycling").unwrap();
         assert_eq!(bicycling.search_clauses(), ["\"bicycling\"", "#bicycling"]);
         let mut values: Vec<&str> = all.iter().map(|one| one.value.as_str()).collect();
         values.sort_unstable();

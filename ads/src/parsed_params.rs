@@ -44,10 +44,7 @@ impl ParsedParams {
             .iter()
             .filter(|param| param.location == OperationParamLocation::Path)
         {
-            let sent = request
-                .path_params
-                .iter()
-                .find(|(name, _)| param.name.matches(name));
+            let sent = request.path_params.iter().find(|(name, _)| param.name.matches(name));
             let texts: Vec<String> = sent.into_iter().map(|(_, text)| text.clone()).collect();
             given.accept_value(param, RawParam::Text(&texts), speech, true);
         }
@@ -58,11 +55,8 @@ impl ParsedParams {
                 // Arrays are the operation's own matter.
                 Some(_) => ParamSource::Json(&empty),
                 None => {
-                    let message =
-                        "The request body must be JSON, with Content-Type application/json";
-                    given
-                        .problems
-                        .push(AdsProblem::new("INVALID_PARAMETER", message));
+                    let message = "The request body must be JSON, with Content-Type application/json";
+                    given.problems.push(AdsProblem::new("INVALID_PARAMETER", message));
                     return given;
                 }
             }
@@ -88,16 +82,9 @@ impl ParsedParams {
         given
     }
 
-    fn parse_params(
-        &mut self,
-        operation: &AdsOperation,
-        source: &ParamSource<'_>,
-        speech: Vocabulary,
-    ) {
-        let unsets = matches!(
-            operation.action,
-            OperationAction::Verb(_, ResourceVerb::Update)
-        ) || operation.method == "PUT";
+    fn parse_params(&mut self, operation: &AdsOperation, source: &ParamSource<'_>, speech: Vocabulary) {
+        let unsets =
+            matches!(operation.action, OperationAction::Verb(_, ResourceVerb::Update)) || operation.method == "PUT";
         // What comes as JSON is not told back.
         let echoes = !operation.takes_json();
         for param in operation
@@ -166,30 +153,19 @@ impl ParsedParams {
             Some(raw) if !raw.is_empty() => self.accept_value(param, raw, speech, echoes),
             Some(raw) if unsets && param.requirement == FieldRequirement::Optional => {
                 let message = format!("{} cannot be unset", param.localized_name(speech));
-                let problem = AdsProblem::invalid_parameter(
-                    param.localized_name(speech),
-                    raw.display_text(),
-                    message,
-                );
+                let problem = AdsProblem::invalid_parameter(param.localized_name(speech), raw.display_text(), message);
                 self.problems.push(problem);
             }
             _ => self.apply_default(param, speech, echoes),
         }
     }
 
-    fn accept_value(
-        &mut self,
-        param: &OperationParam,
-        raw: RawParam<'_>,
-        speech: Vocabulary,
-        echoes: bool,
-    ) {
+    fn accept_value(&mut self, param: &OperationParam, raw: RawParam<'_>, speech: Vocabulary, echoes: bool) {
         let name = param.localized_name(speech);
         match param.kind.parse_value(&name, raw) {
             Ok(value) => {
                 if echoes {
-                    self.echo
-                        .insert(name, param.kind.echo_value(&value, speech));
+                    self.echo.insert(name, param.kind.echo_value(&value, speech));
                 }
                 self.values.push((param.name.post, value));
             }
@@ -210,10 +186,8 @@ impl ParsedParams {
         }
         if let Some(usual) = &param.default_value {
             if echoes && param.echoes_default {
-                self.echo.insert(
-                    param.localized_name(speech),
-                    param.kind.echo_value(usual, speech),
-                );
+                self.echo
+                    .insert(param.localized_name(speech), param.kind.echo_value(usual, speech));
             }
             self.values.push((param.name.post, usual.clone()));
         }

@@ -37,12 +37,7 @@ pub struct SignedPreview {
 
 impl SignedPreview {
     /// One of a post of the account.
-    pub fn new(
-        desk: &AccountContext<'_, '_>,
-        kind: &str,
-        id: i64,
-        lasts: i64,
-    ) -> Result<Self, Error> {
+    pub fn new(desk: &AccountContext<'_, '_>, kind: &str, id: i64, lasts: i64) -> Result<Self, Error> {
         let known = POST_TYPES.iter().copied().find(|known| *known == kind);
         Ok(Self {
             kind: known.unwrap_or("PUBLISHED"),
@@ -133,10 +128,7 @@ pub struct PreviewContent {
     pub call_to_action: Option<(String, String)>,
 }
 
-fn load_poll_choices(
-    desk: &mut AccountContext<'_, '_>,
-    seen: &PostWithAccountRecord,
-) -> Result<Vec<String>, Error> {
+fn load_poll_choices(desk: &mut AccountContext<'_, '_>, seen: &PostWithAccountRecord) -> Result<Vec<String>, Error> {
     let id = seen.post.card_uri.strip_prefix("card://");
     let poll = match id.and_then(|id| id.parse().ok()) {
         Some(id) => store::polls::find_standalone(desk.tx, id)?,

@@ -93,11 +93,7 @@ fn claim_scheduled_post(tx: &mut Tx<'_>, id: i64) -> Result<Option<(AdsRecord, A
     Ok(account.zip(record))
 }
 
-fn create_post(
-    desk: &mut AccountContext<'_, '_>,
-    record: &AdsRecord,
-    user: UserId,
-) -> Result<PostId, Error> {
+fn create_post(desk: &mut AccountContext<'_, '_>, record: &AdsRecord, user: UserId) -> Result<PostId, Error> {
     let no = |why: &str| Error::from(AdsProblem::new("GENERIC_TWEET_ERROR", why));
     let at = record.int("scheduled_at").unwrap_or(0);
     if desk.now().ms().saturating_sub(at) > MAX_LATENESS_MS {
@@ -109,9 +105,7 @@ fn create_post(
         return Err(no("The account was deleted"));
     }
     if promotable_users::find_by_user(desk, user)?.is_none() {
-        return Err(no(
-            "The user is not a promotable one of the account any longer",
-        ));
+        return Err(no("The user is not a promotable one of the account any longer"));
     }
     if sandbox {
         // What is tried out there is shown to nobody.

@@ -78,11 +78,7 @@ pub struct RecommendationDrafts(Vec<RecommendationDraft>);
 impl RecommendationEngine {
     /// Looks at what a funding instrument pays for. That takes its time and changes nothing, so
     /// that nobody who writes waits for it.
-    pub fn find_improvements(
-        &self,
-        tx: &mut Tx<'_>,
-        id: i64,
-    ) -> Result<RecommendationDrafts, Error> {
+    pub fn find_improvements(&self, tx: &mut Tx<'_>, id: i64) -> Result<RecommendationDrafts, Error> {
         let Some((mut desk, instrument)) = self.instrument_context(tx, id)? else {
             return Ok(RecommendationDrafts::default());
         };
@@ -165,12 +161,8 @@ fn draft_recommendations(
     all.extend(audience_advice::find_narrow_audiences(desk, &branches)?);
     all.extend(bid_advice::find_low_bids(desk, &branches)?);
     all.extend(performance_rules::find_tired_creatives(desk, &branches)?);
-    all.extend(performance_rules::find_items_without_creatives(
-        desk, &branches,
-    )?);
-    all.sort_by(|one, other| {
-        (other.estimated_gain, &one.subject).cmp(&(one.estimated_gain, &other.subject))
-    });
+    all.extend(performance_rules::find_items_without_creatives(desk, &branches)?);
+    all.sort_by(|one, other| (other.estimated_gain, &one.subject).cmp(&(one.estimated_gain, &other.subject)));
     Ok(all)
 }
 

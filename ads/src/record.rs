@@ -177,10 +177,7 @@ impl AdsRecord {
             write_member_name(out, name);
             write_value(out, value);
         }
-        for (name, time) in [
-            ("created_at", self.created_at),
-            ("updated_at", self.updated_at),
-        ] {
+        for (name, time) in [("created_at", self.created_at), ("updated_at", self.updated_at)] {
             write_member_name(out, name);
             out.push('"');
             out.push_str(&format_time(time));

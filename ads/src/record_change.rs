@@ -37,8 +37,7 @@ impl RecordChange {
     pub fn has_any_change(&self) -> bool {
         let before = self.before.as_ref();
         before.is_none_or(|before| {
-            !before.non_null_fields().eq(self.record.non_null_fields())
-                || before.deleted != self.record.deleted
+            !before.non_null_fields().eq(self.record.non_null_fields()) || before.deleted != self.record.deleted
         })
     }
 }

@@ -13,11 +13,7 @@ use crate::output::OperationOutput;
 use crate::parsed_params::ParsedParams;
 
 /// A page of it, or all of it.
-pub fn list(
-    desk: &AccountContext<'_, '_>,
-    of: &ReferenceList,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+pub fn list(desk: &AccountContext<'_, '_>, of: &ReferenceList, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     if given.flag("with_total_count") && given.has("cursor") {
         return Err(exclusive_params("cursor", "with_total_count"));

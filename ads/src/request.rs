@@ -66,12 +66,8 @@ impl AdsRequest {
         Self {
             operation,
             caller,
-            path_params: path
-                .map(|(param, id)| (param.name.post, (*id).to_owned()))
-                .collect(),
-            pairs: pairs
-                .map(|(name, value)| ((*name).to_owned(), value.clone()))
-                .collect(),
+            path_params: path.map(|(param, id)| (param.name.post, (*id).to_owned())).collect(),
+            pairs: pairs.map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
             json,
             query_pairs: Vec::new(),
             evaluator: None,

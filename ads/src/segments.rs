@@ -36,10 +36,7 @@ impl SegmentUsers {
         let ids = merge_sorted_ids(&self.ids, &other.ids, |one, two| {
             both(one != self.negated, two != other.negated) != others
         });
-        Self {
-            ids,
-            negated: others,
-        }
+        Self { ids, negated: others }
     }
 }
 
@@ -75,9 +72,7 @@ pub fn resolve_segment(segment: &Value, find: AudienceLookup<'_>) -> Result<Segm
     let mut people = if let Some(id) = leaf_audience_id(segment) {
         resolve_leaf(segment, id, find)?
     } else {
-        let any = segment
-            .get("boolean_operator")
-            .is_some_and(|word| word == "OR");
+        let any = segment.get("boolean_operator").is_some_and(|word| word == "OR");
         let mut all = SegmentUsers {
             ids: Vec::new(),
             negated: !any,
@@ -93,10 +88,7 @@ pub fn resolve_segment(segment: &Value, find: AudienceLookup<'_>) -> Result<Segm
 
 /// Who came up in an audience as often as is asked.
 fn resolve_leaf(segment: &Value, id: i64, find: AudienceLookup<'_>) -> Result<SegmentUsers, Error> {
-    let frequency = segment
-        .get("frequency")
-        .and_then(Value::as_i64)
-        .unwrap_or(1);
+    let frequency = segment.get("frequency").and_then(Value::as_i64).unwrap_or(1);
     let comparator = segment.get("frequency_comparator").and_then(Value::as_str);
     let holds = |times: i64| match comparator.unwrap_or_default() {
         "NUM_GT" => times > frequency,
@@ -111,10 +103,7 @@ fn resolve_leaf(segment: &Value, id: i64, find: AudienceLookup<'_>) -> Result<Se
     } else {
         find(id, segment.get("lookback_window").and_then(Value::as_i64))?
     };
-    Ok(SegmentUsers {
-        ids,
-        negated: others,
-    })
+    Ok(SegmentUsers { ids, negated: others })
 }
 
 fn child_segments(segment: &Value) -> &[Value] {
@@ -125,18 +114,12 @@ fn child_segments(segment: &Value) -> &[Value] {
 /// The audience that a segment names; none of one that joins others.
 fn leaf_audience_id(segment: &Value) -> Option<i64> {
     let id = segment.get("custom_audience_id")?.as_str()?;
-    CUSTOM_AUDIENCE
-        .id_format
-        .parse("custom_audience_id", id)
-        .ok()
+    CUSTOM_AUDIENCE.id_format.parse("custom_audience_id", id).ok()
 }
 
 /// The audiences that segments name, each once.
 pub fn audience_ids(segment: &Value) -> Vec<i64> {
-    let mut all: Vec<i64> = child_segments(segment)
-        .iter()
-        .flat_map(audience_ids)
-        .collect();
+    let mut all: Vec<i64> = child_segments(segment).iter().flat_map(audience_ids).collect();
     all.extend(leaf_audience_id(segment));
     all.sort_unstable();
     all.dedup();
@@ -158,21 +141,12 @@ pub fn parse_segments(value: &Value) -> Result<Value, AdsProblem> {
     }
     if leaves > MAX_LEAVES {
         let message = format!("Expected at most {MAX_LEAVES} audiences, got {leaves} for segments");
-        return Err(AdsProblem::invalid_parameter(
-            "segments",
-            leaves.to_string(),
-            message,
-        ));
+        return Err(AdsProblem::invalid_parameter("segments", leaves.to_string(), message));
     }
     Ok(root)
 }
 
-fn parse_segment(
-    name: &'static str,
-    value: &Value,
-    depth: usize,
-    leaves: &mut usize,
-) -> Result<Value, AdsProblem> {
+fn parse_segment(name: &'static str, value: &Value, depth: usize, leaves: &mut usize) -> Result<Value, AdsProblem> {
     let wrong = |name: &'static str, value: &Value, expected: &str| {
         let shown = RawParam::Json(value).display_text();
         let message = format!("Expected {expected}, got \"{shown}\" for {name}");
@@ -198,12 +172,7 @@ fn parse_segment(
             if get("boolean_operator").is_none() {
                 return Err(AdsProblem::missing_parameter("boolean_operator"));
             }
-            let operator = parse_member(
-                members,
-                "boolean_operator",
-                FieldKind::OneOf(&["AND", "OR"]),
-                "",
-            )?;
+            let operator = parse_member(members, "boolean_operator", FieldKind::OneOf(&["AND", "OR"]), "")?;
             let below: Result<Vec<Value>, AdsProblem> = below
                 .iter()
                 .map(|child| parse_segment("child_segments", child, depth + 1, leaves))
@@ -229,9 +198,7 @@ fn parse_segment(
 /// A segment that names an audience.
 fn parse_leaf(members: &Map<String, Value>, id: &Value, negate: bool) -> Result<Value, AdsProblem> {
     let text = RawParam::Json(id).display_text();
-    let id = CUSTOM_AUDIENCE
-        .id_format
-        .parse("custom_audience_id", &text)?;
+    let id = CUSTOM_AUDIENCE.id_format.parse("custom_audience_id", &text)?;
     let comparators = FieldKind::OneOf(COMPARATORS);
     let windows = FieldKind::OneOf(WINDOWS);
     let window = parse_member(members, "lookback_window", windows, Value::Null)?;
@@ -311,19 +278,8 @@ mod tests {
                 false,
             ),
         ] {
-            assert_eq!(
-                found(&segment),
-                SegmentUsers {
-                    ids,
-                    negated: others
-                },
-                "{segment}"
-            );
-            assert_eq!(
-                is_bounded(&parse_segments(&segment).unwrap()),
-                !others,
-                "{segment}"
-            );
+            assert_eq!(found(&segment), SegmentUsers { ids, negated: others }, "{segment}");
+            assert_eq!(is_bounded(&parse_segments(&segment).unwrap()), !others, "{segment}");
         }
     }
 
@@ -342,14 +298,7 @@ mod tests {
             leaf["frequency_comparator"] = comparator.into();
             leaf["frequency"] = frequency.into();
             let segment = any(&[leaf]);
-            assert_eq!(
-                found(&segment),
-                SegmentUsers {
-                    ids,
-                    negated: others
-                },
-                "{segment}"
-            );
+            assert_eq!(found(&segment), SegmentUsers { ids, negated: others }, "{segment}");
         }
         let mut leaf = of("1");
         leaf["lookback_window"] = 7.into();
@@ -395,28 +344,18 @@ mod tests {
             (any(&[]), "INVALID_PARAMETER"),
             (any(&[json!({})]), "MISSING_PARAMETER"),
             (any(&[json!(7)]), "INVALID_PARAMETER"),
-            (
-                with("child_segments", json!([of("1")])),
-                "EXCLUSIVE_PARAMETERS",
-            ),
+            (with("child_segments", json!([of("1")])), "EXCLUSIVE_PARAMETERS"),
             (
                 with("custom_audience_id", json!("a-b")),
                 "INVALID_ID_ILLEGAL_CHARACTERS",
             ),
             (with("frequency", json!(0)), "INVALID_PARAMETER"),
             (with("frequency", json!(1.5)), "INVALID_PARAMETER"),
-            (
-                with("frequency_comparator", json!("GTE")),
-                "INVALID_PARAMETER",
-            ),
+            (with("frequency_comparator", json!("GTE")), "INVALID_PARAMETER"),
             (with("lookback_window", json!(2)), "INVALID_PARAMETER"),
             (with("negate", json!("perhaps")), "INVALID_PARAMETER"),
         ] {
-            assert_eq!(
-                parse_segments(&segment).unwrap_err().code,
-                code,
-                "{segment}"
-            );
+            assert_eq!(parse_segments(&segment).unwrap_err().code, code, "{segment}");
         }
     }
 }

@@ -109,20 +109,12 @@ fn parse_number(
     let value = members.get(name).filter(|value| !value.is_null())?;
     let number = value.as_i64().filter(|n| (least..=most).contains(n));
     if number.is_none() {
-        problems.push(invalid_member(
-            name,
-            value,
-            &format!("Integer in {least}..{most}"),
-        ));
+        problems.push(invalid_member(name, value, &format!("Integer in {least}..{most}")));
     }
     number
 }
 
-fn parse_id(
-    members: &Map<String, Value>,
-    name: &'static str,
-    problems: &mut Vec<AdsProblem>,
-) -> Option<i64> {
+fn parse_id(members: &Map<String, Value>, name: &'static str, problems: &mut Vec<AdsProblem>) -> Option<i64> {
     let value = members.get(name).filter(|value| !value.is_null())?;
     let id = value.as_str().and_then(base::Id::<()>::parse);
     if id.is_none() {
@@ -229,10 +221,7 @@ pub fn serve_ads(
         let mut members = won.creative.content;
         for (name, value) in [
             ("impression_token", Value::from(impression.encode(key))),
-            (
-                "expires_at",
-                format_time(impression.viewable_until()).into(),
-            ),
+            ("expires_at", format_time(impression.viewable_until()).into()),
             ("line_item_id", won.item.formatted_id().into()),
             ("campaign_id", won.campaign.formatted_id().into()),
             ("placement", ask.placement.name().into()),

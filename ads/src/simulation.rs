@@ -47,15 +47,9 @@ pub fn load_simulated_items(
     account: &AdsRecord,
 ) -> Result<Vec<SimulatedLineItem>, Error> {
     let rows = store::records::list_by_account(tx, LINE_ITEM.name, account.id)?;
-    let items: Result<Vec<AdsRecord>, Fault> = rows
-        .iter()
-        .map(|row| AdsRecord::from_stored(&LINE_ITEM, row))
-        .collect();
+    let items: Result<Vec<AdsRecord>, Fault> = rows.iter().map(|row| AdsRecord::from_stored(&LINE_ITEM, row)).collect();
     let items = items?;
-    let ids: Vec<i64> = items
-        .iter()
-        .filter_map(|item| item.int("campaign_id"))
-        .collect();
+    let ids: Vec<i64> = items.iter().filter_map(|item| item.int("campaign_id")).collect();
     let campaigns = records_by_ids(tx, &CAMPAIGN, &ids)?;
     let users = list_users(tx)?;
     let mut plays = Vec::new();
@@ -71,9 +65,7 @@ pub fn load_simulated_items(
         let creatives = item_creatives(&mut desk, &item)?;
         let mut audience = Vec::new();
         for user in &users {
-            if audience.len() < MAX_VIEWERS
-                && is_eligible(&mut desk, evaluator, &item, Some(*user))?
-            {
+            if audience.len() < MAX_VIEWERS && is_eligible(&mut desk, evaluator, &item, Some(*user))? {
                 audience.push(user.get());
             }
         }
@@ -106,10 +98,7 @@ fn list_users(tx: &mut Tx<'_>) -> Result<Vec<UserId>, Fault> {
     Ok(all)
 }
 
-fn item_creatives(
-    desk: &mut AccountContext<'_, '_>,
-    item: &AdsRecord,
-) -> Result<Vec<(AdEntity, i64, i64)>, Error> {
+fn item_creatives(desk: &mut AccountContext<'_, '_>, item: &AdsRecord) -> Result<Vec<(AdEntity, i64, i64)>, Error> {
     let mut found = Vec::new();
     for (kind, of, subject) in [
         (AdEntity::PromotedPost, &PROMOTED_POST, "post_id"),
@@ -119,10 +108,7 @@ fn item_creatives(
         for record in desk.list_visible_records(of, "line_item_id", item.id)? {
             let shown = match kind {
                 AdEntity::PromotedPost => {
-                    let seen = promoted_posts::find_visible_post(
-                        desk.tx,
-                        record.int(subject).unwrap_or(0),
-                    )?;
+                    let seen = promoted_posts::find_visible_post(desk.tx, record.int(subject).unwrap_or(0))?;
                     let Some(seen) = seen else {
                         continue;
                     };
@@ -164,10 +150,7 @@ pub fn simulate_hour(
         }
         let day = zone.day_bounds(hour);
         let purses = load_item_budgets(tx, one, day)?;
-        if purses
-            .iter()
-            .any(|(limits, spent)| limits.are_exhausted(*spent))
-        {
+        if purses.iter().any(|(limits, spent)| limits.are_exhausted(*spent)) {
             continue;
         }
         events.extend(simulate_events(tx, one, &purses, (hour, seed))?);
@@ -183,10 +166,7 @@ fn load_item_budgets(
     let funding = of.item.int("funding_instrument_id").unwrap_or(0);
     let funding = records_by_ids(tx, &FUNDING_INSTRUMENT, &[funding])?;
     let mut found = Vec::new();
-    let own = [
-        (AdEntity::Campaign, &of.campaign),
-        (AdEntity::LineItem, &of.item),
-    ];
+    let own = [(AdEntity::Campaign, &of.campaign), (AdEntity::LineItem, &of.item)];
     let paying = funding.values().map(|record| (AdEntity::Funding, record));
     for (entity, record) in own.into_iter().chain(paying) {
         let spent = budget::load_spent(tx, entity, &[record.id], day)?;
@@ -205,11 +185,7 @@ fn simulated_price(item: &AdsRecord) -> i64 {
 }
 
 /// How many impressions an hour has: as many as the day's budget allows for.
-fn impressions_per_hour(
-    item: &AdsRecord,
-    purses: &[(BudgetLimits, BudgetSpent)],
-    price: i64,
-) -> i64 {
+fn impressions_per_hour(item: &AdsRecord, purses: &[(BudgetLimits, BudgetSpent)], price: i64) -> i64 {
     let daily = purses.iter().filter_map(|(limits, _)| limits.daily).min();
     let Some(daily) = daily else {
         return MAX_HOURLY_IMPRESSIONS / 2;
@@ -255,10 +231,7 @@ fn viewer_traits(viewer: i64, seed: i64) -> Result<ViewerTraits, Fault> {
     let dice = SimulationRng::from_parts(&[seed, viewer]);
     Ok(ViewerTraits {
         platform: dice.pick(&[0, 1, 1, 3, 4])?,
-        country: dice
-            .pick(&["US", "GB", "PT", "JP"])?
-            .unwrap_or_default()
-            .to_owned(),
+        country: dice.pick(&["US", "GB", "PT", "JP"])?.unwrap_or_default().to_owned(),
         metro: String::new(),
         age: dice.pick(&[18, 21, 25, 25, 35, 35, 50, 55])?,
         gender: dice.pick(&[1, 2])?,
@@ -287,8 +260,7 @@ fn simulate_events(
         let key = [seed, of.item.account_id, of.item.id, hour.ms(), place];
         let dice = SimulationRng::from_parts(&key);
         let at = hour.plus_ms(dice.number_below(HOUR)?);
-        let (Some(viewer), Some(shown)) = (dice.pick(&of.audience)?, dice.pick(&of.creatives)?)
-        else {
+        let (Some(viewer), Some(shown)) = (dice.pick(&of.audience)?, dice.pick(&of.creatives)?) else {
             continue;
         };
         let text: Vec<String> = key.iter().map(i64::to_string).collect();
@@ -320,10 +292,7 @@ fn simulate_events(
 }
 
 /// What comes of an impression, and how much later.
-fn simulate_outcomes(
-    dice: &SimulationRng,
-    creative: AdEntity,
-) -> Result<Vec<(AdEventKind, i64)>, Fault> {
+fn simulate_outcomes(dice: &SimulationRng, creative: AdEntity) -> Result<Vec<(AdEventKind, i64)>, Fault> {
     let mut all = vec![(AdEventKind::Impression, 0)];
     let mut may = |kind: AdEventKind, in_thousand: i64, later: i64| -> Result<bool, Fault> {
         let happens = dice.happens_per_thousand(in_thousand)?;

@@ -90,10 +90,7 @@ impl SizeDisclosure {
         if told >= self.min_size {
             DisclosedSize::Approximate(told)
         } else {
-            DisclosedSize::FewerThan(
-                self.min_size
-                    .saturating_add(self.rounding_step(self.min_size)),
-            )
+            DisclosedSize::FewerThan(self.min_size.saturating_add(self.rounding_step(self.min_size)))
         }
     }
 
@@ -144,33 +141,18 @@ mod tests {
         assert_eq!(told([]), DisclosedSize::FewerThan(150));
         assert!(told(0..149).displayed_count().is_some());
         let open = SizeDisclosure::default();
-        assert_eq!(
-            open.disclose_size(open.measure_audience(0..3)),
-            DisclosedSize::Exact(3)
-        );
-        assert_eq!(
-            open.disclose_size(open.measure_audience([])),
-            DisclosedSize::Exact(0)
-        );
+        assert_eq!(open.disclose_size(open.measure_audience(0..3)), DisclosedSize::Exact(3));
+        assert_eq!(open.disclose_size(open.measure_audience([])), DisclosedSize::Exact(0));
     }
 
     #[test]
     fn what_is_told_is_round_not_too_much_and_near() {
-        for (count, step) in [
-            (160, 50),
-            (999, 50),
-            (1_234, 100),
-            (70_000, 1_000),
-            (123_456, 10_000),
-        ] {
+        for (count, step) in [(160, 50), (999, 50), (1_234, 100), (70_000, 1_000), (123_456, 10_000)] {
             let DisclosedSize::Approximate(shown) = told(0..count) else {
                 panic!("{count}");
             };
             assert_eq!(shown % step, 0, "{shown} of {count}");
-            assert!(
-                (count - 2 * step < shown) && shown <= count,
-                "{shown} of {count}"
-            );
+            assert!((count - 2 * step < shown) && shown <= count, "{shown} of {count}");
         }
     }
 
@@ -186,13 +168,8 @@ mod tests {
     #[test]
     fn one_more_moves_the_edge_and_no_trial_with_others_finds_it() {
         // Of a hundred and more, some are told and some are not, as it falls out.
-        let is_told =
-            |first: i64, count: i64| told(first..first + count).displayed_count().is_some();
-        let share = |count| {
-            (0..1_000)
-                .filter(|first| is_told(first * 1_000, count))
-                .count()
-        };
+        let is_told = |first: i64, count: i64| told(first..first + count).displayed_count().is_some();
+        let share = |count| (0..1_000).filter(|first| is_told(first * 1_000, count)).count();
         let (few, many) = (share(110), share(140));
         assert!((120..320).contains(&few), "{few}");
         assert!((700..920).contains(&many), "{many}");

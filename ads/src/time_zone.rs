@@ -74,14 +74,8 @@ mod tests {
         assert_eq!(zone.hour_shift_ms(from), 0);
         let zone = AccountTimeZone::from_name("Asia/Kolkata");
         assert_eq!(zone.hour_shift_ms(from), HOUR / 2);
-        assert_eq!(
-            zone.midnight_of_date("2026-03-08"),
-            Some(time("2026-03-07T18:30:00Z"))
-        );
+        assert_eq!(zone.midnight_of_date("2026-03-08"), Some(time("2026-03-07T18:30:00Z")));
         assert!(!AccountTimeZone::is_known("Nowhere/At_All"));
-        assert_eq!(
-            AccountTimeZone::from_name("Nowhere/At_All").utc_offset_ms(from),
-            0
-        );
+        assert_eq!(AccountTimeZone::from_name("Nowhere/At_All").utc_offset_ms(from), 0);
     }
 }

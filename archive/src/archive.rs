@@ -4,10 +4,7 @@ use crate::catalog::{ArchiveCatalog, ArchiveDataFile};
 use crate::container::{ArchiveContainer, ByteStream};
 use crate::data_types::{DataTypeHandling, ReadableDataType};
 use crate::records::ArchiveRecords;
-use crate::{
-    ArchiveError, ArchiveRecord, ArchivedAccount, ArchivedMedia, ArchivedMediaKind, ReadPosition,
-    text,
-};
+use crate::{ArchiveError, ArchiveRecord, ArchivedAccount, ArchivedMedia, ArchivedMediaKind, ReadPosition, text};
 use std::fmt;
 use std::path::Path;
 
@@ -98,11 +95,7 @@ impl Archive {
     }
 
     /// The file of a post's attachment, if this part of the archive holds it.
-    pub fn post_media(
-        &self,
-        post: i64,
-        media: &ArchivedMedia,
-    ) -> Result<Option<ArchivedMediaFile>, ArchiveError> {
+    pub fn post_media(&self, post: i64, media: &ArchivedMedia) -> Result<Option<ArchivedMediaFile>, ArchiveError> {
         let exact = media
             .files
             .iter()
@@ -115,11 +108,7 @@ impl Archive {
     }
 
     /// The file of the owner's picture or banner that was served at `url`.
-    pub fn profile_media(
-        &self,
-        owner: i64,
-        url: &str,
-    ) -> Result<Option<ArchivedMediaFile>, ArchiveError> {
+    pub fn profile_media(&self, owner: i64, url: &str) -> Result<Option<ArchivedMediaFile>, ArchiveError> {
         let base = text::base_name(url);
         let name = base.and_then(|base| {
             let start = format!("{}profile_media/{owner}-{base}", self.catalog.folder);

@@ -74,11 +74,7 @@ struct ManifestFile<'a> {
 }
 
 impl ArchiveCatalog {
-    pub(crate) fn build(
-        container: &ArchiveContainer,
-        shown: &str,
-        messages: bool,
-    ) -> Result<Self, ArchiveError> {
+    pub(crate) fn build(container: &ArchiveContainer, shown: &str, messages: bool) -> Result<Self, ArchiveError> {
         let folder = find_data_folder(container);
         let folder = folder.ok_or_else(|| ArchiveError::NotAnArchive(shown.to_owned()))?;
         let mut catalogue = Self {
@@ -111,10 +107,7 @@ impl ArchiveCatalog {
         let read = bytes.take(LARGEST_MANIFEST).read_to_end(&mut text);
         read.map_err(|source| ArchiveError::from_io(&name, source))?;
         let text = sanitize::sanitize_json(&text);
-        let object = text
-            .find('{')
-            .and_then(|at| text.get(at..))
-            .unwrap_or_default();
+        let object = text.find('{').and_then(|at| text.get(at..)).unwrap_or_default();
         let mut values = serde_json::Deserializer::from_str(object);
         // An unreadable manifest leaves the file names to go by.
         let Ok(manifest) = ArchiveManifest::deserialize(&mut values) else {
@@ -133,11 +126,7 @@ impl ArchiveCatalog {
         kind: &str,
         files: &[ManifestFile<'_>],
     ) -> Result<(), ArchiveError> {
-        let root = self
-            .folder
-            .strip_suffix("data/")
-            .unwrap_or(&self.folder)
-            .to_owned();
+        let root = self.folder.strip_suffix("data/").unwrap_or(&self.folder).to_owned();
         let mut promised = 0;
         for file in files {
             let Some(listed) = validate_name(&file.file_name)? else {
@@ -203,12 +192,10 @@ fn find_data_folder(container: &ArchiveContainer) -> Option<String> {
     ];
     let mut best: Option<&str> = None;
     for name in container.names_from("") {
-        let (folder, file) = name.rsplit_once('/').map_or(("", name), |_| {
-            name.split_at(name.rfind('/').map_or(0, |at| at + 1))
-        });
-        let monthly = folder
-            .strip_suffix("js/tweets/")
-            .filter(|_| has_extension(file, "js"));
+        let (folder, file) = name
+            .rsplit_once('/')
+            .map_or(("", name), |_| name.split_at(name.rfind('/').map_or(0, |at| at + 1)));
+        let monthly = folder.strip_suffix("js/tweets/").filter(|_| has_extension(file, "js"));
         let folder = match monthly {
             Some(above) => above,
             None if signs.contains(&file) => folder,
@@ -238,21 +225,13 @@ fn data_type_from_file_name(name: &str) -> Option<String> {
         kind.extend(letters.next().map(|first| first.to_ascii_uppercase()));
         kind.push_str(letters.as_str());
     }
-    Some(if kind == "tweet" {
-        "tweets".to_owned()
-    } else {
-        kind
-    })
+    Some(if kind == "tweet" { "tweets".to_owned() } else { kind })
 }
 
 /// The number behind `-part`, 0 for the first file.
 fn part_number(name: &str) -> u64 {
-    let number = name
-        .strip_suffix(".js")
-        .and_then(|stem| stem.rsplit_once("-part"));
-    number
-        .and_then(|(_, number)| number.parse().ok())
-        .unwrap_or(0)
+    let number = name.strip_suffix(".js").and_then(|stem| stem.rsplit_once("-part"));
+    number.and_then(|(_, number)| number.parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -274,9 +253,6 @@ mod tests {
         for (name, want) in table {
             assert_eq!(data_type_from_file_name(name).as_deref(), want, "{name}");
         }
-        assert_eq!(
-            (part_number("tweets-part12.js"), part_number("tweets.js")),
-            (12, 0)
-        );
+        assert_eq!((part_number("tweets-part12.js"), part_number("tweets.js")), (12, 0));
     }
 }

@@ -52,10 +52,7 @@ impl ArchiveContainer {
     }
 }
 
-fn names_from<'a, T>(
-    files: &'a BTreeMap<String, T>,
-    from: &str,
-) -> impl Iterator<Item = &'a str> + use<'a, T> {
+fn names_from<'a, T>(files: &'a BTreeMap<String, T>, from: &str) -> impl Iterator<Item = &'a str> + use<'a, T> {
     let bounds = (std::ops::Bound::Included(from), std::ops::Bound::Unbounded);
     files.range::<str, _>(bounds).map(|(name, _)| &**name)
 }
@@ -68,8 +65,7 @@ pub(crate) fn validate_name(name: &str) -> Result<Option<&str>, ArchiveError> {
     if name.is_empty() || name.starts_with('/') || has_drive || name.split('/').any(leads_away) {
         return Err(ArchiveError::UnsafeName(name.to_owned()));
     }
-    let is_litter =
-        |part: &str| part == "__MACOSX" || part == ".DS_Store" || part.starts_with("._");
+    let is_litter = |part: &str| part == "__MACOSX" || part == ".DS_Store" || part.starts_with("._");
     Ok((!name.split('/').any(is_litter)).then_some(name))
 }
 
@@ -92,14 +88,8 @@ mod tests {
         for name in away {
             assert!(validate_name(name).is_err(), "{name:?}");
         }
-        assert_eq!(
-            validate_name("data/tweets.js").unwrap(),
-            Some("data/tweets.js")
-        );
-        assert_eq!(
-            validate_name("data/a..b.jpg").unwrap(),
-            Some("data/a..b.jpg")
-        );
+        assert_eq!(validate_name("data/tweets.js").unwrap(), Some("data/tweets.js"));
+        assert_eq!(validate_name("data/a..b.jpg").unwrap(), Some("data/a..b.jpg"));
         assert_eq!(validate_name("__MACOSX/data/._tweets.js").unwrap(), None);
         assert_eq!(validate_name("data/.DS_Store").unwrap(), None);
     }

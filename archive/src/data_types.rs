@@ -42,16 +42,8 @@ const READ: [(&str, ReadableDataType, u8); 17] = [
     ("like", ReadableDataType::Like, 9),
     ("block", ReadableDataType::Block, 10),
     ("mute", ReadableDataType::Mute, 11),
-    (
-        "listsCreated",
-        ReadableDataType::List(ArchivedListRole::Created),
-        12,
-    ),
-    (
-        "listsMember",
-        ReadableDataType::List(ArchivedListRole::Member),
-        13,
-    ),
+    ("listsCreated", ReadableDataType::List(ArchivedListRole::Created), 12),
+    ("listsMember", ReadableDataType::List(ArchivedListRole::Member), 13),
     (
         "listsSubscribed",
         ReadableDataType::List(ArchivedListRole::Subscribed),

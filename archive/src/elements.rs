@@ -70,10 +70,7 @@ impl<R: BufRead> ElementReader<R> {
     }
 
     /// Replaces the contents of `buffer` with the next element.
-    pub(crate) fn read_element(
-        &mut self,
-        buffer: &mut Vec<u8>,
-    ) -> Result<ElementOutcome, ElementReadError> {
+    pub(crate) fn read_element(&mut self, buffer: &mut Vec<u8>) -> Result<ElementOutcome, ElementReadError> {
         buffer.clear();
         self.next_element(Some(buffer))
     }
@@ -89,10 +86,7 @@ impl<R: BufRead> ElementReader<R> {
         Ok(())
     }
 
-    fn next_element(
-        &mut self,
-        keep: Option<&mut Vec<u8>>,
-    ) -> Result<ElementOutcome, ElementReadError> {
+    fn next_element(&mut self, keep: Option<&mut Vec<u8>>) -> Result<ElementOutcome, ElementReadError> {
         if self.shape == JsonShape::Unknown {
             self.shape = self.find_shape()?;
         }
@@ -119,11 +113,7 @@ impl<R: BufRead> ElementReader<R> {
             if let Some(at) = chunk.iter().position(|byte| matches!(byte, b'[' | b'{')) {
                 let is_array = chunk.get(at) == Some(&b'[');
                 self.reader.consume(at + usize::from(is_array));
-                return Ok(if is_array {
-                    JsonShape::Array
-                } else {
-                    JsonShape::Object
-                });
+                return Ok(if is_array { JsonShape::Array } else { JsonShape::Object });
             }
             let length = chunk.len();
             self.reader.consume(length);
@@ -151,10 +141,7 @@ impl<R: BufRead> ElementReader<R> {
         }
     }
 
-    fn scan_element(
-        &mut self,
-        mut keep: Option<&mut Vec<u8>>,
-    ) -> Result<ElementOutcome, ElementReadError> {
+    fn scan_element(&mut self, mut keep: Option<&mut Vec<u8>>) -> Result<ElementOutcome, ElementReadError> {
         let mut scan = NestingScan::default();
         let mut length = 0_usize;
         loop {
@@ -181,10 +168,7 @@ impl<R: BufRead> ElementReader<R> {
 }
 
 /// Replaces the contents of `buffer` with the next line, without the blanks around it.
-pub(crate) fn read_line(
-    reader: &mut impl BufRead,
-    buffer: &mut Vec<u8>,
-) -> Result<ElementOutcome, ElementReadError> {
+pub(crate) fn read_line(reader: &mut impl BufRead, buffer: &mut Vec<u8>) -> Result<ElementOutcome, ElementReadError> {
     buffer.clear();
     let mut scan = NestingScan::default();
     let mut length = 0_usize;
@@ -320,11 +304,7 @@ mod tests {
             ("window.YTD.tweets.part0 = [ ]", &[], true),
             ("", &[], true),
             ("x = [{\"a\":\"]}\"},{}]", &[r#"{"a":"]}"}"#, "{}"], true),
-            (
-                r#"[ "a,\"]" , 12,null ]"#,
-                &[r#""a,\"]""#, "12", "null "],
-                true,
-            ),
+            (r#"[ "a,\"]" , 12,null ]"#, &[r#""a,\"]""#, "12", "null "], true),
             (r#"[["\\"],[1,[2]]];"#, &[r#"["\\"]"#, "[1,[2]]"], true),
             (r#"v = {"a":[1]} "#, &[r#"{"a":[1]}"#], true),
             ("[{},{\"a\":", &["{}"], false),

@@ -18,10 +18,7 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::
 pub(crate) mod option {
     use super::{Deserialize, Deserializer, LenientNumber, Serializer};
 
-    #[expect(
-        clippy::ref_option,
-        reason = "serde asks with a reference to the field"
-    )]
+    #[expect(clippy::ref_option, reason = "serde asks with a reference to the field")]
     pub(crate) fn serialize<S: Serializer>(id: &Option<i64>, to: S) -> Result<S::Ok, S::Error> {
         match id {
             Some(id) => to.collect_str(id),

@@ -18,24 +18,13 @@ pub struct JsonLines {
 impl JsonLines {
     /// Asks for the file without reading it.
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
-        File::open(path)
-            .map_err(|source| ArchiveError::from_io(&path.display().to_string(), source))?;
-        Ok(Self {
-            path: path.to_owned(),
-        })
+        File::open(path).map_err(|source| ArchiveError::from_io(&path.display().to_string(), source))?;
+        Ok(Self { path: path.to_owned() })
     }
 
     /// The records from `from` on, each with the position behind it.
-    pub fn records(
-        &self,
-        from: ReadPosition,
-    ) -> Result<JsonLinesRecords<Box<dyn BufRead + Send>>, ArchiveError> {
-        let name = self
-            .path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+    pub fn records(&self, from: ReadPosition) -> Result<JsonLinesRecords<Box<dyn BufRead + Send>>, ArchiveError> {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let file = File::open(&self.path).map_err(|source| ArchiveError::from_io(&name, source))?;
         let is_packed = self.path.extension().is_some_and(|ending| ending == "gz");
         let bytes: Box<dyn Read + Send> = if is_packed {
@@ -83,9 +72,7 @@ impl<R: BufRead> JsonLinesRecords<R> {
         if !matches!(self.source, LineSource::Unknown(_)) {
             return Ok(());
         }
-        if let LineSource::Unknown(mut reader) =
-            std::mem::replace(&mut self.source, LineSource::Done)
-        {
+        if let LineSource::Unknown(mut reader) = std::mem::replace(&mut self.source, LineSource::Done) {
             self.source = if begins_with_array(&mut reader)? {
                 LineSource::Array(ElementReader::new(reader))
             } else {
@@ -143,15 +130,13 @@ impl<R: BufRead> JsonLinesRecords<R> {
             Err(ElementError::Refused(why)) => {
                 return Err(ArchiveError::Refused { at: place, why });
             }
-            Err(ElementError::Unreadable(why)) => {
-                records.push(ArchiveRecord::Skipped(SkippedItem {
-                    kind: "line".to_owned(),
-                    file: place.file,
-                    element: Some(place.element),
-                    count: 1,
-                    why: SkipReason::Bad(why),
-                }))
-            }
+            Err(ElementError::Unreadable(why)) => records.push(ArchiveRecord::Skipped(SkippedItem {
+                kind: "line".to_owned(),
+                file: place.file,
+                element: Some(place.element),
+                count: 1,
+                why: SkipReason::Bad(why),
+            })),
         }
         self.queue.push_element(records, at, next);
         Ok(true)

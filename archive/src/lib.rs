@@ -33,13 +33,12 @@ pub use error::{ArchiveError, ElementLocation};
 pub use json_lines::{JsonLines, JsonLinesRecords};
 pub use position::ReadPosition;
 pub use post::{
-    ArchivedMedia, ArchivedMediaKind, ArchivedMention, ArchivedPost, ArchivedRepost, ArchivedUrl,
-    ArchivedVariant,
+    ArchivedMedia, ArchivedMediaKind, ArchivedMention, ArchivedPost, ArchivedRepost, ArchivedUrl, ArchivedVariant,
 };
 pub use record::{
-    ArchiveRecord, ArchivedAttachment, ArchivedDeletion, ArchivedLike, ArchivedList,
-    ArchivedListMember, ArchivedListRole, ArchivedMessage, ArchivedNote, ConversationEventKind,
-    ExportRow, SkipReason, SkippedItem, UserRelation,
+    ArchiveRecord, ArchivedAttachment, ArchivedDeletion, ArchivedLike, ArchivedList, ArchivedListMember,
+    ArchivedListRole, ArchivedMessage, ArchivedNote, ConversationEventKind, ExportRow, SkipReason, SkippedItem,
+    UserRelation,
 };
 pub use records::ArchiveRecords;
 pub use user::{ArchivedAccount, ArchivedProfile, ArchivedUser};

@@ -41,8 +41,7 @@ impl FromStr for ReadPosition {
         let refuse = || ArchiveError::Position(text.to_owned());
         let mut parts = text.splitn(3, ':');
         let mut next = || parts.next().map(str::parse::<u64>);
-        let (Some(Ok(file)), Some(Ok(element)), part) = (next(), next(), next().unwrap_or(Ok(0)))
-        else {
+        let (Some(Ok(file)), Some(Ok(element)), part) = (next(), next(), next().unwrap_or(Ok(0))) else {
             return Err(refuse());
         };
         let part = part.map_err(|_| refuse())?;

@@ -12,9 +12,7 @@ mod user;
 pub(crate) use conversation::RawConversation;
 pub(crate) use convert::{convert_element, parse_note};
 pub(crate) use list::RawList;
-pub(crate) use owner::{
-    RawAccount, RawDeletedHeader, RawLike, RawListInfo, RawNote, RawProfile, RawRelation,
-};
+pub(crate) use owner::{RawAccount, RawDeletedHeader, RawLike, RawListInfo, RawNote, RawProfile, RawRelation};
 pub(crate) use post::{ConversionContext, RawPost, WrappedPost};
 pub(crate) use statuses::convert_line;
 pub(crate) use user::RawUser;

@@ -1,8 +1,7 @@
 //! The things that an archive or a line can hold.
 
 use crate::{
-    ArchivedAccount, ArchivedMedia, ArchivedMention, ArchivedPost, ArchivedProfile, ArchivedUrl,
-    ArchivedUser, ids,
+    ArchivedAccount, ArchivedMedia, ArchivedMention, ArchivedPost, ArchivedProfile, ArchivedUrl, ArchivedUser, ids,
 };
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};

@@ -15,12 +15,7 @@ impl RecordQueue {
 
     /// Takes the records of the element at `at`, leaving out the parts that were given before;
     /// the last one points to `next`.
-    pub(crate) fn push_element(
-        &mut self,
-        records: Vec<ArchiveRecord>,
-        at: ReadPosition,
-        next: ReadPosition,
-    ) {
+    pub(crate) fn push_element(&mut self, records: Vec<ArchiveRecord>, at: ReadPosition, next: ReadPosition) {
         let count = records.len();
         for (part, record) in records.into_iter().enumerate().skip(at.part) {
             let behind = match part + 1 {

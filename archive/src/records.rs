@@ -8,9 +8,7 @@ use crate::notes::NoteIndex;
 use crate::raw::{ConversionContext, ElementError, convert_element, parse_note};
 use crate::record_queue::RecordQueue;
 use crate::sanitize::sanitize_json;
-use crate::{
-    Archive, ArchiveError, ArchiveRecord, ElementLocation, ReadPosition, SkipReason, SkippedItem,
-};
+use crate::{Archive, ArchiveError, ArchiveRecord, ElementLocation, ReadPosition, SkipReason, SkippedItem};
 use std::io::BufReader;
 
 type OpenedElements = ElementReader<BufReader<ByteStream>>;
@@ -84,11 +82,7 @@ impl<'a> ArchiveRecords<'a> {
             .push_element(vec![ArchiveRecord::Skipped(skipped)], at, self.at);
     }
 
-    fn read_element(
-        &mut self,
-        file: &ArchiveDataFile,
-        kind: ReadableDataType,
-    ) -> Result<(), ArchiveError> {
+    fn read_element(&mut self, file: &ArchiveDataFile, kind: ReadableDataType) -> Result<(), ArchiveError> {
         let place = || ElementLocation {
             file: file.name.clone(),
             element: self.at.element,
@@ -169,12 +163,7 @@ fn next_position(at: ReadPosition) -> ReadPosition {
     }
 }
 
-fn skipped_item(
-    file: &ArchiveDataFile,
-    at: ReadPosition,
-    count: u64,
-    why: SkipReason,
-) -> SkippedItem {
+fn skipped_item(file: &ArchiveDataFile, at: ReadPosition, count: u64, why: SkipReason) -> SkippedItem {
     SkippedItem {
         kind: file.data_type.clone(),
         file: file.name.clone(),
@@ -205,16 +194,13 @@ fn count_elements(container: &ArchiveContainer, name: &str) -> u64 {
 fn collect_notes(archive: &Archive) -> NoteIndex {
     let mut notes = NoteIndex::default();
     let mut buffer = Vec::new();
-    let is_note = |file: &&ArchiveDataFile| {
-        file.handling == DataTypeHandling::Read(ReadableDataType::Note) && file.present
-    };
+    let is_note =
+        |file: &&ArchiveDataFile| file.handling == DataTypeHandling::Read(ReadableDataType::Note) && file.present;
     for file in archive.catalog.files.iter().filter(is_note) {
         let Ok(mut elements) = open_elements(&archive.container, &file.name) else {
             continue;
         };
-        while let Ok(cut @ (ElementOutcome::Whole | ElementOutcome::Refused(_))) =
-            elements.read_element(&mut buffer)
-        {
+        while let Ok(cut @ (ElementOutcome::Whole | ElementOutcome::Refused(_))) = elements.read_element(&mut buffer) {
             if cut != ElementOutcome::Whole {
                 continue;
             }

@@ -34,10 +34,7 @@ pub(crate) struct TextDraft {
 impl TextDraft {
     /// Takes the links at the end that stand for attachments.
     pub(crate) fn drop_media_links(&mut self, shorts: &[&str]) {
-        while let Some(kept) = shorts
-            .iter()
-            .find_map(|short| self.length_before_link(short))
-        {
+        while let Some(kept) = shorts.iter().find_map(|short| self.length_before_link(short)) {
             self.text.truncate(kept);
         }
     }
@@ -100,9 +97,7 @@ pub(crate) fn post_id_from_url(address: &str) -> Option<i64> {
     if !matches!(host, "twitter.com" | "x.com") {
         return None;
     }
-    let (_, rest) = path
-        .split_once("/status/")
-        .or_else(|| path.split_once("/statuses/"))?;
+    let (_, rest) = path.split_once("/status/").or_else(|| path.split_once("/statuses/"))?;
     let id = rest.split_once(['?', '#']).map_or(rest, |(id, _)| id);
     id.parse().ok().filter(|id| *id > 0)
 }
@@ -117,9 +112,7 @@ pub(crate) fn split_repost(text: &str) -> Option<(&str, &str)> {
 
 /// The words of an HTML anchor; the text itself when it is none.
 pub(crate) fn anchor_text(html: &str) -> &str {
-    let inner = html
-        .strip_suffix("</a>")
-        .and_then(|open| open.rsplit_once('>'));
+    let inner = html.strip_suffix("</a>").and_then(|open| open.rsplit_once('>'));
     inner.map_or(html, |(_, words)| words)
 }
 
@@ -143,9 +136,7 @@ pub(crate) fn replace_links(text: &str, links: &[(&str, &str)]) -> String {
 
 /// The last part of an address as a file name; `None` when it could leave its folder.
 pub(crate) fn base_name(address: &str) -> Option<&str> {
-    let path = address
-        .split_once(['?', '#'])
-        .map_or(address, |(path, _)| path);
+    let path = address.split_once(['?', '#']).map_or(address, |(path, _)| path);
     let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let is_safe = !name.is_empty() && name.chars().all(plain) && !name.starts_with('.');
@@ -153,10 +144,7 @@ pub(crate) fn base_name(address: &str) -> Option<&str> {
 }
 
 /// File names of an attachment in the media folders, or `Err` for one that leads elsewhere.
-pub(crate) fn media_file_names(
-    post: i64,
-    media: &ArchivedMedia,
-) -> Result<Vec<String>, &'static str> {
+pub(crate) fn media_file_names(post: i64, media: &ArchivedMedia) -> Result<Vec<String>, &'static str> {
     let films = media
         .variants
         .iter()

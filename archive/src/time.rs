@@ -23,11 +23,7 @@ fn parse_legacy(text: &str) -> Option<i64> {
     let (_, month, day) = (words.next()?, words.next()?, words.next()?);
     let (clock, zone, year) = (words.next()?, words.next()?, words.next()?);
     let month = MONTHS.iter().position(|name| *name == month)? + 1;
-    let date = days_from_date(
-        year.parse().ok()?,
-        i64::try_from(month).ok()?,
-        day.parse().ok()?,
-    )?;
+    let date = days_from_date(year.parse().ok()?, i64::try_from(month).ok()?, day.parse().ok()?)?;
     Some(date * 86_400_000 + parse_time_of_day(clock)? - parse_offset(zone)?)
 }
 
@@ -35,11 +31,7 @@ fn parse_iso(text: &str) -> Option<i64> {
     let (date, rest) = text.split_once(['T', ' '])?;
     let mut parts = date.splitn(3, '-');
     let year = parts.next()?.parse().ok()?;
-    let date = days_from_date(
-        year,
-        parts.next()?.parse().ok()?,
-        parts.next()?.parse().ok()?,
-    )?;
+    let date = days_from_date(year, parts.next()?.parse().ok()?, parts.next()?.parse().ok()?)?;
     let zone_at = rest.find([' ', 'Z', '+', '-']).unwrap_or(rest.len());
     let (clock, zone) = rest.split_at_checked(zone_at)?;
     Some(date * 86_400_000 + parse_time_of_day(clock)? - parse_offset(zone.trim())?)
@@ -53,9 +45,7 @@ fn parse_time_of_day(clock: &str) -> Option<i64> {
         return None;
     }
     let digits = fraction.bytes().chain([b'0'; 3]).take(3);
-    let ms = digits.fold(0, |sum, digit| {
-        sum * 10 + i64::from(digit.saturating_sub(b'0'))
-    });
+    let ms = digits.fold(0, |sum, digit| sum * 10 + i64::from(digit.saturating_sub(b'0')));
     Some(i64::from(hour * 3600 + minute * 60 + second) * 1000 + ms)
 }
 

@@ -65,10 +65,7 @@ impl Clock {
 
 /// The machine's time, which request signatures and rate windows follow whatever the world's
 /// clock says: clients compare those with their own.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the one home of the machine's time"
-)]
+#[expect(clippy::disallowed_methods, reason = "the one home of the machine's time")]
 pub fn wall_time() -> Time {
     let since = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
@@ -77,10 +74,7 @@ pub fn wall_time() -> Time {
 }
 
 /// A monotonic reading, for measuring and for time-outs.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the one home of the monotonic clock"
-)]
+#[expect(clippy::disallowed_methods, reason = "the one home of the monotonic clock")]
 pub fn monotonic_now() -> Instant {
     Instant::now()
 }

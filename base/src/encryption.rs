@@ -53,9 +53,7 @@ impl MasterKey {
             return Err(MasterKeyError::Format);
         };
         let mut words = line.split_ascii_whitespace();
-        let (Some(FORMAT), Some(id), Some(key), None) =
-            (words.next(), words.next(), words.next(), words.next())
-        else {
+        let (Some(FORMAT), Some(id), Some(key), None) = (words.next(), words.next(), words.next(), words.next()) else {
             return Err(MasterKeyError::Format);
         };
         let bytes = BASE64_URL_SAFE_NO_PAD.decode(key);
@@ -243,10 +241,7 @@ mod tests {
     fn a_moved_secret_does_not_open() {
         let shut = sealed(b"secret");
         for place in ["apps.consumer_secret:18", "apps.bearer:17", ""] {
-            assert_eq!(
-                ring(1).decrypt(place, &shut),
-                Err(DecryptError::AuthenticationFailed)
-            );
+            assert_eq!(ring(1).decrypt(place, &shut), Err(DecryptError::AuthenticationFailed));
         }
     }
 
@@ -308,13 +303,7 @@ mod tests {
     #[test]
     fn a_key_is_not_printed() {
         let text = key(1).encode();
-        let secret = text
-            .expose_secret()
-            .split(' ')
-            .nth(2)
-            .unwrap()
-            .trim()
-            .to_owned();
+        let secret = text.expose_secret().split(' ').nth(2).unwrap().trim().to_owned();
         let shown = format!("{:?} {:?} {text:?}", key(1), ring(1));
         assert!(!shown.contains(&secret), "{shown}");
         assert!(!shown.contains("[1"), "{shown}");

@@ -65,9 +65,7 @@ mod tests {
     #[test]
     fn a_list_holds_whole_names() {
         let list = "blocks full_archive";
-        assert!(
-            Entitlement::Blocks.is_listed_in(list) && Entitlement::FullArchive.is_listed_in(list)
-        );
+        assert!(Entitlement::Blocks.is_listed_in(list) && Entitlement::FullArchive.is_listed_in(list));
         assert!(!Entitlement::FollowsAndLikes.is_listed_in(list));
         assert!(!Entitlement::Blocks.is_listed_in("blocksx"));
         for known in Entitlement::ALL {

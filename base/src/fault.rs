@@ -23,10 +23,7 @@ impl Fault {
     }
 
     /// A failure and what caused it.
-    pub fn from_cause(
-        what: impl Into<String>,
-        cause: impl Into<Box<dyn Error + Send + Sync>>,
-    ) -> Self {
+    pub fn from_cause(what: impl Into<String>, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
             message: what.into(),
             cause: Some(cause.into()),
@@ -35,9 +32,7 @@ impl Fault {
     }
 
     /// For `map_err`: names what was being done when the cause came up.
-    pub fn context<E: Into<Box<dyn Error + Send + Sync>>>(
-        what: &'static str,
-    ) -> impl FnOnce(E) -> Self {
+    pub fn context<E: Into<Box<dyn Error + Send + Sync>>>(what: &'static str) -> impl FnOnce(E) -> Self {
         move |cause| Self::from_cause(what, cause)
     }
 
@@ -73,11 +68,7 @@ impl fmt::Display for Fault {
         while let Some(error) = cause {
             write!(f, ": {error}")?;
             // A Fault prints its own chain already.
-            cause = if error.is::<Self>() {
-                None
-            } else {
-                error.source()
-            };
+            cause = if error.is::<Self>() { None } else { error.source() };
         }
         Ok(())
     }

@@ -48,13 +48,8 @@ impl<K> Id<K> {
 
     /// Reads `^[0-9]{1,19}$`; more than 2⁶³−1 is `None`. Leading zeros are read as the number.
     pub fn parse(text: &str) -> Option<Self> {
-        let plain =
-            (1..=19).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-        if plain {
-            text.parse().ok().map(Self::new)
-        } else {
-            None
-        }
+        let plain = (1..=19).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+        if plain { text.parse().ok().map(Self::new) } else { None }
     }
 
     /// The number, as stored.
@@ -79,8 +74,7 @@ pub const fn first_snowflake_at(time: Time) -> i64 {
     if since <= 0 { 0 } else { since << LOW_BITS }
 }
 
-const BASE62_ALPHABET: &[u8; 62] =
-    b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const BASE62_ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// An id in the short form that spaces have: digits and letters, base 62.
 pub fn encode_base62(id: i64) -> String {
@@ -168,10 +162,7 @@ impl IdGenerator {
         let now = pack_sequence(self.clock.now().ms() - EPOCH_MS, 0);
         let step = |last: i64| Some(now.max(last + 1));
         let order = atomic::Ordering::Relaxed;
-        let last = self
-            .last
-            .fetch_update(order, order, step)
-            .unwrap_or_else(|last| last);
+        let last = self.last.fetch_update(order, order, step).unwrap_or_else(|last| last);
         let packed = now.max(last + 1);
         let (ms, sequence) = (packed >> SEQUENCE_BITS, packed & ((1 << SEQUENCE_BITS) - 1));
         Id::new((ms << LOW_BITS) | (self.node << SEQUENCE_BITS) | sequence)

@@ -80,10 +80,7 @@ impl OAuth1Credentials {
         }
     }
 
-    fn from_parameters(
-        request: &OAuth1Request<'_>,
-        mut collected: RequestParameters,
-    ) -> Result<Self, OAuth1Error> {
+    fn from_parameters(request: &OAuth1Request<'_>, mut collected: RequestParameters) -> Result<Self, OAuth1Error> {
         match collected.require_parameter("oauth_signature_method")? {
             "HMAC-SHA1" => {}
             other => return Err(OAuth1Error::Method(other.to_owned())),
@@ -96,16 +93,10 @@ impl OAuth1Credentials {
         let presented = Self {
             nonce: parse_nonce(collected.require_parameter("oauth_nonce")?)?,
             timestamp: parse_timestamp(collected.require_parameter("oauth_timestamp")?)?,
-            consumer_key: collected
-                .require_parameter("oauth_consumer_key")?
-                .to_owned(),
+            consumer_key: collected.require_parameter("oauth_consumer_key")?.to_owned(),
             token: collected.parameter_value("oauth_token").map(str::to_owned),
-            callback: collected
-                .parameter_value("oauth_callback")
-                .map(str::to_owned),
-            verifier: collected
-                .parameter_value("oauth_verifier")
-                .map(str::to_owned),
+            callback: collected.parameter_value("oauth_callback").map(str::to_owned),
+            verifier: collected.parameter_value("oauth_verifier").map(str::to_owned),
             signature: collected.take_signature()?,
             base_string: BaseString::new(request, &collected.parameters),
             duplicate,
@@ -191,11 +182,7 @@ pub struct OAuth1Signer<'a> {
 
 impl OAuth1Signer<'_> {
     /// The `Authorization` header that signs a request. The request's own is left out.
-    pub fn sign(
-        &self,
-        request: &OAuth1Request<'_>,
-        origin: &RequestOrigin,
-    ) -> Result<String, OAuth1Error> {
+    pub fn sign(&self, request: &OAuth1Request<'_>, origin: &RequestOrigin) -> Result<String, OAuth1Error> {
         let request = OAuth1Request {
             authorization: None,
             ..*request

@@ -5,11 +5,7 @@ use std::borrow::Cow;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// All but `A–Z a–z 0–9 - . _ ~`.
-const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// How much of a parameter's name a refusal repeats.
 const MAX_NAME_SHOWN: usize = 64;
 
@@ -69,10 +65,7 @@ pub fn decode_path_segment(segment: &str) -> Result<Cow<'_, str>, PercentDecodeE
 /// `=` an empty value, nothing between two `&` nothing.
 pub fn parse_form(raw: impl AsRef<[u8]>) -> Result<Vec<(String, String)>, PercentDecodeError> {
     let pairs = raw.as_ref().split(|byte| *byte == b'&');
-    pairs
-        .filter(|pair| !pair.is_empty())
-        .map(parse_pair)
-        .collect()
+    pairs.filter(|pair| !pair.is_empty()).map(parse_pair).collect()
 }
 
 fn parse_pair(raw: &[u8]) -> Result<(String, String), PercentDecodeError> {
@@ -160,11 +153,7 @@ mod tests {
     fn what_is_not_encoded_is_named() {
         for raw in ["ok=1&text=50%", "text=%4", "text=%zz", "text=%+1"] {
             let bad = parse_form(raw).unwrap_err();
-            assert_eq!(
-                bad,
-                PercentDecodeError::Escape(Some("text".to_owned())),
-                "{raw}"
-            );
+            assert_eq!(bad, PercentDecodeError::Escape(Some("text".to_owned())), "{raw}");
         }
         // A stray continuation, an overlong slash, a lone surrogate, a cut sequence.
         for raw in ["%80", "%C0%AF", "%ED%A0%80", "%E2%98"] {
@@ -173,10 +162,7 @@ mod tests {
             assert!(matches!(bad, PercentDecodeError::Utf8(_)), "{raw}");
         }
         assert!(parse_form(b"text=\xff").is_err());
-        assert_eq!(
-            parse_form("n%zz=1").unwrap_err().parameter_name(),
-            Some("n%zz")
-        );
+        assert_eq!(parse_form("n%zz=1").unwrap_err().parameter_name(), Some("n%zz"));
         let said = parse_form("text=%").unwrap_err().to_string();
         assert!(said.ends_with("in parameter `text`"), "{said}");
     }

@@ -56,10 +56,7 @@ impl Permit {
 
     /// From the contract's letters: `1` OAuth 1.0a user, `A` app-only, `2` OAuth 2.0 user.
     pub const fn from_letters(letters: &str, scopes: Scopes) -> Self {
-        let mut permit = Self {
-            scopes,
-            ..Self::NOBODY
-        };
+        let mut permit = Self { scopes, ..Self::NOBODY };
         let mut rest = letters.as_bytes();
         while let [first, tail @ ..] = rest {
             match first {

@@ -73,18 +73,9 @@ mod tests {
 
     #[test]
     fn method_names_are_read_in_any_case() {
-        assert_eq!(
-            ChallengeMethod::parse(Some("s256")),
-            Some(ChallengeMethod::S256)
-        );
-        assert_eq!(
-            ChallengeMethod::parse(Some("S256")),
-            Some(ChallengeMethod::S256)
-        );
-        assert_eq!(
-            ChallengeMethod::parse(Some("PLAIN")),
-            Some(ChallengeMethod::Plain)
-        );
+        assert_eq!(ChallengeMethod::parse(Some("s256")), Some(ChallengeMethod::S256));
+        assert_eq!(ChallengeMethod::parse(Some("S256")), Some(ChallengeMethod::S256));
+        assert_eq!(ChallengeMethod::parse(Some("PLAIN")), Some(ChallengeMethod::Plain));
         assert_eq!(ChallengeMethod::parse(None), Some(ChallengeMethod::Plain));
         assert_eq!(ChallengeMethod::parse(Some("")), None);
         assert_eq!(ChallengeMethod::parse(Some("S512")), None);

@@ -210,10 +210,7 @@ impl AdsProblem {
     }
 
     /// A value that is sound by itself but may not stand in this entity.
-    pub fn invalid_attribute(
-        name: impl Into<Cow<'static, str>>,
-        message: impl Into<String>,
-    ) -> Self {
+    pub fn invalid_attribute(name: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self {
             location: ProblemLocation::Attribute(name.into()),
             ..Self::new("INVALID", message)
@@ -307,11 +304,7 @@ pub enum AuthenticationProblem {
 
 impl ResourceRef {
     /// The thing that a parameter of the request named.
-    pub fn new(
-        resource: &'static str,
-        parameter: impl Into<Cow<'static, str>>,
-        value: impl ToString,
-    ) -> Self {
+    pub fn new(resource: &'static str, parameter: impl Into<Cow<'static, str>>, value: impl ToString) -> Self {
         Self {
             resource,
             parameter: parameter.into(),

@@ -27,14 +27,12 @@ impl Rng {
     }
 
     /// Fills `bytes`. Fails only when the operating system has no randomness to give.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one home of the system's randomness"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the one home of the system's randomness")]
     pub fn fill_bytes(&self, bytes: &mut [u8]) -> Result<(), Fault> {
         match self {
-            Self::Os => getrandom::fill(bytes)
-                .map_err(|error| Fault::new(format!("the system gave no random bytes: {error}"))),
+            Self::Os => {
+                getrandom::fill(bytes).map_err(|error| Fault::new(format!("the system gave no random bytes: {error}")))
+            }
             Self::Seeded(source) => {
                 source.lock().fill_bytes(bytes);
                 Ok(())
@@ -58,11 +56,7 @@ impl Rng {
             // 248 is the largest multiple of 62 in a byte; what lies above would favour some letters.
             let letters = pool.iter().filter(|byte| **byte < 248);
             let letters = letters.filter_map(|byte| ALPHABET.get(usize::from(byte % 62)));
-            text.extend(
-                letters
-                    .take(length - text.len())
-                    .map(|letter| char::from(*letter)),
-            );
+            text.extend(letters.take(length - text.len()).map(|letter| char::from(*letter)));
         }
         Ok(text)
     }
@@ -100,17 +94,11 @@ mod tests {
     #[test]
     fn a_seed_repeats_itself() {
         let (one, other) = (Rng::from_seed(7), Rng::from_seed(7));
-        assert_eq!(
-            one.random_token(40).unwrap(),
-            other.random_token(40).unwrap()
-        );
+        assert_eq!(one.random_token(40).unwrap(), other.random_token(40).unwrap());
         assert_ne!(
             one.random_token(40).unwrap(),
             Rng::from_seed(8).random_token(40).unwrap()
         );
-        assert_ne!(
-            Rng::Os.random_token(40).unwrap(),
-            Rng::Os.random_token(40).unwrap()
-        );
+        assert_ne!(Rng::Os.random_token(40).unwrap(), Rng::Os.random_token(40).unwrap());
     }
 }

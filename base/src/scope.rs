@@ -85,10 +85,7 @@ impl Scope {
     }
 
     const fn bit_mask(self) -> u32 {
-        #[expect(
-            clippy::as_conversions,
-            reason = "a fieldless enum's number, in a const"
-        )]
+        #[expect(clippy::as_conversions, reason = "a fieldless enum's number, in a const")]
         let place = self as u8;
         1 << place
     }
@@ -147,10 +144,7 @@ impl Scopes {
 
     /// The scopes, in the contract's order.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
-        Scope::ALL
-            .iter()
-            .copied()
-            .filter(move |scope| self.contains(*scope))
+        Scope::ALL.iter().copied().filter(move |scope| self.contains(*scope))
     }
 }
 

@@ -61,14 +61,8 @@ mod tests {
 
     #[test]
     fn three_characters_are_escaped() {
-        assert_eq!(
-            escape_html("a < b && c > \"d\""),
-            "a &lt; b &amp;&amp; c &gt; \"d\""
-        );
-        assert_eq!(
-            unescape_html("&lt;b&gt; &amp;lt; &quot;"),
-            "<b> &lt; &quot;"
-        );
+        assert_eq!(escape_html("a < b && c > \"d\""), "a &lt; b &amp;&amp; c &gt; \"d\"");
+        assert_eq!(unescape_html("&lt;b&gt; &amp;lt; &quot;"), "<b> &lt; &quot;");
         assert_eq!(escape_html("&amp;"), "&amp;amp;");
     }
 

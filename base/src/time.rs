@@ -68,10 +68,7 @@ impl Time {
         }
         let days = self.seconds().div_euclid(SECONDS_PER_DAY);
         let (year, month, day) = civil_from_days(days);
-        let (weekday, month) = (
-            word_at(&DAYS, days.rem_euclid(7)),
-            word_at(&MONTHS, month - 1),
-        );
+        let (weekday, month) = (word_at(&DAYS, days.rem_euclid(7)), word_at(&MONTHS, month - 1));
         let in_day = self.seconds().rem_euclid(SECONDS_PER_DAY);
         let (hours, minutes, seconds) = (in_day / 3600, in_day / 60 % 60, in_day % 60);
         format!("{weekday} {month} {day:02} {hours:02}:{minutes:02}:{seconds:02} +0000 {year:04}")
@@ -111,9 +108,7 @@ impl fmt::Display for Time {
 fn push_digits(out: &mut String, value: i64, width: u32) {
     for place in (0..width).rev() {
         let digit = value / 10_i64.pow(place) % 10;
-        out.push(char::from(
-            b'0'.wrapping_add(u8::try_from(digit).unwrap_or(0)),
-        ));
+        out.push(char::from(b'0'.wrapping_add(u8::try_from(digit).unwrap_or(0))));
     }
 }
 
@@ -185,16 +180,11 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
     let day_of_era = days.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 {
-        shifted + 3
-    } else {
-        shifted - 9
-    };
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
     let year = year_of_era + era * 400 + i64::from(month <= 2);
     (year, month, day)
 }

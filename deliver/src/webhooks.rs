@@ -126,23 +126,14 @@ impl WebhookAdmin {
 
     /// Takes note of a challenge that was asked for: a webhook that answered rightly is valid,
     /// and gets all that waits for it.
-    pub fn apply_challenge(
-        &self,
-        tx: &mut Tx<'_>,
-        webhook_id: i64,
-        challenged: &ChallengeResult,
-    ) -> Result<(), Error> {
+    pub fn apply_challenge(&self, tx: &mut Tx<'_>, webhook_id: i64, challenged: &ChallengeResult) -> Result<(), Error> {
         challenged.record_for_webhook(tx, webhook_id, self.settings.challenge_interval)
     }
 
     /// Waits until nothing is on its way to a webhook that was removed just now.
     pub async fn stop_sending(&self, webhook_id: i64) {
         let (reply, stopped) = oneshot::channel();
-        if self
-            .commands
-            .send(SenderCommand::Stop(webhook_id, reply))
-            .is_ok()
-        {
+        if self.commands.send(SenderCommand::Stop(webhook_id, reply)).is_ok() {
             // Without a sender nothing is on its way.
             let _ended = stopped.await;
         }

@@ -122,8 +122,7 @@ mod tests {
     #[test]
     fn room_is_given_back() {
         let admission = admission(3, 2);
-        let (one, two): (IpAddr, IpAddr) =
-            ("192.0.2.1".parse().unwrap(), "192.0.2.2".parse().unwrap());
+        let (one, two): (IpAddr, IpAddr) = ("192.0.2.1".parse().unwrap(), "192.0.2.2".parse().unwrap());
         let first = admission.try_admit(Some(one));
         let _second = admission.try_admit(Some(one)).unwrap();
         assert!(admission.try_admit(Some(one)).is_none());
@@ -137,18 +136,8 @@ mod tests {
     #[test]
     fn one_ipv6_site_is_one_client() {
         let admission = admission(9, 1);
-        let _first = admission
-            .try_admit(Some("2001:db8::1".parse().unwrap()))
-            .unwrap();
-        assert!(
-            admission
-                .try_admit(Some("2001:db8::2".parse().unwrap()))
-                .is_none()
-        );
-        assert!(
-            admission
-                .try_admit(Some("2001:db8:0:1::1".parse().unwrap()))
-                .is_some()
-        );
+        let _first = admission.try_admit(Some("2001:db8::1".parse().unwrap())).unwrap();
+        assert!(admission.try_admit(Some("2001:db8::2".parse().unwrap())).is_none());
+        assert!(admission.try_admit(Some("2001:db8:0:1::1".parse().unwrap())).is_some());
     }
 }

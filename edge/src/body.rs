@@ -104,10 +104,7 @@ impl Body {
     /// Bytes from a [`Sender`], at most `room` chunks ahead of the client (at least one).
     pub fn channel(room: usize) -> (BodySender, Self) {
         let (sender, receiver) = mpsc::channel(room.max(1));
-        (
-            BodySender(sender),
-            Self::from_kind(BodyKind::Channel(receiver)),
-        )
+        (BodySender(sender), Self::from_kind(BodyKind::Channel(receiver)))
     }
 
     /// The bytes, if all of them are at hand.
@@ -173,10 +170,7 @@ impl Body {
     }
 
     fn from_kind(kind: BodyKind) -> Self {
-        Self {
-            kind,
-            in_flight: None,
-        }
+        Self { kind, in_flight: None }
     }
 
     pub(crate) fn from_incoming(
@@ -281,10 +275,7 @@ impl HttpBody for Body {
     type Data = Bytes;
     type Error = BodyError;
 
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let this = self.get_mut();
         let next = match &mut this.kind {
             BodyKind::Empty => None,
@@ -311,9 +302,7 @@ impl HttpBody for Body {
     fn size_hint(&self) -> SizeHint {
         match &self.kind {
             BodyKind::Empty => SizeHint::with_exact(0),
-            BodyKind::Full(bytes) => {
-                SizeHint::with_exact(u64::try_from(bytes.len()).unwrap_or(u64::MAX))
-            }
+            BodyKind::Full(bytes) => SizeHint::with_exact(u64::try_from(bytes.len()).unwrap_or(u64::MAX)),
             BodyKind::Incoming(arriving) => {
                 let incoming = arriving.incoming.as_ref();
                 incoming.map_or_else(|| SizeHint::with_exact(0), HttpBody::size_hint)

@@ -36,10 +36,7 @@ impl<F: Future<Output = ()> + Send + 'static> Executor<F> for TaskExecutor {
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "connections are this crate's own tasks"
-)]
+#[expect(clippy::disallowed_methods, reason = "connections are this crate's own tasks")]
 pub(crate) fn spawn_task(task: impl Future<Output = ()> + Send + 'static) {
     tokio::spawn(task);
 }
@@ -82,12 +79,7 @@ pub(crate) async fn serve_connection(
     let life = ConnectionState::start();
     let answers = Arc::clone(&shared.service);
     let limits = &shared.service.limits;
-    let wire = MonitoredStream::new(
-        stream,
-        Arc::clone(&life),
-        Arc::clone(&answers.stats),
-        limits,
-    );
+    let wire = MonitoredStream::new(stream, Arc::clone(&life), Arc::clone(&answers.stats), limits);
     let service = ConnectionService {
         context: answers,
         state: Arc::clone(&life),
@@ -108,8 +100,7 @@ pub(crate) async fn serve_connection(
     driver.await;
 }
 
-type HyperConnection<'a> =
-    Connection<'a, TokioIo<MonitoredStream>, ConnectionService, TaskExecutor>;
+type HyperConnection<'a> = Connection<'a, TokioIo<MonitoredStream>, ConnectionService, TaskExecutor>;
 
 /// Polls the protocol, and lets the deadline and the signals have their say when it rests.
 struct ConnectionDriver<'a, D, A> {

@@ -92,9 +92,7 @@ impl ConnectionState {
 
     /// Whether nothing is in flight and nothing waits to be written.
     pub(crate) fn can_close(&self) -> bool {
-        self.is_idle()
-            && self.write_blocked_since.get().is_none()
-            && self.linger_since.get().is_none()
+        self.is_idle() && self.write_blocked_since.get().is_none() && self.linger_since.get().is_none()
     }
 
     /// When this connection's time is up, if it stays as it is.
@@ -112,10 +110,7 @@ impl ConnectionState {
         let first = self.request_count.load(Ordering::Acquire) == 0 && !self.is_http2();
         let read = match self.head_since.get() {
             _ if first => (at(0, limits.header_timeout), CloseReason::Header),
-            Some(head) => (
-                at(head.max(rest), limits.header_timeout),
-                CloseReason::Header,
-            ),
+            Some(head) => (at(head.max(rest), limits.header_timeout), CloseReason::Header),
             None => (at(rest, limits.idle_timeout), CloseReason::Idle),
         };
         Some(write.filter(|write| write.0 < read.0).unwrap_or(read))

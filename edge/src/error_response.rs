@@ -6,18 +6,11 @@ use http::{HeaderValue, Response, StatusCode, Version};
 use crate::body::Body;
 
 /// An answer in the form of a problem, without any further detail.
-pub(crate) fn problem_response(
-    status: StatusCode,
-    version: Version,
-    close: bool,
-) -> Response<Body> {
+pub(crate) fn problem_response(status: StatusCode, version: Version, close: bool) -> Response<Body> {
     let mut response = Response::new(Body::full(problem_json(status)));
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    headers.insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static("application/problem+json"),
-    );
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
     if close && version < Version::HTTP_2 {
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }
@@ -43,10 +36,7 @@ pub(crate) fn raw_problem_response(status: StatusCode) -> Vec<u8> {
     .into_bytes()
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a Date header speaks of the real time"
-)]
+#[expect(clippy::disallowed_methods, reason = "a Date header speaks of the real time")]
 fn system_now() -> std::time::SystemTime {
     std::time::SystemTime::now()
 }

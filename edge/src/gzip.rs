@@ -10,8 +10,7 @@ use flate2::write::GzEncoder;
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use futures_util::Stream;
 use http::header::{
-    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderValue,
-    VARY,
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderValue, VARY,
 };
 use http::{Response, StatusCode};
 use http_body::Body as _;
@@ -99,10 +98,7 @@ fn must_not_transform(response: &Response<Body>) -> bool {
 fn compress_bytes(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 3), Compression::new(LEVEL));
     encoder.write_all(bytes).ok()?;
-    encoder
-        .finish()
-        .ok()
-        .filter(|packed| packed.len() < bytes.len())
+    encoder.finish().ok().filter(|packed| packed.len() < bytes.len())
 }
 
 fn add_vary_header(headers: &mut HeaderMap) {

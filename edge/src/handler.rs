@@ -75,18 +75,11 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
     type Future = RequestFuture;
 
     fn call(&self, request: Request<Incoming>) -> RequestFuture {
-        let ServiceContext {
-            handler,
-            limits,
-            stats,
-        } = &*self.context;
+        let ServiceContext { handler, limits, stats } = &*self.context;
         stats.requests.increment();
         let (in_flight, believed) = self.state.start_request();
         let version = request.version();
-        let (left, waits) = (
-            UnreadBody::default(),
-            request.headers().contains_key(EXPECT),
-        );
+        let (left, waits) = (UnreadBody::default(), request.headers().contains_key(EXPECT));
         let state = if let Some(status) = request_rejection(&request, believed, limits) {
             stats.bad_requests.increment();
             HandlerState::Ready(Some(problem_response(status, version, true)))
@@ -191,11 +184,7 @@ fn set_connection_close(mut response: Response<Body>) -> Response<Body> {
 }
 
 /// Why a request does not reach the handler, if it does not.
-fn request_rejection(
-    request: &Request<Incoming>,
-    believed: bool,
-    limits: &ListenerLimits,
-) -> Option<StatusCode> {
+fn request_rejection(request: &Request<Incoming>, believed: bool, limits: &ListenerLimits) -> Option<StatusCode> {
     let (uri, headers) = (request.uri(), request.headers());
     let hosts = headers.get_all(HOST).iter().count();
     let named = match request.version() {
@@ -215,11 +204,7 @@ fn request_rejection(
     }
 }
 
-fn panic_response(
-    panic: &(dyn Any + Send),
-    stats: &ListenerStats,
-    version: Version,
-) -> Response<Body> {
+fn panic_response(panic: &(dyn Any + Send), stats: &ListenerStats, version: Version) -> Response<Body> {
     stats.panics.increment();
     let said = panic
         .downcast_ref::<&str>()

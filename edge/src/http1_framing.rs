@@ -163,9 +163,7 @@ impl FramingTracker {
         if !matches!(self.state, FramingState::RequestLine | FramingState::Fields) {
             return Ok(());
         }
-        if self.state == FramingState::RequestLine
-            && self.line_bytes > self.max_target + REQUEST_LINE_OVERHEAD
-        {
+        if self.state == FramingState::RequestLine && self.line_bytes > self.max_target + REQUEST_LINE_OVERHEAD {
             return Err(HeadTooLong::Target);
         }
         self.head_bytes = self.head_bytes.saturating_add(bytes);
@@ -183,9 +181,7 @@ impl FramingTracker {
         let empty = whole && text.is_empty();
         match self.state {
             FramingState::RequestLine if empty => {}
-            FramingState::RequestLine
-                if self.finished_requests == 0 && text == b"PRI * HTTP/2.0" =>
-            {
+            FramingState::RequestLine if self.finished_requests == 0 && text == b"PRI * HTTP/2.0" => {
                 self.http2 = true;
                 self.state = FramingState::Unknown;
             }
@@ -329,11 +325,7 @@ mod tests {
             }
         }
         assert_eq!(
-            follow(
-                "POST / HTTP/1.1\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\n",
-                9
-            )
-            .contradictory_request(),
+            follow("POST / HTTP/1.1\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\n", 9).contradictory_request(),
             None
         );
     }

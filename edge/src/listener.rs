@@ -37,9 +37,7 @@ pub fn bind(addr: SocketAddr) -> io::Result<Listener> {
     }?;
     socket.set_reuseaddr(true)?;
     socket.bind(addr)?;
-    Ok(Listener::from_socket(ListenerSocket::Tcp(
-        socket.listen(BACKLOG)?,
-    )))
+    Ok(Listener::from_socket(ListenerSocket::Tcp(socket.listen(BACKLOG)?)))
 }
 
 /// Binds a Unix socket that only its owner may use, in place of one that nobody serves any more.
@@ -48,18 +46,13 @@ pub fn bind_unix(path: &Path) -> io::Result<Listener> {
     remove_stale_socket(path)?;
     let socket = UnixListener::bind(path)?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
-    Ok(Listener::from_socket(ListenerSocket::Unix(
-        socket,
-        path.to_owned(),
-    )))
+    Ok(Listener::from_socket(ListenerSocket::Unix(socket, path.to_owned())))
 }
 
 fn remove_stale_socket(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(found) if !found.file_type().is_socket() => Err(io::ErrorKind::AlreadyExists.into()),
-        Ok(_) if std::os::unix::net::UnixStream::connect(path).is_ok() => {
-            Err(io::ErrorKind::AddrInUse.into())
-        }
+        Ok(_) if std::os::unix::net::UnixStream::connect(path).is_ok() => Err(io::ErrorKind::AddrInUse.into()),
         Ok(_) => fs::remove_file(path),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
@@ -70,9 +63,7 @@ impl Listener {
     /// Takes over a socket bound elsewhere, such as by the process before this one.
     pub fn from_std(listener: std::net::TcpListener) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
-        Ok(Self::from_socket(ListenerSocket::Tcp(
-            TcpListener::from_std(listener)?,
-        )))
+        Ok(Self::from_socket(ListenerSocket::Tcp(TcpListener::from_std(listener)?)))
     }
 
     /// The address bound, with the port really taken; none for a Unix socket.

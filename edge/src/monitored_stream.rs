@@ -76,8 +76,7 @@ impl MonitoredStream {
                 HeadTooLong::Target => StatusCode::URI_TOO_LONG,
                 HeadTooLong::Head => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             };
-            let _sent = Pin::new(&mut self.stream)
-                .poll_write(cx, &error_response::raw_problem_response(status));
+            let _sent = Pin::new(&mut self.stream).poll_write(cx, &error_response::raw_problem_response(status));
         }
         let _shut = Pin::new(&mut self.stream).poll_shutdown(cx);
     }
@@ -98,11 +97,7 @@ impl MonitoredStream {
 }
 
 impl AsyncRead for MonitoredStream {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         if !this.rejected {
             let before = buffer.filled().len();
@@ -121,11 +116,7 @@ impl AsyncRead for MonitoredStream {
 }
 
 impl AsyncWrite for MonitoredStream {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = Pin::new(&mut this.stream).poll_write(cx, bytes);
         this.state.set_write_blocked(written.is_pending());
@@ -167,11 +158,7 @@ impl AsyncWrite for MonitoredStream {
 }
 
 impl AsyncRead for SocketStream {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Tcp(stream) => Pin::new(stream).poll_read(cx, buffer),
             Self::Unix(stream) => Pin::new(stream).poll_read(cx, buffer),
@@ -180,11 +167,7 @@ impl AsyncRead for SocketStream {
 }
 
 impl AsyncWrite for SocketStream {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Self::Tcp(stream) => Pin::new(stream).poll_write(cx, bytes),
             Self::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),

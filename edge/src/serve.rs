@@ -29,31 +29,17 @@ const REJECTION_TIMEOUT: Duration = Duration::from_secs(1);
 const BACK_OFF: Duration = Duration::from_millis(50);
 
 /// Serves until the shutdown signal, then until all is done or the grace is over.
-pub async fn serve(
-    listener: Listener,
-    limits: ListenerLimits,
-    handler: impl Handler,
-    shutdown: Shutdown,
-) {
+pub async fn serve(listener: Listener, limits: ListenerLimits, handler: impl Handler, shutdown: Shutdown) {
     serve_dyn(listener, limits, Arc::new(handler), shutdown).await;
 }
 
-async fn serve_dyn(
-    listener: Listener,
-    limits: ListenerLimits,
-    handler: Arc<dyn DynHandler>,
-    drain: Shutdown,
-) {
+async fn serve_dyn(listener: Listener, limits: ListenerLimits, handler: Arc<dyn DynHandler>, drain: Shutdown) {
     let stats = listener.stats();
     let admission = AdmissionControl::new(&limits, Arc::clone(&stats));
     let grace = limits.shutdown_grace;
     let shared = Arc::new(ConnectionContext {
         builder: connection::protocol_builder(&limits),
-        service: Arc::new(ServiceContext {
-            handler,
-            limits,
-            stats,
-        }),
+        service: Arc::new(ServiceContext { handler, limits, stats }),
         drain,
         abort: Shutdown::new(),
     });
@@ -64,11 +50,7 @@ async fn serve_dyn(
     }
 }
 
-async fn accept_loop(
-    listener: Listener,
-    shared: &Arc<ConnectionContext>,
-    admission: &Arc<AdmissionControl>,
-) {
+async fn accept_loop(listener: Listener, shared: &Arc<ConnectionContext>, admission: &Arc<AdmissionControl>) {
     let mut reserve = ReserveDescriptor::acquire();
     let polite = Arc::new(Semaphore::new(MAX_PENDING_REJECTIONS));
     let mut drain = pin!(shared.drain.wait());
@@ -82,19 +64,11 @@ async fn accept_loop(
             Ok((stream, addr)) => match admission.try_admit(addr.map(|addr| addr.ip())) {
                 Some(permit) => {
                     let peer = Peer { addr };
-                    spawn_task(connection::serve_connection(
-                        stream,
-                        peer,
-                        Arc::clone(shared),
-                        permit,
-                    ));
+                    spawn_task(connection::serve_connection(stream, peer, Arc::clone(shared), permit));
                 }
                 None => reject_connection(stream, &polite),
             },
-            Err(error) => {
-                recover_from_accept_error(&error, &listener, &mut reserve, &shared.service.stats)
-                    .await
-            }
+            Err(error) => recover_from_accept_error(&error, &listener, &mut reserve, &shared.service.stats).await,
         }
     }
 }
@@ -142,9 +116,7 @@ fn reject_connection(mut stream: SocketStream, polite: &Arc<Semaphore>) {
         let _turn = turn;
         let farewell = async {
             stream
-                .write_all(&error_response::raw_problem_response(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                ))
+                .write_all(&error_response::raw_problem_response(StatusCode::SERVICE_UNAVAILABLE))
                 .await?;
             stream.shutdown().await?;
             let mut ignored = [0_u8; 1024];

@@ -32,10 +32,7 @@ impl CommandError {
     /// What is told to the person.
     pub(crate) fn message(&self) -> &str {
         match self {
-            Self::Failed(text)
-            | Self::Usage(text)
-            | Self::Unreachable(text)
-            | Self::WrongMode(text) => text,
+            Self::Failed(text) | Self::Usage(text) | Self::Unreachable(text) | Self::WrongMode(text) => text,
         }
     }
 
@@ -78,20 +75,13 @@ pub(crate) fn refusal_text(refusal: &Refusal) -> String {
         }
         Refusal::Suspended(subject) => format!("user [{}] is suspended", subject.value),
         Refusal::Forbidden { detail, .. } => detail.to_string(),
-        Refusal::Legacy { message, .. } | Refusal::NamedReason { message, .. } => {
-            message.to_string()
-        }
+        Refusal::Legacy { message, .. } | Refusal::NamedReason { message, .. } => message.to_string(),
         Refusal::OAuth2 { description, .. } => description.to_string(),
         Refusal::Ads(declined) => {
-            let sentences = declined
-                .problems
-                .iter()
-                .map(|problem| problem.message.as_str());
+            let sentences = declined.problems.iter().map(|problem| problem.message.as_str());
             sentences.collect::<Vec<_>>().join("\n")
         }
-        Refusal::Unauthenticated(AuthenticationProblem::Token) => {
-            "the token is unknown or expired".to_owned()
-        }
+        Refusal::Unauthenticated(AuthenticationProblem::Token) => "the token is unknown or expired".to_owned(),
         other => format!("refused: {other:?}"),
     }
 }

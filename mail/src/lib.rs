@@ -44,10 +44,7 @@ impl SmtpMailer {
     }
 
     fn build_message(&self, letter: &EmailMessage) -> Result<Message, Fault> {
-        let to: Address = letter
-            .to
-            .parse()
-            .map_err(Fault::context("the address of a letter"))?;
+        let to: Address = letter.to.parse().map_err(Fault::context("the address of a letter"))?;
         Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(None, to))
@@ -182,10 +179,7 @@ mod tests {
 
     #[test]
     fn encrypted_connections_can_be_asked_for() {
-        for url in [
-            "smtps://mail.example.org",
-            "smtp://mail.example.org:587?tls=required",
-        ] {
+        for url in ["smtps://mail.example.org", "smtp://mail.example.org:587?tls=required"] {
             SmtpMailer::new(&Secret::new(url), "a@b.org").unwrap();
         }
     }

@@ -50,8 +50,7 @@ impl Bucket {
     pub fn parse_url(url: &str) -> Option<Self> {
         let place = url.strip_prefix("s3://")?;
         let (name, prefix) = place.split_once('/').unwrap_or((place, ""));
-        let plain =
-            |letter: u8| letter.is_ascii_alphanumeric() || matches!(letter, b'-' | b'.' | b'_');
+        let plain = |letter: u8| letter.is_ascii_alphanumeric() || matches!(letter, b'-' | b'.' | b'_');
         if name.is_empty() || !name.bytes().all(plain) {
             return None;
         }
@@ -111,20 +110,9 @@ mod tests {
     fn an_address_names_a_bucket_and_a_prefix() {
         let shown = |url| Bucket::parse_url(url).map(|bucket| bucket.to_string());
         assert_eq!(shown("s3://media").as_deref(), Some("s3://media/"));
-        assert_eq!(
-            shown("s3://my.media/a/b/").as_deref(),
-            Some("s3://my.media/a/b")
-        );
+        assert_eq!(shown("s3://my.media/a/b/").as_deref(), Some("s3://my.media/a/b"));
         assert_eq!(shown("s3://a//b").as_deref(), Some("s3://a/b"));
-        for wrong in [
-            "",
-            "media",
-            "s3://",
-            "s3:///a",
-            "s3://a b",
-            "https://a",
-            "s3://a/../b",
-        ] {
+        for wrong in ["", "media", "s3://", "s3:///a", "s3://a b", "https://a", "s3://a/../b"] {
             assert_eq!(shown(wrong), None, "{wrong}");
         }
     }

@@ -11,9 +11,7 @@ use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
-use object_store::{
-    Error, GetOptions, GetRange, GetResultPayload, MultipartUpload, ObjectStore, ObjectStoreExt,
-};
+use object_store::{Error, GetOptions, GetRange, GetResultPayload, MultipartUpload, ObjectStore, ObjectStoreExt};
 
 use crate::{Bucket, MediaFormat};
 
@@ -118,9 +116,7 @@ impl FileStore {
             return Ok(());
         };
         let name = parse_path(CHECK_FILE)?;
-        bucket
-            .put(&name, Bytes::from_static(b"locum").into())
-            .await?;
+        bucket.put(&name, Bytes::from_static(b"locum").into()).await?;
         Ok(bucket.delete(&name).await?)
     }
 
@@ -159,11 +155,7 @@ impl FileStore {
     }
 
     /// A part of a file, or all of it; none when there is no such file or no such part.
-    pub async fn read(
-        &self,
-        name: &str,
-        range: Option<GetRange>,
-    ) -> Result<Option<FileRange>, FileStoreError> {
+    pub async fn read(&self, name: &str, range: Option<GetRange>) -> Result<Option<FileRange>, FileStoreError> {
         let (path, options) = (
             parse_path(name)?,
             GetOptions {
@@ -238,11 +230,7 @@ impl FileStore {
         writing.finish().await
     }
 
-    async fn append_file(
-        &self,
-        name: &str,
-        writing: &mut FileWriter,
-    ) -> Result<(), FileStoreError> {
+    async fn append_file(&self, name: &str, writing: &mut FileWriter) -> Result<(), FileStoreError> {
         let Some(mut piece) = self.read(name, None).await? else {
             let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
             return Err(FileStoreError(Error::NotFound {
@@ -271,12 +259,10 @@ impl FileStore {
         let below = parse_path(below)?;
         let removed = std::fs::remove_dir_all(self.folder.join(below.as_ref()));
         match removed {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(FileStoreError(Error::Generic {
-                    store: "folder",
-                    source: error.into(),
-                }))
-            }
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(FileStoreError(Error::Generic {
+                store: "folder",
+                source: error.into(),
+            })),
             _ => Ok(()),
         }
     }
@@ -390,10 +376,7 @@ mod tests {
         files.put("uploads/7/1", "world").await.unwrap();
         files.put("uploads/7/0", "hello ").await.unwrap();
         let names = ["uploads/7/0".to_owned(), "uploads/7/1".to_owned()];
-        assert_eq!(
-            files.concatenate(&names, "42/3_42.x.jpg").await.unwrap(),
-            11
-        );
+        assert_eq!(files.concatenate(&names, "42/3_42.x.jpg").await.unwrap(), 11);
         let whole = files.read_whole("42/3_42.x.jpg").await.unwrap().unwrap();
         assert_eq!(whole, "hello world");
         let range = Some(GetRange::Suffix(5));
@@ -409,10 +392,7 @@ mod tests {
         files.remove_folder("uploads/7").unwrap();
         assert_eq!(files.size("uploads/7/1").await.unwrap(), None);
         for name in ["../x", "a/../../b", "/etc/passwd\0"] {
-            assert!(
-                !matches!(files.read_whole(name).await, Ok(Some(_))),
-                "{name}"
-            );
+            assert!(!matches!(files.read_whole(name).await, Ok(Some(_))), "{name}");
         }
     }
 }

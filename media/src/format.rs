@@ -38,9 +38,7 @@ impl MediaFormat {
 
     /// The format of bytes that begin like this.
     pub fn sniff(head: &[u8]) -> Option<Self> {
-        let at = |place: usize, sign: &[u8]| {
-            head.get(place..place.saturating_add(sign.len())) == Some(sign)
-        };
+        let at = |place: usize, sign: &[u8]| head.get(place..place.saturating_add(sign.len())) == Some(sign);
         if at(0, &[0xff, 0xd8, 0xff]) {
             Some(Self::Jpeg)
         } else if at(0, b"\x89PNG\r\n\x1a\n") {
@@ -123,11 +121,9 @@ impl MediaFormat {
 /// Photos of the same family of containers are no videos.
 fn is_still_image_brand(head: &[u8]) -> bool {
     let brand = head.get(8..12).unwrap_or_default();
-    [
-        b"heic", b"heix", b"mif1", b"msf1", b"avif", b"avis", b"crx ",
-    ]
-    .iter()
-    .any(|still| still.as_slice() == brand)
+    [b"heic", b"heix", b"mif1", b"msf1", b"avif", b"avis", b"crx "]
+        .iter()
+        .any(|still| still.as_slice() == brand)
 }
 
 #[cfg(test)]
@@ -145,10 +141,7 @@ mod tests {
             (b"\0\0\0\x18ftypheic", None),
             (b"WEBVTT\n\n", Some(MediaFormat::Vtt)),
             (b"WEBVTTER", None),
-            (
-                b"1\r\n00:00:01,000 --> 00:00:02,000\r\nHi",
-                Some(MediaFormat::Srt),
-            ),
+            (b"1\r\n00:00:01,000 --> 00:00:02,000\r\nHi", Some(MediaFormat::Srt)),
             (b"<svg xmlns=\"http://www.w3.org/2000/svg\">", None),
             (b"PK\x03\x04", None),
             (b"", None),

@@ -17,10 +17,7 @@ const DEFAULT_DELAY_MS: u64 = 100;
 /// Walks to the end of the file; nothing may come behind it.
 pub(crate) fn check(bytes: &[u8]) -> Result<GifSummary, MediaRejection> {
     let cut = || MediaRejection::Truncated(MediaFormat::Gif);
-    let screen = bytes
-        .get(6..)
-        .and_then(<[u8]>::first_chunk::<7>)
-        .ok_or_else(cut)?;
+    let screen = bytes.get(6..).and_then(<[u8]>::first_chunk::<7>).ok_or_else(cut)?;
     let [_, _, _, _, flags, _, _] = *screen;
     let mut rest = bytes
         .get(13..)

@@ -85,8 +85,7 @@ fn read_segment(bytes: &[u8]) -> Result<(u8, &[u8], &[u8]), MediaRejection> {
 /// What comes behind coded data: the next marker that is no part of it.
 fn skip_scan_data(bytes: &[u8]) -> Option<&[u8]> {
     let mut pairs = bytes.windows(2);
-    let place = pairs
-        .position(|pair| matches!(pair, [0xff, next] if !matches!(next, 0 | 0xd0..=0xd7 | 0xff)))?;
+    let place = pairs.position(|pair| matches!(pair, [0xff, next] if !matches!(next, 0 | 0xd0..=0xd7 | 0xff)))?;
     bytes.get(place..)
 }
 

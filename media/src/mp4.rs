@@ -3,8 +3,7 @@
 use std::io::{Read, Seek, SeekFrom};
 
 use mp4_atom::{
-    Atom, Co64, Decode, FourCC, Hdlr, Header, Mdhd, Moof, ReadFrom, Stco, Stsz, StszSamples, Stts,
-    Tkhd, Trex,
+    Atom, Co64, Decode, FourCC, Hdlr, Header, Mdhd, Moof, ReadFrom, Stco, Stsz, StszSamples, Stts, Tkhd, Trex,
 };
 
 use crate::{MediaFormat, MediaRejection, VIDEO_BYTES};
@@ -43,10 +42,7 @@ struct VideoTrack {
 }
 
 /// Measures a video and holds it to what may be shared.
-pub fn measure_video(
-    mut file: impl Read + Seek,
-    size: u64,
-) -> Result<VideoProperties, MediaRejection> {
+pub fn measure_video(mut file: impl Read + Seek, size: u64) -> Result<VideoProperties, MediaRejection> {
     if size > VIDEO_BYTES {
         return Err(MediaRejection::TooLarge(VIDEO_BYTES));
     }
@@ -80,18 +76,14 @@ pub fn measure_video(
 }
 
 /// Walks the outermost boxes, which must fill the file exactly.
-fn read_video_track(
-    file: &mut (impl Read + Seek),
-    size: u64,
-) -> Result<VideoTrack, MediaRejection> {
+fn read_video_track(file: &mut (impl Read + Seek), size: u64) -> Result<VideoTrack, MediaRejection> {
     let cut = || MediaRejection::Truncated(MediaFormat::Mp4);
     let damaged = || MediaRejection::Damaged(MediaFormat::Mp4);
     let (mut place, mut boxes) = (0, 0);
     let (mut track, mut is_known, mut has_data) = (None::<VideoTrack>, false, false);
     while place < size {
         file.seek(SeekFrom::Start(place)).map_err(|_| cut())?;
-        let header =
-            Header::read_from(file).map_err(|_| if boxes == 0 { damaged() } else { cut() })?;
+        let header = Header::read_from(file).map_err(|_| if boxes == 0 { damaged() } else { cut() })?;
         let begin = file.stream_position().map_err(|_| cut())?;
         let length = header.size.map_or(size.saturating_sub(begin), to_u64);
         let end = begin.checked_add(length).ok_or_else(damaged)?;
@@ -139,8 +131,7 @@ fn to_u64(size: usize) -> u64 {
 /// Whether a box is called as boxes are.
 fn is_printable_type(kind: FourCC) -> bool {
     let name: [u8; 4] = kind.into();
-    name.iter()
-        .all(|byte| byte.is_ascii_graphic() || *byte == b' ')
+    name.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ')
 }
 
 fn read_box_body(file: &mut impl Read, length: u64) -> Result<Vec<u8>, MediaRejection> {
@@ -171,9 +162,7 @@ fn child_boxes(mut bytes: &[u8]) -> Result<Vec<(FourCC, &[u8])>, MediaRejection>
 
 fn find_child<'b>(all: &[(FourCC, &'b [u8])], kind: [u8; 4]) -> Option<&'b [u8]> {
     let kind = FourCC::new(&kind);
-    all.iter()
-        .find(|(name, _)| *name == kind)
-        .map(|(_, inside)| *inside)
+    all.iter().find(|(name, _)| *name == kind).map(|(_, inside)| *inside)
 }
 
 fn decode_atom<A: Atom>(bytes: Option<&[u8]>) -> Result<A, MediaRejection> {
@@ -184,9 +173,7 @@ fn decode_atom<A: Atom>(bytes: Option<&[u8]>) -> Result<A, MediaRejection> {
 /// The first video track of a movie.
 fn parse_movie(bytes: &[u8]) -> Result<VideoTrack, MediaRejection> {
     let movie = child_boxes(bytes)?;
-    let video = movie
-        .iter()
-        .filter(|(name, _)| *name == FourCC::new(b"trak"));
+    let video = movie.iter().filter(|(name, _)| *name == FourCC::new(b"trak"));
     let mut found = None;
     for (_, inside) in video {
         found = parse_track(inside)?;
@@ -224,10 +211,7 @@ fn parse_track(bytes: &[u8]) -> Result<Option<VideoTrack>, MediaRejection> {
     let times: Stts = decode_atom(find_child(&tables, *b"stts"))?;
     let sizes: Stsz = decode_atom(find_child(&tables, *b"stsz"))?;
     let (width, height) = visual_dimensions(find_child(&tables, *b"stsd").ok_or_else(damaged)?)
-        .unwrap_or((
-            u32::from(head.width.integer()),
-            u32::from(head.height.integer()),
-        ));
+        .unwrap_or((u32::from(head.width.integer()), u32::from(head.height.integer())));
     let samples = match &sizes.samples {
         StszSamples::Identical { count, .. } => u64::from(*count),
         StszSamples::Different { sizes } => to_u64(sizes.len()),
@@ -265,11 +249,7 @@ fn visual_dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
 /// Adds what a fragment brings.
 fn add_fragment(track: &mut VideoTrack, bytes: &[u8]) -> Result<(), MediaRejection> {
     let moof: Moof = decode_atom(Some(bytes))?;
-    for part in moof
-        .traf
-        .iter()
-        .filter(|part| part.tfhd.track_id == track.id)
-    {
+    for part in moof.traf.iter().filter(|part| part.tfhd.track_id == track.id) {
         let usual = part.tfhd.default_sample_duration.map(u64::from);
         let usual = usual.unwrap_or(track.default_ticks);
         for run in &part.trun {

@@ -8,9 +8,7 @@ use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 
 use crate::sizes::{ImageSize, SIZES, SMALL};
-use crate::{
-    GIF_BYTES, IMAGE_BYTES, MediaFormat, MediaRejection, gif, jpeg, png, strip_metadata, webp,
-};
+use crate::{GIF_BYTES, IMAGE_BYTES, MediaFormat, MediaRejection, gif, jpeg, png, strip_metadata, webp};
 
 /// Pixels of a side.
 const MAX_SIDE: u32 = 8192;
@@ -89,10 +87,7 @@ pub fn measure_image(bytes: &[u8]) -> Result<ImageProperties, MediaRejection> {
 }
 
 /// The picture as it is to be seen, and how it was turned for that.
-fn decode_image(
-    bytes: &[u8],
-    format: MediaFormat,
-) -> Result<(DynamicImage, Orientation), MediaRejection> {
+fn decode_image(bytes: &[u8], format: MediaFormat) -> Result<(DynamicImage, Orientation), MediaRejection> {
     let damaged = |_| MediaRejection::Damaged(format);
     let kind = match format {
         MediaFormat::Jpeg => ImageFormat::Jpeg,
@@ -122,22 +117,13 @@ fn decode_image(
     Ok((picture, orientation))
 }
 
-fn resize_to_sizes(
-    picture: &DynamicImage,
-    format: MediaFormat,
-) -> Result<Vec<ResizedImage>, MediaRejection> {
+fn resize_to_sizes(picture: &DynamicImage, format: MediaFormat) -> Result<Vec<ResizedImage>, MediaRejection> {
     let longer = picture.width().max(picture.height());
     let wanted = SIZES.into_iter().filter(|size| size.max_side < longer);
-    wanted
-        .map(|size| resize_image(picture, size, format))
-        .collect()
+    wanted.map(|size| resize_image(picture, size, format)).collect()
 }
 
-fn resize_image(
-    picture: &DynamicImage,
-    size: ImageSize,
-    format: MediaFormat,
-) -> Result<ResizedImage, MediaRejection> {
+fn resize_image(picture: &DynamicImage, size: ImageSize, format: MediaFormat) -> Result<ResizedImage, MediaRejection> {
     let made;
     let smaller = if picture.width().max(picture.height()) > size.max_side {
         made = picture.thumbnail(size.max_side, size.max_side);
@@ -157,11 +143,7 @@ fn resize_image(
     written.map_err(|_| MediaRejection::Damaged(format))?;
     Ok(ResizedImage {
         size,
-        format: if clear {
-            MediaFormat::Png
-        } else {
-            MediaFormat::Jpeg
-        },
+        format: if clear { MediaFormat::Png } else { MediaFormat::Jpeg },
         bytes,
     })
 }

@@ -4,8 +4,8 @@ use crate::{MediaFormat, MediaRejection};
 
 /// Chunks that change how the picture looks, beside those that every decoder must know.
 const RENDERING_CHUNKS: [&[u8; 4]; 15] = [
-    b"acTL", b"bKGD", b"cHRM", b"cICP", b"cLLI", b"fcTL", b"fdAT", b"gAMA", b"hIST", b"iCCP",
-    b"mDCV", b"pHYs", b"sBIT", b"sRGB", b"tRNS",
+    b"acTL", b"bKGD", b"cHRM", b"cICP", b"cLLI", b"fcTL", b"fdAT", b"gAMA", b"hIST", b"iCCP", b"mDCV", b"pHYs",
+    b"sBIT", b"sRGB", b"tRNS",
 ];
 
 /// Walks to the end of the picture; nothing may come behind it.

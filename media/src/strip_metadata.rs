@@ -101,10 +101,7 @@ mod tests {
         }
     }
 
-    const SIDES: [(Orientation, bool); 2] = [
-        (Orientation::NoTransforms, false),
-        (Orientation::Rotate90, true),
-    ];
+    const SIDES: [(Orientation, bool); 2] = [(Orientation::NoTransforms, false), (Orientation::Rotate90, true)];
 
     #[test]
     fn a_jpeg_tells_nothing_but_its_picture() {
@@ -114,12 +111,7 @@ mod tests {
             let comment = b"\xff\xfe\0\x05Ada".to_vec();
             let resources = b"\xff\xed\0\x06shop".to_vec();
             let (head, rest) = plain.split_at(20);
-            let parts = [
-                head,
-                &jpeg::exif_segment(&telling(side)),
-                &comment,
-                &resources,
-            ];
+            let parts = [head, &jpeg::exif_segment(&telling(side)), &comment, &resources];
             let telling = [&parts.concat()[..], rest].concat();
             check(&plain, &telling, turned);
             // What phones put behind the picture goes as well: another picture, a film.

@@ -3,9 +3,7 @@
 use crate::{MediaFormat, MediaRejection};
 
 /// Chunks that change how the picture looks.
-const RENDERING_CHUNKS: [&[u8; 4]; 7] = [
-    b"ALPH", b"ANIM", b"ANMF", b"ICCP", b"VP8 ", b"VP8L", b"VP8X",
-];
+const RENDERING_CHUNKS: [&[u8; 4]; 7] = [b"ALPH", b"ANIM", b"ANMF", b"ICCP", b"VP8 ", b"VP8L", b"VP8X"];
 /// Where the first chunk says what others there are, in an extended file.
 const FLAGS: usize = 20;
 const EXIF: u8 = 0x08;
@@ -22,9 +20,7 @@ pub(crate) fn essential_parts(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Media
     let cut = || MediaRejection::Truncated(MediaFormat::WebP);
     let size = bytes.get(4..).and_then(<[u8]>::first_chunk::<4>);
     let size = u32::from_le_bytes(*size.ok_or_else(cut)?);
-    let end = usize::try_from(size)
-        .unwrap_or(usize::MAX)
-        .saturating_add(8);
+    let end = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(8);
     if end < bytes.len() {
         return Err(MediaRejection::Trailing(MediaFormat::WebP));
     }

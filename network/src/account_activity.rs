@@ -4,9 +4,7 @@ use base::{AppId, Error, Fault, Refusal, UserId};
 use store::account_activity::{self, AccountSubscription};
 use store::{Tx, users};
 
-use crate::activity::{
-    ActivitySubscriber, duplicate_subscription, lock_app, subscription_limit_exceeded,
-};
+use crate::activity::{ActivitySubscriber, duplicate_subscription, lock_app, subscription_limit_exceeded};
 use crate::webhooks::find_owned;
 
 /// Accounts of an app at most.
@@ -23,12 +21,7 @@ pub const fn max_subscribed_accounts(enterprise: bool) -> i64 {
 }
 
 /// Lets a webhook of the app receive the activity of the user on whose behalf it calls.
-pub fn subscribe(
-    tx: &mut Tx<'_>,
-    asker: &ActivitySubscriber,
-    user: UserId,
-    webhook: i64,
-) -> Result<(), Error> {
+pub fn subscribe(tx: &mut Tx<'_>, asker: &ActivitySubscriber, user: UserId, webhook: i64) -> Result<(), Error> {
     lock_app(tx, asker.app)?;
     crate::users::find_active(tx, user)?;
     find_owned(tx, asker.app, webhook)?;
@@ -50,22 +43,13 @@ pub fn subscribe(
 }
 
 /// Whether a webhook of the app receives a user's activity.
-pub fn is_subscribed(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    user: UserId,
-    webhook: i64,
-) -> Result<bool, Error> {
+pub fn is_subscribed(tx: &mut Tx<'_>, app: AppId, user: UserId, webhook: i64) -> Result<bool, Error> {
     find_owned(tx, app, webhook)?;
     Ok(account_activity::exists(tx, webhook, user)?)
 }
 
 /// Where a webhook of the app is, and the accounts whose activity it receives.
-pub fn list(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    webhook: i64,
-) -> Result<(String, Vec<AccountSubscription>), Error> {
+pub fn list(tx: &mut Tx<'_>, app: AppId, webhook: i64) -> Result<(String, Vec<AccountSubscription>), Error> {
     let url = find_owned(tx, app, webhook)?.url;
     Ok((url, account_activity::list_by_webhook(tx, webhook)?))
 }
@@ -84,11 +68,7 @@ pub fn unsubscribe(tx: &mut Tx<'_>, app: AppId, user: UserId, webhook: i64) -> R
 }
 
 /// The handle of an app's owner, and how many accounts' activity it receives.
-pub fn count_subscribed_accounts(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    owner: UserId,
-) -> Result<(String, i64), Fault> {
+pub fn count_subscribed_accounts(tx: &mut Tx<'_>, app: AppId, owner: UserId) -> Result<(String, i64), Fault> {
     let owner = users::find_by_id(tx, owner)?;
     let name = owner.map(|owner| owner.username).unwrap_or_default();
     Ok((name, account_activity::count(tx, app)?))

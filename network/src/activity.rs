@@ -13,8 +13,8 @@ use store::users::UserState;
 use store::{Tx, account_activity, apps, deliveries, tokens, users};
 
 pub use event_kinds::{
-    ActivityEventKind, EVENT_KINDS, EVENT_NAMES, EventAccess, EventParticipant, EventPayloadKind,
-    RequiredFilter, event_kinds_for_log_kind, find_event_kind,
+    ActivityEventKind, EVENT_KINDS, EVENT_NAMES, EventAccess, EventParticipant, EventPayloadKind, RequiredFilter,
+    event_kinds_for_log_kind, find_event_kind,
 };
 
 use crate::apps::{AccessLevel, Caller, Permission};
@@ -120,11 +120,8 @@ pub fn subscribe(
     Ok(new)
 }
 
-fn resolve_event_kind(
-    wish: &NewActivitySubscription,
-) -> Result<(&'static ActivityEventKind, &'static str), Refusal> {
-    find_event_kind(&wish.event_type)
-        .ok_or_else(|| Refusal::invalid_value("event_type", &wish.event_type))
+fn resolve_event_kind(wish: &NewActivitySubscription) -> Result<(&'static ActivityEventKind, &'static str), Refusal> {
+    find_event_kind(&wish.event_type).ok_or_else(|| Refusal::invalid_value("event_type", &wish.event_type))
 }
 
 /// Whether a filter names what the kind needs, and nothing that it cannot tell apart; the
@@ -147,11 +144,7 @@ fn validate_filter(
         return Err(unsupported_filter("filter.keyword", &wish.keyword, kind));
     }
     if !wish.direction.is_empty() && !kind.directional {
-        return Err(unsupported_filter(
-            "filter.direction",
-            &wish.direction,
-            kind,
-        ));
+        return Err(unsupported_filter("filter.direction", &wish.direction, kind));
     }
     Ok(match wish.direction.as_str() {
         "inbound" | "received" => Some(ActivityDirection::Inbound),
@@ -160,11 +153,7 @@ fn validate_filter(
     })
 }
 
-fn unsupported_filter(
-    parameter: &'static str,
-    value: impl ToString,
-    kind: &ActivityEventKind,
-) -> Refusal {
+fn unsupported_filter(parameter: &'static str, value: impl ToString, kind: &ActivityEventKind) -> Refusal {
     let message = format!("`{parameter}` is not supported for {} events", kind.name);
     Refusal::invalid_parameter(parameter, value, message)
 }
@@ -223,12 +212,7 @@ impl AppConsent {
 }
 
 /// What a user lets an app see, by its live tokens; `own` are the scopes of the token at hand.
-fn load_consent(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    user: UserId,
-    own: Option<Scopes>,
-) -> Result<AppConsent, Fault> {
+fn load_consent(tx: &mut Tx<'_>, app: AppId, user: UserId, own: Option<Scopes>) -> Result<AppConsent, Fault> {
     let levels = tokens::live_permissions(tx, app, user)?;
     let levels: Result<Vec<Permission>, Fault> = levels.iter().map(|level| level.parse()).collect();
     if let Some(level) = levels?.into_iter().max() {
@@ -243,9 +227,7 @@ fn load_consent(
     }
     let mut all = Scopes::NONE;
     for scopes in &live {
-        all = parse_stored_scopes(scopes)?
-            .iter()
-            .fold(all, Scopes::with_scope);
+        all = parse_stored_scopes(scopes)?.iter().fold(all, Scopes::with_scope);
     }
     Ok(AppConsent::Scopes(all))
 }

@@ -81,8 +81,7 @@ pub fn load_post_analytics(
     for id in ids {
         let subject = ResourceRef::new("tweet", "ids", id);
         let post = found.iter().find(|post| post.id == *id);
-        let post =
-            post.filter(|post| matches!(post.state, PostState::Live | PostState::Superseded));
+        let post = post.filter(|post| matches!(post.state, PostState::Live | PostState::Superseded));
         let refusal = match post {
             Some(post) if post.author_id == user => {
                 if !counted.iter().any(|one| one.id == *id) {
@@ -100,11 +99,7 @@ pub fn load_post_analytics(
     Ok((counted, refused))
 }
 
-fn count_post_engagements(
-    tx: &mut Tx<'_>,
-    post: &Post,
-    window: &AnalyticsWindow,
-) -> Result<PostAnalytics, Fault> {
+fn count_post_engagements(tx: &mut Tx<'_>, post: &Post, window: &AnalyticsWindow) -> Result<PostAnalytics, Fault> {
     let (start, length) = (window.start, window.bucket_ms.max(1));
     let number = |time: Time| (time.ms() - start.ms()).div_euclid(length);
     let end = window.end.min(tx.now().plus_ms(1));

@@ -79,11 +79,7 @@ impl AccessLevel {
     /// them one by one.
     pub const fn default_entitlements(self) -> &'static [Entitlement] {
         match self {
-            Self::SelfServe => &[
-                Entitlement::Blocks,
-                Entitlement::FollowsAndLikes,
-                Entitlement::Ads,
-            ],
+            Self::SelfServe => &[Entitlement::Blocks, Entitlement::FollowsAndLikes, Entitlement::Ads],
             // Whoever reports what advertisers are charged by is chosen one by one.
             Self::Enterprise => &[
                 Entitlement::FullArchive,
@@ -175,9 +171,7 @@ pub fn create(tx: &mut Tx<'_>, new: &AppRegistration) -> Result<(App, AppCredent
         api_key: chance.random_token(25)?,
         api_secret: Secret::new(chance.random_token(50)?),
         client_id: chance.random_token(34)?,
-        client_secret_digest: client_secret
-            .as_ref()
-            .map(|secret| secret.digest().to_vec()),
+        client_secret_digest: client_secret.as_ref().map(|secret| secret.digest().to_vec()),
         kind: new.kind.name().to_owned(),
         permission: new.permission.name().to_owned(),
         request_email: new.request_email,
@@ -219,8 +213,7 @@ pub fn import_app(tx: &mut Tx<'_>, mut app: App) -> Result<bool, Fault> {
 fn validate_app_name(name: &str) -> Result<String, Refusal> {
     let name = name.trim();
     if name.chars().nth(32).is_some() || find_name_problem(name).is_some() {
-        let message =
-            "The `name` must have 1 to 32 characters, none of them invisible or a control";
+        let message = "The `name` must have 1 to 32 characters, none of them invisible or a control";
         return Err(Refusal::invalid_parameter("name", name, message));
     }
     Ok(name.to_owned())
@@ -233,9 +226,7 @@ pub(crate) fn generate_bearer_token(chance: &Rng) -> Result<Secret, Fault> {
         chance.random_token(16)?,
         chance.random_token(46)?,
     );
-    Ok(Secret::new(format!(
-        "AAAAAAAAAAAAAAAAAAAAA{one}%2F{two}%3D{rest}"
-    )))
+    Ok(Secret::new(format!("AAAAAAAAAAAAAAAAAAAAA{one}%2F{two}%3D{rest}")))
 }
 
 /// Schemes that no callback may have (contract §2.1).
@@ -246,11 +237,7 @@ const FORBIDDEN_SCHEMES: &str = "vbscript javascript vbs data mocha keyword live
 pub(crate) fn validate_callback_urls(urls: &[String]) -> Result<(), Refusal> {
     if urls.len() > 10 {
         let message = "An app has at most 10 callback URLs";
-        return Err(Refusal::invalid_parameter(
-            "callback_urls",
-            urls.len(),
-            message,
-        ));
+        return Err(Refusal::invalid_parameter("callback_urls", urls.len(), message));
     }
     let scheme_ok = |url: &str| {
         url.split_once(':').is_some_and(|(scheme, rest)| {
@@ -259,17 +246,12 @@ pub(crate) fn validate_callback_urls(urls: &[String]) -> Result<(), Refusal> {
                 && scheme
                     .chars()
                     .all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter));
-            plain
-                && !rest.is_empty()
-                && !FORBIDDEN_SCHEMES
-                    .split_whitespace()
-                    .any(|bad| bad == scheme)
+            plain && !rest.is_empty() && !FORBIDDEN_SCHEMES.split_whitespace().any(|bad| bad == scheme)
         })
     };
-    let bad = urls.iter().find(|url| {
-        !scheme_ok(url)
-            || url.contains(|letter: char| letter.is_whitespace() || letter.is_control())
-    });
+    let bad = urls
+        .iter()
+        .find(|url| !scheme_ok(url) || url.contains(|letter: char| letter.is_whitespace() || letter.is_control()));
     bad.map_or(Ok(()), |url| {
         let message = format!("The callback URL [{url}] is not allowed");
         Err(Refusal::invalid_parameter("callback_urls", url, message))
@@ -289,11 +271,7 @@ pub fn list(tx: &mut Tx<'_>, owner: Option<UserId>) -> Result<Vec<App>, Error> {
 
 /// Makes one of an app's credentials anew; the old one is dead with the commit. The others are
 /// shown as they are, but for those of which only a digest is kept.
-pub fn rotate_credential(
-    tx: &mut Tx<'_>,
-    id: AppId,
-    which: AppCredentialKind,
-) -> Result<AppCredentials, Error> {
+pub fn rotate_credential(tx: &mut Tx<'_>, id: AppId, which: AppCredentialKind) -> Result<AppCredentials, Error> {
     let mut app = find(tx, id)?;
     let chance = tx.rng().clone();
     let mut client_secret = None;
@@ -305,12 +283,7 @@ pub fn rotate_credential(
         }
         AppCredentialKind::Client => {
             if !app.kind.parse::<OAuthClientKind>()?.is_confidential() {
-                return Err(Refusal::invalid_parameter(
-                    "which",
-                    "client",
-                    "A public client has no secret",
-                )
-                .into());
+                return Err(Refusal::invalid_parameter("which", "client", "A public client has no secret").into());
             }
             let secret = Secret::new(chance.random_token(50)?);
             app.client_secret_digest = Some(secret.digest().to_vec());
@@ -417,8 +390,7 @@ pub fn set_access(tx: &mut Tx<'_>, id: AppId, access: &AppAccessChange) -> Resul
 /// What an app is entitled to.
 pub fn list_entitlements(app: &App) -> Vec<Entitlement> {
     let all = Entitlement::ALL.into_iter();
-    all.filter(|one| one.is_listed_in(&app.entitlements))
-        .collect()
+    all.filter(|one| one.is_listed_in(&app.entitlements)).collect()
 }
 
 /// As stored: each once, in their own order.
@@ -439,11 +411,5 @@ pub fn delete(tx: &mut Tx<'_>, id: AppId) -> Result<(), Error> {
 
 fn save_app(tx: &mut Tx<'_>, app: &App, kind: &str) -> Result<(), Error> {
     apps::update(tx, app)?;
-    Ok(event_log::append(
-        tx,
-        kind,
-        app.owner_id.get(),
-        app.id.get(),
-        "",
-    )?)
+    Ok(event_log::append(tx, kind, app.owner_id.get(), app.id.get(), "")?)
 }

@@ -121,20 +121,10 @@ pub struct Authenticator {
 impl Authenticator {
     /// An authenticator over a store.
     pub fn new(store: Arc<Store>, config: &AuthConfig) -> Result<Self, Fault> {
-        let origin = |text: &String| {
-            RequestOrigin::parse(text).ok_or_else(|| Fault::new(format!("{text:?} is no origin")))
-        };
-        let origins = config
-            .public_origins
-            .iter()
-            .map(origin)
-            .collect::<Result<_, _>>()?;
-        let nonces = NonceRegistry::open(
-            &store,
-            &config.data_dir,
-            config.timestamp_skew_ms,
-            wall_time(),
-        )?;
+        let origin =
+            |text: &String| RequestOrigin::parse(text).ok_or_else(|| Fault::new(format!("{text:?} is no origin")));
+        let origins = config.public_origins.iter().map(origin).collect::<Result<_, _>>()?;
+        let nonces = NonceRegistry::open(&store, &config.data_dir, config.timestamp_skew_ms, wall_time())?;
         Ok(Self {
             store,
             nonces,
@@ -201,10 +191,7 @@ impl Authenticator {
             .read(move |tx| Ok(event_log::list_after(tx, seen, 1000)?))
             .await?;
         if events.iter().any(|event| affects_credentials(&event.kind)) {
-            self.store
-                .context()
-                .credentials_version
-                .fetch_add(1, Ordering::SeqCst);
+            self.store.context().credentials_version.fetch_add(1, Ordering::SeqCst);
         }
         Ok(events.last().map_or(seen, |event| event.seq))
     }
@@ -212,18 +199,11 @@ impl Authenticator {
     async fn authenticate_bearer(&self, token: &str) -> Result<Caller, Error> {
         let key = digest(token);
         let version = self.credentials_version();
-        if let Some(known) = self
-            .bearers
-            .get(&key)
-            .filter(|known| known.version == version)
-        {
+        if let Some(known) = self.bearers.get(&key).filter(|known| known.version == version) {
             return self.check_expiry(&known);
         }
         let text = token.to_owned();
-        let found = self
-            .store
-            .read(move |tx| look_up_bearer(tx, &text, version))
-            .await?;
+        let found = self.store.read(move |tx| look_up_bearer(tx, &text, version)).await?;
         let Some(found) = found else {
             return Err(Refusal::Unauthenticated(AuthenticationProblem::Token).into());
         };
@@ -240,18 +220,12 @@ impl Authenticator {
     }
 
     fn credentials_version(&self) -> u64 {
-        self.store
-            .context()
-            .credentials_version
-            .load(Ordering::SeqCst)
+        self.store.context().credentials_version.load(Ordering::SeqCst)
     }
 
     /// A signed request's app and caller, or none when the request is not signed. Each signature
     /// is taken once.
-    pub async fn verify_signed_request(
-        &self,
-        request: &AuthRequest,
-    ) -> Result<Option<VerifiedRequest>, Error> {
+    pub async fn verify_signed_request(&self, request: &AuthRequest) -> Result<Option<VerifiedRequest>, Error> {
         let (path, query) = request
             .path_and_query
             .split_once('?')
@@ -287,16 +261,11 @@ impl Authenticator {
         if let Some(name) = presented.duplicate_parameter()
             && !request.allows_repeated_parameters
         {
-            let message =
-                format!("Duplicate parameters are not allowed: the `{name}` query parameter");
+            let message = format!("Duplicate parameters are not allowed: the `{name}` query parameter");
             return Err(Refusal::invalid_parameter(name.to_owned(), name, message).into());
         }
         let caller = token.map(|known| self.check_expiry(&known)).transpose()?;
-        Ok(Some(VerifiedRequest {
-            app,
-            caller,
-            presented,
-        }))
+        Ok(Some(VerifiedRequest { app, caller, presented }))
     }
 
     async fn find_consumer_app(&self, key: &str) -> Result<Arc<App>, Error> {
@@ -307,23 +276,15 @@ impl Authenticator {
             return Ok(app);
         }
         let text = key.to_owned();
-        let app = self
-            .store
-            .read(move |tx| Ok(apps::find_by_api_key(tx, &text)?))
-            .await?;
+        let app = self.store.read(move |tx| Ok(apps::find_by_api_key(tx, &text)?)).await?;
         let app = app.filter(|app| app.state != AppStatus::Deleted);
         let app = Arc::new(app.ok_or(Refusal::Unauthenticated(AuthenticationProblem::Signature))?);
-        self.consumers
-            .insert(key.to_owned(), (version, Arc::clone(&app)));
+        self.consumers.insert(key.to_owned(), (version, Arc::clone(&app)));
         Ok(app)
     }
 
     /// What is known of an access token of this app; none when it is no such token.
-    async fn find_oauth1_token(
-        &self,
-        token: &str,
-        app: &Arc<App>,
-    ) -> Result<Option<CachedCredential>, Error> {
+    async fn find_oauth1_token(&self, token: &str, app: &Arc<App>) -> Result<Option<CachedCredential>, Error> {
         let key = digest(token);
         let version = self.credentials_version();
         let known = self.oauth1_tokens.get(&key);
@@ -340,11 +301,7 @@ impl Authenticator {
     }
 
     /// The secret of a request token of this app. No other token is left that it could be.
-    async fn find_request_token_secret(
-        &self,
-        token: &str,
-        app: &Arc<App>,
-    ) -> Result<Secret, Error> {
+    async fn find_request_token_secret(&self, token: &str, app: &Arc<App>) -> Result<Secret, Error> {
         let (text, app_id) = (token.to_owned(), app.id);
         let held = self
             .store
@@ -364,15 +321,9 @@ impl Authenticator {
         secret: Option<&Secret>,
     ) -> Result<(), Refusal> {
         let connected = request.host.as_deref();
-        let connected = connected
-            .and_then(|host| RequestOrigin::parse(&format!("{}://{host}", request.scheme)));
-        let holds = connected.is_some_and(|origin| {
-            presented
-                .verify(&[origin], &app.api_secret, secret)
-                .is_some()
-        }) || presented
-            .verify(&self.origins, &app.api_secret, secret)
-            .is_some();
+        let connected = connected.and_then(|host| RequestOrigin::parse(&format!("{}://{host}", request.scheme)));
+        let holds = connected.is_some_and(|origin| presented.verify(&[origin], &app.api_secret, secret).is_some())
+            || presented.verify(&self.origins, &app.api_secret, secret).is_some();
         if holds {
             Ok(())
         } else {
@@ -388,11 +339,7 @@ impl Authenticator {
             presented.timestamp,
             presented.nonce
         );
-        if self
-            .nonces
-            .claim_nonce(&self.store, digest(&whole), now)
-            .await?
-        {
+        if self.nonces.claim_nonce(&self.store, digest(&whole), now).await? {
             return Ok(());
         }
         Err(Refusal::Unauthenticated(AuthenticationProblem::Signature).into())
@@ -405,11 +352,7 @@ fn parse_bearer_header(header: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-fn look_up_bearer(
-    tx: &mut Tx<'_>,
-    token: &str,
-    version: u64,
-) -> Result<Option<CachedCredential>, Error> {
+fn look_up_bearer(tx: &mut Tx<'_>, token: &str, version: u64) -> Result<Option<CachedCredential>, Error> {
     if let Some(found) = tokens::find_oauth2(tx, &digest(token))? {
         if found.kind != "access" || found.revoked_at.is_some() {
             return Ok(None);
@@ -444,28 +387,15 @@ fn look_up_bearer(
     }))
 }
 
-fn look_up_oauth1(
-    tx: &mut Tx<'_>,
-    digest: &[u8; 32],
-    version: u64,
-) -> Result<Option<CachedCredential>, Error> {
+fn look_up_oauth1(tx: &mut Tx<'_>, digest: &[u8; 32], version: u64) -> Result<Option<CachedCredential>, Error> {
     let found = tokens::find_oauth1(tx, digest)?.filter(|token| token.revoked_at.is_none());
     let Some(found) = found else { return Ok(None) };
     let Some(app) = find_live_app(tx, found.app_id)? else {
         return Ok(None);
     };
-    let answer = resolve_caller(
-        tx,
-        app,
-        Some(found.user_id),
-        Credential::OAuth1,
-        Scopes::NONE,
-    )?;
+    let answer = resolve_caller(tx, app, Some(found.user_id), Credential::OAuth1, Scopes::NONE)?;
     let permission: Permission = found.permission.parse()?;
-    let answer = answer.map(|caller| Caller {
-        permission,
-        ..caller
-    });
+    let answer = answer.map(|caller| Caller { permission, ..caller });
     Ok(Some(CachedCredential {
         version,
         expires_at: None,
@@ -494,8 +424,7 @@ fn resolve_caller(
         match users::find_by_id(tx, user)?.map(|user| user.state) {
             Some(users::UserState::Active) => {}
             Some(users::UserState::Suspended) => {
-                let detail =
-                    "Your account is suspended and is not permitted to access this feature.";
+                let detail = "Your account is suspended and is not permitted to access this feature.";
                 return Ok(Err(Refusal::forbidden_with_code(64, detail)));
             }
             Some(users::UserState::Deleted | users::UserState::Placeholder) | None => {

@@ -13,9 +13,7 @@ use crate::audit::{self, AuditAction, AuditActor};
 pub fn authenticate_app(tx: &mut Tx<'_>, api_key: &str, api_secret: &str) -> Result<App, Error> {
     let app = apps::find_by_api_key(tx, api_key)?.filter(|app| app.state == AppStatus::Active);
     // An unknown key takes the same comparison as a wrong secret.
-    let expected = app
-        .as_ref()
-        .map_or("", |app| app.api_secret.expose_secret());
+    let expected = app.as_ref().map_or("", |app| app.api_secret.expose_secret());
     let holds = constant_time_eq(&digest(expected), &digest(api_secret));
     match app {
         Some(app) if holds => Ok(app),
@@ -36,12 +34,7 @@ pub fn issue(tx: &mut Tx<'_>, app: AppId) -> Result<Secret, Error> {
 
 /// Invalidates the app's bearer token. Anything else than that very token, encoded or decoded, is
 /// refused, as is anyone but the owner.
-pub fn invalidate(
-    tx: &mut Tx<'_>,
-    app: &App,
-    by: &AuditActor,
-    token: &str,
-) -> Result<Secret, Error> {
+pub fn invalidate(tx: &mut Tx<'_>, app: &App, by: &AuditActor, token: &str) -> Result<Secret, Error> {
     let is_owner = by.user.is_none_or(|user| user == app.owner_id);
     let live = apps::bearer_token(tx, app.id)?;
     match live {
@@ -63,8 +56,5 @@ fn matches_token(live: &Secret, token: &str) -> bool {
 
 /// The encoded form of a bearer token that a form decoder has stripped of it.
 pub(crate) fn percent_encode_token(token: &str) -> String {
-    token
-        .replace('/', "%2F")
-        .replace('=', "%3D")
-        .replace('+', "%2B")
+    token.replace('/', "%2F").replace('=', "%3D").replace('+', "%2B")
 }

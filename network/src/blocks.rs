@@ -52,11 +52,5 @@ pub fn unblock_messages(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Resu
     if !graph::delete(tx, RelationKind::DmBlock, source, target)? {
         return Err(Refusal::forbidden("User is not blocked for DMs").into());
     }
-    Ok(event_log::append(
-        tx,
-        "dm.unblock",
-        source.get(),
-        target.get(),
-        "",
-    )?)
+    Ok(event_log::append(tx, "dm.unblock", source.get(), target.get(), "")?)
 }

@@ -45,11 +45,7 @@ pub fn remove(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> 
 }
 
 /// A page of a user's newest bookmarks.
-pub fn list_user_bookmarks(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    span: &PageRange,
-) -> Result<Vec<Edge>, Fault> {
+pub fn list_user_bookmarks(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
     let oldest = bookmarks::nth_newest_id(tx, user, MAX_LISTED - 1)?;
     let above = oldest.map_or(span.above, |oldest| span.above.max(oldest - 1));
     bookmarks::page_by_user(tx, user, &PageRange { above, ..*span })
@@ -87,12 +83,7 @@ pub fn find_folder(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<BookmarkFol
 }
 
 /// A page of what a folder of the user holds.
-pub fn list_folder_bookmarks(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    id: i64,
-    span: &PageRange,
-) -> Result<Vec<Edge>, Error> {
+pub fn list_folder_bookmarks(tx: &mut Tx<'_>, user: UserId, id: i64, span: &PageRange) -> Result<Vec<Edge>, Error> {
     let folder = find_folder(tx, user, id)?;
     Ok(bookmarks::page_by_folder(tx, folder.id, span)?)
 }

@@ -62,9 +62,8 @@ impl<'u> CallbackAddress<'u> {
 
     /// Same scheme, host, port and path.
     fn matches_location(&self, other: &Self, ports: LoopbackPorts) -> bool {
-        let free_port = ports == LoopbackPorts::AnyOnLoopback
-            && self.scheme == "http"
-            && LOOPBACK.contains(&self.host.as_str());
+        let free_port =
+            ports == LoopbackPorts::AnyOnLoopback && self.scheme == "http" && LOOPBACK.contains(&self.host.as_str());
         self.scheme == other.scheme
             && self.host == other.host
             && self.path == other.path
@@ -96,9 +95,7 @@ fn is_valid_redirect(url: &str) -> bool {
 /// Why no app could have registered this address, as a sentence.
 pub(crate) fn unregistrable_reason(url: &str) -> Option<String> {
     if url.len() > MAX_URL_LENGTH {
-        return Some(format!(
-            "An address has at most {MAX_URL_LENGTH} characters."
-        ));
+        return Some(format!("An address has at most {MAX_URL_LENGTH} characters."));
     }
     if !url.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Some("An address has only visible ASCII characters.".to_owned());
@@ -108,9 +105,7 @@ pub(crate) fn unregistrable_reason(url: &str) -> Option<String> {
     }
     let refused = validate_callback_urls(&[url.to_owned()]).err()?;
     match refused {
-        base::Refusal::InvalidParameters(wrong) => {
-            wrong.into_iter().next().map(|wrong| wrong.message + ".")
-        }
+        base::Refusal::InvalidParameters(wrong) => wrong.into_iter().next().map(|wrong| wrong.message + "."),
         _ => None,
     }
 }
@@ -137,8 +132,7 @@ pub(crate) fn matches_oauth2(app: &App, url: &str, ports: LoopbackPorts) -> bool
     if app.callback_urls.lines().any(|known| known == url) {
         return true;
     }
-    let Some(asked) = strip_loopback_port(url).filter(|_| ports == LoopbackPorts::AnyOnLoopback)
-    else {
+    let Some(asked) = strip_loopback_port(url).filter(|_| ports == LoopbackPorts::AnyOnLoopback) else {
         return false;
     };
     app.callback_urls
@@ -149,9 +143,7 @@ pub(crate) fn matches_oauth2(app: &App, url: &str, ports: LoopbackPorts) -> bool
 /// What stands after the port of a loopback address, with its host; none for any other.
 fn strip_loopback_port(url: &str) -> Option<(&'static str, &str)> {
     let rest = url.strip_prefix("http://")?;
-    let found = LOOPBACK
-        .iter()
-        .find_map(|host| Some((*host, rest.strip_prefix(host)?)));
+    let found = LOOPBACK.iter().find_map(|host| Some((*host, rest.strip_prefix(host)?)));
     let (host, rest) = found?;
     let behind = match rest.strip_prefix(':') {
         Some(port) => port.trim_start_matches(|digit: char| digit.is_ascii_digit()),

@@ -42,8 +42,7 @@ pub fn create(tx: &mut Tx<'_>, owner: UserId, new: &NewCommunity) -> Result<Comm
         return Err(Refusal::invalid_parameter("name", name, message).into());
     }
     if new.description.chars().count() > DESCRIPTION_LENGTH {
-        let message =
-            format!("The `description` must have at most {DESCRIPTION_LENGTH} characters");
+        let message = format!("The `description` must have at most {DESCRIPTION_LENGTH} characters");
         return Err(Refusal::invalid_parameter("description", &new.description, message).into());
     }
     let id = tx.next_id::<()>();
@@ -101,11 +100,7 @@ pub fn leave(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<Community, Error>
 }
 
 /// The community that a user posts to: they must belong to it (contract §11.1).
-pub(crate) fn find_postable_community(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    id: i64,
-) -> Result<Community, Error> {
+pub(crate) fn find_postable_community(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<Community, Error> {
     let community = communities::find_by_id(tx, id)?;
     let joined = !communities::filter_joined(tx, user, &[id])?.is_empty();
     let community = community.filter(|_| joined);

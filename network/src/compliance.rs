@@ -93,12 +93,7 @@ fn append_job_event(tx: &mut Tx<'_>, kind: &str, job: &ComplianceJob) -> Result<
 }
 
 /// The jobs of an app, newest first; in a state where one is asked for.
-pub fn list(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    kind: &str,
-    wanted: Option<&str>,
-) -> Result<Vec<ComplianceJob>, Fault> {
+pub fn list(tx: &mut Tx<'_>, app: AppId, kind: &str, wanted: Option<&str>) -> Result<Vec<ComplianceJob>, Fault> {
     let now = tx.now();
     let mut found = compliance::list_by_app(tx, app, kind, MAX_LISTED)?;
     found.retain(|job| wanted.is_none_or(|wanted| status(job, now) == wanted));
@@ -172,9 +167,7 @@ pub fn process_next_part(tx: &mut Tx<'_>) -> Result<bool, Fault> {
         }
         // Another node may have ended it meanwhile.
         None => {
-            if compliance::find_job(tx, job.id)?
-                .is_some_and(|job| job.state == ComplianceJobState::InProgress)
-            {
+            if compliance::find_job(tx, job.id)?.is_some_and(|job| job.state == ComplianceJobState::InProgress) {
                 compliance::set_state(tx, job.id, ComplianceJobState::Complete)?;
                 append_job_event(tx, "compliance.complete", &job)?;
             }
@@ -197,12 +190,7 @@ pub(crate) fn prune(tx: &mut Tx<'_>, limit: i64) -> Result<u64, Fault> {
 /// Why something must be let go, and since when.
 type RemovalCause = (&'static str, Option<Time>);
 
-fn append_result_line(
-    lines: &mut String,
-    id: i64,
-    created_at: Time,
-    (reason, since): RemovalCause,
-) {
+fn append_result_line(lines: &mut String, id: i64, created_at: Time, (reason, since): RemovalCause) {
     let mut line = json!({
         "id": id.to_string(),
         "action": "delete",
@@ -221,10 +209,7 @@ fn append_result_line(
 fn evaluate_posts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
     let all: Vec<PostId> = ids.iter().copied().map(PostId::new).collect();
     let found = posts::find_by_ids(tx, &all)?;
-    let found: HashMap<i64, _> = found
-        .into_iter()
-        .map(|post| (post.id.get(), post))
-        .collect();
+    let found: HashMap<i64, _> = found.into_iter().map(|post| (post.id.get(), post)).collect();
     let mut authors: Vec<UserId> = found.values().map(|post| post.author_id).collect();
     authors.sort_unstable();
     authors.dedup();
@@ -254,10 +239,7 @@ fn evaluate_users(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
     let all: Vec<UserId> = ids.iter().copied().map(UserId::new).collect();
     let found = users::find_by_ids(tx, &all)?;
     let changed = load_change_times(tx, found.iter())?;
-    let found: HashMap<i64, _> = found
-        .into_iter()
-        .map(|user| (user.id.get(), user))
-        .collect();
+    let found: HashMap<i64, _> = found.into_iter().map(|user| (user.id.get(), user)).collect();
     let mut lines = String::new();
     for id in ids {
         let Some(user) = found.get(id) else { continue };
@@ -268,20 +250,13 @@ fn evaluate_users(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
     Ok(lines)
 }
 
-fn load_change_times<'u>(
-    tx: &mut Tx<'_>,
-    users: impl Iterator<Item = &'u User>,
-) -> Result<HashMap<i64, Time>, Fault> {
+fn load_change_times<'u>(tx: &mut Tx<'_>, users: impl Iterator<Item = &'u User>) -> Result<HashMap<i64, Time>, Fault> {
     let ids: Vec<i64> = users.map(|user| user.id.get()).collect();
     Ok(users::state_change_times(tx, &ids)?.into_iter().collect())
 }
 
 /// Why what is a user's must be let go; a deleted account is called by a word of the caller's.
-fn removal_cause(
-    user: &User,
-    gone: &'static str,
-    changed: &HashMap<i64, Time>,
-) -> Option<RemovalCause> {
+fn removal_cause(user: &User, gone: &'static str, changed: &HashMap<i64, Time>) -> Option<RemovalCause> {
     let since = changed.get(&user.id.get()).copied();
     match profile_visibility(user) {
         Visibility::Suspended => Some(("suspended", since)),

@@ -97,12 +97,7 @@ impl PostTextDraft {
 
     /// Reads the text, knowing who is there. In a reply the mentions at its start are not
     /// displayed.
-    pub fn compose(
-        &self,
-        known: &[(String, UserId)],
-        is_reply: bool,
-        lang: &'static str,
-    ) -> ComposedText {
+    pub fn compose(&self, known: &[(String, UserId)], is_reply: bool, lang: &'static str) -> ComposedText {
         let leading = if is_reply {
             self.entities.leading_mentions(&self.text)
         } else {
@@ -111,10 +106,7 @@ impl PostTextDraft {
         let last = leading.last();
         let free_bytes = last.map_or(0, |mention| mention.bytes.end);
         let shown = self.text.get(free_bytes..).unwrap_or_default();
-        let gap = shown
-            .chars()
-            .take_while(|letter| letter.is_whitespace())
-            .count();
+        let gap = shown.chars().take_while(|letter| letter.is_whitespace()).count();
         let start = last.map_or(0, |mention| mention.end + gap);
         let mut mentioned: Vec<UserId> = known.iter().map(|(_, id)| *id).collect();
         mentioned.sort_unstable();
@@ -142,15 +134,9 @@ pub fn compose_text(tx: &mut Tx<'_>, text: &str, is_reply: bool) -> Result<Compo
 }
 
 /// Those whom a text mentions and who are there.
-pub(crate) fn resolve_mentions(
-    tx: &mut Tx<'_>,
-    draft: &PostTextDraft,
-) -> Result<Vec<(String, UserId)>, Fault> {
+pub(crate) fn resolve_mentions(tx: &mut Tx<'_>, draft: &PostTextDraft) -> Result<Vec<(String, UserId)>, Fault> {
     let known = users::find_by_usernames(tx, &draft.mentioned_usernames())?;
-    Ok(known
-        .into_iter()
-        .map(|user| (user.username, user.id))
-        .collect())
+    Ok(known.into_iter().map(|user| (user.username, user.id)).collect())
 }
 
 /// The entities of a profile's URL and biography, or empty.
@@ -158,17 +144,12 @@ pub fn render_profile_entities(url: &str, description: &str) -> String {
     let mut all = Map::new();
     if !url.is_empty() {
         let end = url.chars().count();
-        all.insert(
-            "url".to_owned(),
-            json!({ "urls": [render_url_entity(0, end, url)] }),
-        );
+        all.insert("url".to_owned(), json!({ "urls": [render_url_entity(0, end, url)] }));
     }
     let found = text::extract_entities(description);
     let mentions = found.mentions.iter();
     let mentions: Vec<Value> = mentions
-        .map(
-            |mention| json!({"start": mention.start, "end": mention.end, "username": mention.text}),
-        )
+        .map(|mention| json!({"start": mention.start, "end": mention.end, "username": mention.text}))
         .collect();
     let mut members = render_tags_and_links(&found);
     if !mentions.is_empty() {
@@ -221,10 +202,7 @@ fn render_tags_and_links(found: &Entities) -> Map<String, Value> {
                 .collect(),
         ),
         ("hashtags", found.hashtags.iter().map(tag).collect()),
-        (
-            "cashtags",
-            found.cashtags.iter().map(tag).collect::<Vec<_>>(),
-        ),
+        ("cashtags", found.cashtags.iter().map(tag).collect::<Vec<_>>()),
     ];
     let lists = lists.into_iter().filter(|(_, list)| !list.is_empty());
     lists

@@ -47,12 +47,7 @@ pub enum ConnectionSelector {
 /// Writes down a connection that a node has opened, and where the log ends behind which it
 /// begins. Refused when the app has `most` of its kind on other nodes and on this one, where it
 /// has `here` beside the new one, and when its token has ended meanwhile.
-pub fn open(
-    tx: &mut Tx<'_>,
-    new: &StreamConnection,
-    most: usize,
-    here: usize,
-) -> Result<OpenedConnection, Error> {
+pub fn open(tx: &mut Tx<'_>, new: &StreamConnection, most: usize, here: usize) -> Result<OpenedConnection, Error> {
     let shared = tx.is_shared();
     if shared {
         // Two nodes at once must not pass the bound together.
@@ -121,9 +116,7 @@ pub fn terminate(
     let mut chosen = Vec::new();
     match which {
         ConnectionSelector::All => chosen.extend(&held),
-        ConnectionSelector::Endpoint(name) => {
-            chosen.extend(held.iter().filter(|one| one.endpoint == *name))
-        }
+        ConnectionSelector::Endpoint(name) => chosen.extend(held.iter().filter(|one| one.endpoint == *name)),
         ConnectionSelector::Named(names) => {
             for name in names {
                 match held.iter().find(|one| one.uuid == *name) {
@@ -145,10 +138,7 @@ pub fn terminate(
             Some(NOT_ACTIVE)
         };
         let uuid = one.uuid.clone();
-        ended.push(EndedConnection {
-            uuid,
-            failure: failed,
-        });
+        ended.push(EndedConnection { uuid, failure: failed });
     }
     Ok(ended)
 }

@@ -13,8 +13,7 @@ use crate::audit::{self, AuditAction, AuditActor};
 use crate::emails::{self, CONFIRM_PATH, EmailMessage, EmailSite, JOIN_PATH, RESET_PATH};
 use crate::sessions::user_detail;
 use crate::sign_in::{
-    SignInService, address_bucket, charge_action, find_user_by_login, invalid_field,
-    normalize_login,
+    SignInService, address_bucket, charge_action, find_user_by_login, invalid_field, normalize_login,
 };
 use crate::{registration, sessions};
 
@@ -41,13 +40,7 @@ const EMAILS_PER_ACCOUNT: AttemptRateLimit = AttemptRateLimit {
     refill_interval_ms: 5 * 60_000,
 };
 
-fn create_link(
-    tx: &mut Tx<'_>,
-    purpose: &str,
-    user: UserId,
-    email: &str,
-    ttl_ms: i64,
-) -> Result<Secret, Fault> {
+fn create_link(tx: &mut Tx<'_>, purpose: &str, user: UserId, email: &str, ttl_ms: i64) -> Result<Secret, Fault> {
     let secret = Secret::new(tx.rng().random_token(SECRET_LENGTH)?);
     let link = EmailLink {
         purpose: purpose.to_owned(),
@@ -83,12 +76,7 @@ fn consume_link(tx: &mut Tx<'_>, secret: &str, purpose: &str) -> Result<EmailLin
 
 /// Sends a link that confirms an address for a user. To an address that somebody else has
 /// confirmed a letter goes that says so, and nothing here tells the difference.
-pub fn send_email_confirmation(
-    tx: &mut Tx<'_>,
-    site: &EmailSite,
-    user: &User,
-    email: &str,
-) -> Result<(), Fault> {
+pub fn send_email_confirmation(tx: &mut Tx<'_>, site: &EmailSite, user: &User, email: &str) -> Result<(), Fault> {
     stored::expire_links(tx, user.id, CONFIRM)?;
     let owner = users::find_by_email(tx, email)?;
     let owner = owner.filter(|owner| owner.email_confirmed && owner.id != user.id);
@@ -118,13 +106,7 @@ pub fn send_email_confirmation(
 }
 
 /// Queues a letter; one with a link is too late once that has ended.
-fn enqueue_email(
-    tx: &mut Tx<'_>,
-    to: &str,
-    subject: &str,
-    text: &str,
-    ttl_ms: Option<i64>,
-) -> Result<(), Fault> {
+fn enqueue_email(tx: &mut Tx<'_>, to: &str, subject: &str, text: &str, ttl_ms: Option<i64>) -> Result<(), Fault> {
     let letter = EmailMessage {
         to: to.to_owned(),
         subject: subject.to_owned(),
@@ -140,23 +122,14 @@ pub fn pending_email(tx: &mut Tx<'_>, user: UserId) -> Result<Option<String>, Fa
 }
 
 /// Sends another letter to the address that waits to be confirmed, if one does.
-pub fn resend_confirmation(
-    tx: &mut Tx<'_>,
-    site: &EmailSite,
-    by: &AuditActor,
-) -> Result<Option<String>, Error> {
+pub fn resend_confirmation(tx: &mut Tx<'_>, site: &EmailSite, by: &AuditActor) -> Result<Option<String>, Error> {
     let user = crate::users::find_active(tx, by.user.ok_or_else(dead_link_refusal)?)?;
     let own = (!user.email_confirmed).then(|| user.email.clone());
     let email = stored::pending_address(tx, user.id, CONFIRM)?.or(own);
     let Some(email) = email.filter(|email| !email.is_empty()) else {
         return Ok(None);
     };
-    let asked = charge_action(
-        tx,
-        "letter.account",
-        &user.id.to_string(),
-        EMAILS_PER_ACCOUNT,
-    )?;
+    let asked = charge_action(tx, "letter.account", &user.id.to_string(), EMAILS_PER_ACCOUNT)?;
     if asked != AttemptDecision::Allowed {
         return Err(Refusal::RateLimited.into());
     }
@@ -179,13 +152,7 @@ pub fn confirm_email(tx: &mut Tx<'_>, secret: &str, address: &str) -> Result<Use
     let link = consume_link(tx, secret, CONFIRM)?;
     set_confirmed_email(tx, link.user_id, &link.email)?;
     let by = AuditActor::user(link.user_id, address);
-    audit::append(
-        tx,
-        &by,
-        AuditAction::EMAIL_CONFIRM,
-        None,
-        &user_detail(link.user_id),
-    )?;
+    audit::append(tx, &by, AuditAction::EMAIL_CONFIRM, None, &user_detail(link.user_id))?;
     crate::users::find_active(tx, link.user_id)
 }
 
@@ -201,22 +168,12 @@ fn set_confirmed_email(tx: &mut Tx<'_>, user: UserId, email: &str) -> Result<(),
 
 /// Asks for another address. The one that there is stays until the new one is confirmed, and is
 /// told of it. Whoever calls this has [proved](Gate::prove) to know the password.
-pub fn request_email_change(
-    tx: &mut Tx<'_>,
-    site: &EmailSite,
-    by: &AuditActor,
-    email: &str,
-) -> Result<(), Error> {
+pub fn request_email_change(tx: &mut Tx<'_>, site: &EmailSite, by: &AuditActor, email: &str) -> Result<(), Error> {
     let email = email.trim();
     registration::validate_email(email)?;
     let user = by.user.ok_or_else(dead_link_refusal)?;
     let user = crate::users::find_active(tx, user)?;
-    let asked = charge_action(
-        tx,
-        "letter.account",
-        &user.id.to_string(),
-        EMAILS_PER_ACCOUNT,
-    )?;
+    let asked = charge_action(tx, "letter.account", &user.id.to_string(), EMAILS_PER_ACCOUNT)?;
     if asked != AttemptDecision::Allowed {
         return Err(Refusal::RateLimited.into());
     }
@@ -249,31 +206,18 @@ pub fn request_email_change(
 
 /// Sends a link to set a new password, if there is such an account with an address. Whether there
 /// is, is not told.
-pub fn request_password_reset(
-    tx: &mut Tx<'_>,
-    site: &EmailSite,
-    login: &str,
-    address: &str,
-) -> Result<bool, Error> {
+pub fn request_password_reset(tx: &mut Tx<'_>, site: &EmailSite, login: &str, address: &str) -> Result<bool, Error> {
     let login = normalize_login(login);
-    let asked = charge_action(
-        tx,
-        "letter.address",
-        &address_bucket(address),
-        EMAILS_PER_ADDRESS,
-    )?;
+    let asked = charge_action(tx, "letter.address", &address_bucket(address), EMAILS_PER_ADDRESS)?;
     if asked != AttemptDecision::Allowed {
         return Ok(false);
     }
     // Counted by what was asked for, whether or not it is there.
     let asked = charge_action(tx, "reset.account", &login, EMAILS_PER_ACCOUNT)?;
     let found = find_user_by_login(tx, &login)?;
-    let found =
-        found.filter(|user| user.state == users::UserState::Active && !user.email.is_empty());
+    let found = found.filter(|user| user.state == users::UserState::Active && !user.email.is_empty());
     let by = AuditActor::anonymous(address);
-    let detail = found
-        .as_ref()
-        .map_or(Value::Null, |user| user_detail(user.id));
+    let detail = found.as_ref().map_or(Value::Null, |user| user_detail(user.id));
     if let Some(user) = found.filter(|_| asked == AttemptDecision::Allowed) {
         stored::expire_links(tx, user.id, RESET)?;
         let secret = create_link(tx, RESET, user.id, &user.email, TTL_MS)?;
@@ -350,10 +294,7 @@ pub async fn change_password(
     end_tokens: bool,
 ) -> Result<Secret, Error> {
     let id = session.user_id;
-    let user = gate
-        .store
-        .read(move |tx| crate::users::find_active(tx, id))
-        .await?;
+    let user = gate.store.read(move |tx| crate::users::find_active(tx, id)).await?;
     registration::validate_password(new, &user.username, &user.email)?;
     let facts = sessions::ClientInfo {
         address: session.address.clone(),
@@ -407,12 +348,7 @@ fn apply_new_password(
 }
 
 /// Makes an invitation; with an address, it is sent there. `by` is who invites.
-pub fn create_invitation(
-    tx: &mut Tx<'_>,
-    site: &EmailSite,
-    by: &AuditActor,
-    email: &str,
-) -> Result<String, Error> {
+pub fn create_invitation(tx: &mut Tx<'_>, site: &EmailSite, by: &AuditActor, email: &str) -> Result<String, Error> {
     if !email.is_empty() {
         registration::validate_email(email)?;
     }
@@ -453,11 +389,6 @@ pub(crate) fn accept_invitation(tx: &mut Tx<'_>, secret: &Secret) -> Result<(), 
 
 /// Counts an attempt to join from an address.
 pub(crate) fn count_registration_attempt(tx: &mut Tx<'_>, address: &str) -> Result<bool, Fault> {
-    let verdict = charge_action(
-        tx,
-        "join.address",
-        &address_bucket(address),
-        EMAILS_PER_ADDRESS,
-    )?;
+    let verdict = charge_action(tx, "join.address", &address_bucket(address), EMAILS_PER_ADDRESS)?;
     Ok(verdict == AttemptDecision::Allowed)
 }

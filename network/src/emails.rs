@@ -71,8 +71,7 @@ impl EmailSite {
             .strip_prefix("https://")
             .or_else(|| base_url.strip_prefix("http://"))
             .ok_or_else(|| Fault::new(format!("{base_url:?} is no address of a site")))?;
-        let bad =
-            |letter: char| letter.is_whitespace() || letter.is_control() || "?#@".contains(letter);
+        let bad = |letter: char| letter.is_whitespace() || letter.is_control() || "?#@".contains(letter);
         if rest.is_empty() || rest.contains(bad) {
             return Err(Fault::new(format!("{base_url:?} is no address of a site")));
         }
@@ -142,15 +141,9 @@ pub async fn run_sender(store: Arc<Store>, mailer: Arc<dyn Mailer>) {
 }
 
 /// Sends the letters that are due at a moment, once.
-pub async fn send_due_emails(
-    store: &Store,
-    mailer: &Arc<dyn Mailer>,
-    now: Time,
-) -> Result<EmailBatchResult, Error> {
+pub async fn send_due_emails(store: &Store, mailer: &Arc<dyn Mailer>, now: Time) -> Result<EmailBatchResult, Error> {
     let mut round = EmailBatchResult::default();
-    let due = store
-        .read(move |tx| Ok(emails::list_due(tx, now, BATCH_SIZE)?))
-        .await?;
+    let due = store.read(move |tx| Ok(emails::list_due(tx, now, BATCH_SIZE)?)).await?;
     for stored in due {
         let claim = {
             let stored = stored.clone();
@@ -213,22 +206,15 @@ fn claim_email(tx: &mut Tx<'_>, stored: &Stored, now: Time) -> Result<EmailClaim
 
 /// When a letter is tried again that had been tried so often before; none: never.
 fn next_retry_at(tries: i64, now: Time) -> Option<Time> {
-    let wait = usize::try_from(tries)
-        .ok()
-        .and_then(|tries| RETRY_DELAYS_S.get(tries));
+    let wait = usize::try_from(tries).ok().and_then(|tries| RETRY_DELAYS_S.get(tries));
     wait.map(|seconds| now.plus_ms(seconds * 1000))
 }
 
-async fn send_claimed_email(
-    mailer: &Arc<dyn Mailer>,
-    stored: Stored,
-) -> Result<(), EmailSendError> {
+async fn send_claimed_email(mailer: &Arc<dyn Mailer>, stored: Stored) -> Result<(), EmailSendError> {
     let letter = EmailMessage {
         to: stored.recipient,
         subject: stored.subject,
-        text: stored
-            .text
-            .ok_or_else(|| Fault::new("a letter without text"))?,
+        text: stored.text.ok_or_else(|| Fault::new("a letter without text"))?,
         expires_at: stored.expires_at,
     };
     let mailer = Arc::clone(mailer);

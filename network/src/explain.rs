@@ -100,9 +100,7 @@ pub fn explain_signature(
         )
     })?;
     let mut failures = Vec::new();
-    failures.extend(
-        timestamp_problem(&presented, skew_ms).map(|text| (SignatureCheck::Timestamp, text)),
-    );
+    failures.extend(timestamp_problem(&presented, skew_ms).map(|text| (SignatureCheck::Timestamp, text)));
     let known = match find_signing_secrets(tx, &presented)? {
         Ok(known) => Some(known),
         Err(failure) => {
@@ -163,10 +161,7 @@ impl<'a> ParsedSignedRequest<'a> {
         });
         let read = split.and_then(|(origin, target)| Some((RequestOrigin::parse(origin)?, target)));
         let (origin, target) = read.ok_or_else(|| {
-            invalid_parameter(
-                "url",
-                "This is no whole address, such as https://api.x.com/2/users/me",
-            )
+            invalid_parameter("url", "This is no whole address, such as https://api.x.com/2/users/me")
         })?;
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let header = asked.authorization.trim();
@@ -248,16 +243,11 @@ fn guess_mistakes(
     let (secret, token) = (&known.app.api_secret, known.token.as_ref());
     let fits = |request: &OAuth1Request<'_>, origin: &RequestOrigin| {
         let read = OAuth1Credentials::from_request(request).ok().flatten();
-        read.is_some_and(|read| {
-            read.verify(std::slice::from_ref(origin), secret, token)
-                .is_some()
-        })
+        read.is_some_and(|read| read.verify(std::slice::from_ref(origin), secret, token).is_some())
     };
     let mut hints = Vec::new();
     for method in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
-        if !method.eq_ignore_ascii_case(request.method)
-            && fits(&OAuth1Request { method, ..*request }, origin)
-        {
+        if !method.eq_ignore_ascii_case(request.method) && fits(&OAuth1Request { method, ..*request }, origin) {
             hints.push(format!("It was signed for {method}."));
         }
     }
@@ -269,26 +259,10 @@ fn guess_mistakes(
     if let Some(other) = other.filter(|other| fits(request, other)) {
         hints.push(format!("It was signed for {}.", other.as_str()));
     }
-    if !request.query.is_empty()
-        && fits(
-            &OAuth1Request {
-                query: "",
-                ..*request
-            },
-            origin,
-        )
-    {
+    if !request.query.is_empty() && fits(&OAuth1Request { query: "", ..*request }, origin) {
         hints.push("The parameters of the query were left out of the base string.".to_owned());
     }
-    if request.form.is_some()
-        && fits(
-            &OAuth1Request {
-                form: None,
-                ..*request
-            },
-            origin,
-        )
-    {
+    if request.form.is_some() && fits(&OAuth1Request { form: None, ..*request }, origin) {
         hints.push("The parameters of the form were left out of the base string.".to_owned());
     }
     let same = |secret: &Secret, token: Option<&Secret>| {

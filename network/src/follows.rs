@@ -107,13 +107,7 @@ pub fn approve_request(tx: &mut Tx<'_>, target: UserId, source: UserId) -> Resul
 pub fn deny_request(tx: &mut Tx<'_>, target: UserId, source: UserId) -> Result<(), Error> {
     lock_user_pair(tx, source, target)?;
     remove_request(tx, target, source)?;
-    Ok(event_log::append(
-        tx,
-        "follow.deny",
-        target.get(),
-        source.get(),
-        "",
-    )?)
+    Ok(event_log::append(tx, "follow.deny", target.get(), source.get(), "")?)
 }
 
 fn remove_request(tx: &mut Tx<'_>, target: UserId, source: UserId) -> Result<(), Error> {
@@ -125,20 +119,12 @@ fn remove_request(tx: &mut Tx<'_>, target: UserId, source: UserId) -> Result<(),
 }
 
 /// Those who have asked to follow a user, latest first, each with the request's own number.
-pub fn list_requests(
-    tx: &mut Tx<'_>,
-    target: UserId,
-    span: &PageRange,
-) -> Result<Vec<follows::UserEdge>, Fault> {
+pub fn list_requests(tx: &mut Tx<'_>, target: UserId, span: &PageRange) -> Result<Vec<follows::UserEdge>, Fault> {
     graph::follow_request_page(tx, target, span)
 }
 
 /// Ends every tie of following between two users, both ways: one of them blocks the other.
-pub(crate) fn remove_follows_both_ways(
-    tx: &mut Tx<'_>,
-    one: UserId,
-    other: UserId,
-) -> Result<(), Fault> {
+pub(crate) fn remove_follows_both_ways(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<(), Fault> {
     for (source, target) in [(one, other), (other, one)] {
         if follows::delete(tx, source, target)? {
             let body = r#"{"cause":"block"}"#;

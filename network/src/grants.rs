@@ -78,23 +78,16 @@ pub(crate) fn record_approval(
     let detail = json!({"permission": level.map(Permission::name), "scopes": asked.to_string()});
     audit::append(tx, by, AuditAction::GRANT_APPROVE, Some(app), &detail)?;
     grants::lock_or_insert(tx, user, app)?;
-    let before = grants::find(tx, user, app)?
-        .ok_or_else(|| Fault::new("a grant that was just made is not there"))?;
+    let before = grants::find(tx, user, app)?.ok_or_else(|| Fault::new("a grant that was just made is not there"))?;
     let level = level.max(parse_permission(&before)?);
-    let asked = asked
-        .iter()
-        .fold(parse_granted_scopes(&before)?, Scopes::with_scope);
+    let asked = asked.iter().fold(parse_granted_scopes(&before)?, Scopes::with_scope);
     let level = level.map_or("", Permission::name);
     grants::set_scopes(tx, user, app, level, &asked.to_string())?;
     event_log::append(tx, "oauth.approve", user.get(), app.get(), "")
 }
 
 /// The OAuth 1.0a level that a user has granted to an app.
-pub(crate) fn granted_permission(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    app: AppId,
-) -> Result<Option<Permission>, Fault> {
+pub(crate) fn granted_permission(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<Option<Permission>, Fault> {
     let stored = grants::find(tx, user, app)?;
     Ok(stored.as_ref().map(parse_permission).transpose()?.flatten())
 }
@@ -138,11 +131,5 @@ pub fn revoke(tx: &mut Tx<'_>, by: &AuditActor, app: AppId) -> Result<(), Error>
     let body = json!({ "webhook_ids": webhooks }).to_string();
     event_log::append(tx, "oauth.revoke", user.get(), app.get(), &body)?;
     // The word by which other nodes know that credentials have changed.
-    Ok(event_log::append(
-        tx,
-        "token.revoke",
-        user.get(),
-        app.get(),
-        "",
-    )?)
+    Ok(event_log::append(tx, "token.revoke", user.get(), app.get(), "")?)
 }

@@ -48,10 +48,7 @@ impl Default for HomeTimelines {
             u32::try_from(key.max_length()).unwrap_or(u32::MAX)
         };
         Self {
-            timelines: Cache::builder()
-                .max_capacity(CACHE_CAPACITY)
-                .weigher(weigh)
-                .build(),
+            timelines: Cache::builder().max_capacity(CACHE_CAPACITY).weigher(weigh).build(),
         }
     }
 }
@@ -99,8 +96,7 @@ impl TimelineSource<'_> {
     fn load_authors(self, tx: &mut Tx<'_>) -> Result<HashSet<UserId>, Fault> {
         match self {
             Self::Reader(user) => {
-                let mut authors: HashSet<_> =
-                    follows::list_followed(tx, user.id)?.into_iter().collect();
+                let mut authors: HashSet<_> = follows::list_followed(tx, user.id)?.into_iter().collect();
                 for muted in graph::list_muted(tx, user.id)? {
                     authors.remove(&muted);
                 }
@@ -194,11 +190,7 @@ impl CachedTimeline {
             .map(|(id, _)| *id)
             .collect();
         if tx.is_shared() {
-            new.retain(|id| {
-                self.ids
-                    .binary_search_by_key(&Reverse(*id), |id| Reverse(*id))
-                    .is_err()
-            });
+            new.retain(|id| self.ids.binary_search_by_key(&Reverse(*id), |id| Reverse(*id)).is_err());
             new.append(&mut self.ids);
             new.sort_unstable_by_key(|id| Reverse(*id));
             self.ids = new;
@@ -212,12 +204,7 @@ impl CachedTimeline {
 
     /// Merges the newest `depth` posts of all authors. One look at an author costs the same
     /// however much they wrote.
-    fn merge_newest(
-        &mut self,
-        tx: &mut Tx<'_>,
-        of: TimelineSource<'_>,
-        depth: usize,
-    ) -> Result<(), Fault> {
+    fn merge_newest(&mut self, tx: &mut Tx<'_>, of: TimelineSource<'_>, depth: usize) -> Result<(), Fault> {
         self.newest_seen = posts::highest_id(tx)?;
         let authors: Vec<UserId> = self.authors.iter().copied().collect();
         let newest = users::most_recent_posts(tx, &authors)?;
@@ -247,14 +234,7 @@ impl CachedTimeline {
         let inside = |id: &&PostId| id.get() > span.above && id.get() < span.below;
         let within = || self.ids.iter().filter(inside).copied();
         if span.ascending {
-            let mut page: Vec<PostId> = self
-                .ids
-                .iter()
-                .rev()
-                .filter(inside)
-                .copied()
-                .take(limit)
-                .collect();
+            let mut page: Vec<PostId> = self.ids.iter().rev().filter(inside).copied().take(limit).collect();
             page.reverse();
             let more = within().count() > page.len();
             return (page, more);
@@ -276,12 +256,7 @@ struct AuthorBacklog {
 }
 
 impl AuthorBacklog {
-    fn pop_older(
-        &mut self,
-        tx: &mut Tx<'_>,
-        author: UserId,
-        id: PostId,
-    ) -> Result<Option<PostId>, Fault> {
+    fn pop_older(&mut self, tx: &mut Tx<'_>, author: UserId, id: PostId) -> Result<Option<PostId>, Fault> {
         if self.ids.is_empty() && !self.is_exhausted {
             self.batch_size = (self.batch_size * 2).clamp(1, BATCH);
             self.ids = posts::list_ids_by_author(tx, author, id.get(), self.batch_size)?;

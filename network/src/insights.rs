@@ -80,9 +80,7 @@ impl InsightsQuery {
     fn build_query(&self, country: Option<&InsightsCountry>) -> Option<Arc<ParsedQuery>> {
         let clauses = |texts: &[String]| -> Vec<String> {
             let clauses = texts.iter();
-            clauses
-                .filter_map(|text| keywords::keyword_clause(text))
-                .collect()
+            clauses.filter_map(|text| keywords::keyword_clause(text)).collect()
         };
         let mut text = keywords::any_of_clauses(&clauses(&self.keywords));
         for negative in clauses(&self.negatives) {
@@ -103,9 +101,7 @@ impl InsightsQuery {
         let query = query.ok_or_else(|| Fault::new("keywords that make no query"))?;
         let mut known: SearchLookups = resolve_query_names(tx, &query)?;
         if let Some(country) = &self.country {
-            known
-                .lists
-                .insert(RESIDENTS_LIST_ID, Arc::clone(&country.residents));
+            known.lists.insert(RESIDENTS_LIST_ID, Arc::clone(&country.residents));
         }
         Ok(PlannedInsightsQuery {
             plan: QueryPlan::new(&query, &known),
@@ -120,9 +116,7 @@ impl InsightsQuery {
     /// What tells this question from others, as far as related keywords go.
     fn cache_key(&self) -> String {
         let sorted = |texts: &[String]| {
-            let texts = texts
-                .iter()
-                .map(|text| query::words::normalize_case(text.trim()));
+            let texts = texts.iter().map(|text| query::words::normalize_case(text.trim()));
             let mut texts: Vec<String> = texts.collect();
             texts.sort_unstable();
             texts.join("\n")
@@ -172,8 +166,7 @@ impl InsightsCache {
         {
             return Ok(found);
         }
-        let found: Arc<[String]> =
-            related::find_related_terms(tx, snapshot, wanted, &self.common_terms)?.into();
+        let found: Arc<[String]> = related::find_related_terms(tx, snapshot, wanted, &self.common_terms)?.into();
         let until = now.plus_ms(CACHE_TTL_MS);
         self.related.insert(key, (until, Arc::clone(&found)));
         Ok(found)

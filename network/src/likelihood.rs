@@ -23,11 +23,7 @@ pub fn log_likelihood_gain((count, of): (usize, usize), whole: (usize, usize)) -
     Some(2.0 * sum)
 }
 
-#[expect(
-    clippy::as_conversions,
-    clippy::cast_precision_loss,
-    reason = "a rank, not a figure"
-)]
+#[expect(clippy::as_conversions, clippy::cast_precision_loss, reason = "a rank, not a figure")]
 fn to_float(count: usize) -> f64 {
     count as f64
 }

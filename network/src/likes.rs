@@ -40,12 +40,7 @@ pub fn unlike(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> 
 }
 
 /// A page of those who like a post, for its author only.
-pub fn list_post_likers(
-    tx: &mut Tx<'_>,
-    viewer: UserId,
-    id: PostId,
-    span: &PageRange,
-) -> Result<Vec<Edge>, Error> {
+pub fn list_post_likers(tx: &mut Tx<'_>, viewer: UserId, id: PostId, span: &PageRange) -> Result<Vec<Edge>, Error> {
     let post = post_actions::find_visible_post(tx, Viewer::user(viewer), id)?;
     if post.author_id != viewer {
         return Err(Refusal::NotVisible(ResourceRef::new("tweet", "id", id)).into());
@@ -54,12 +49,7 @@ pub fn list_post_likers(
 }
 
 /// A page of what a user likes, for that user only.
-pub fn list_user_likes(
-    tx: &mut Tx<'_>,
-    viewer: UserId,
-    user: UserId,
-    span: &PageRange,
-) -> Result<Vec<Edge>, Error> {
+pub fn list_user_likes(tx: &mut Tx<'_>, viewer: UserId, user: UserId, span: &PageRange) -> Result<Vec<Edge>, Error> {
     let subject = ResourceRef::new("user", "id", user);
     if viewer == user {
         return Ok(likes::page_by_user(tx, user, span)?);

@@ -78,12 +78,7 @@ pub fn create(tx: &mut Tx<'_>, owner: UserId, new: &NewList) -> Result<List, Err
     Ok(list)
 }
 
-fn validate_length(
-    parameter: &'static str,
-    text: &str,
-    least: usize,
-    most: usize,
-) -> Result<String, Refusal> {
+fn validate_length(parameter: &'static str, text: &str, least: usize, most: usize) -> Result<String, Refusal> {
     let text = normalize(text).trim().to_owned();
     let length = text.chars().count();
     if length < least {
@@ -214,12 +209,7 @@ fn find_owned_list(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<List, Error
     Err(Refusal::forbidden("Only the owner of a list may change it.").into())
 }
 
-fn require_visible_list(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    id: i64,
-    parameter: &'static str,
-) -> Result<List, Error> {
+fn require_visible_list(tx: &mut Tx<'_>, user: UserId, id: i64, parameter: &'static str) -> Result<List, Error> {
     let list = find_visible(tx, Viewer::user(user), id)?;
     list.ok_or_else(|| Refusal::NotFound(ResourceRef::new("list", parameter, id)).into())
 }

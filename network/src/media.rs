@@ -46,11 +46,7 @@ pub(crate) fn find_attachable_media(
 }
 
 /// The one media that a user sends in a message, ready and theirs to use.
-pub(crate) fn find_sendable_media(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    id: Id<marker::MediaMarker>,
-) -> Result<Media, Error> {
+pub(crate) fn find_sendable_media(tx: &mut Tx<'_>, user: UserId, id: Id<marker::MediaMarker>) -> Result<Media, Error> {
     if let Some(one) = media::find_by_id(tx, id)?
         && is_usable(tx, user, &one)?
     {
@@ -80,28 +76,18 @@ pub(crate) fn parse_media_keys(keys: &str) -> Vec<Id<marker::MediaMarker>> {
 }
 
 /// What a post and its earlier versions carry, before they go.
-pub(crate) fn list_attached_media(
-    tx: &mut Tx<'_>,
-    post: &Post,
-) -> Result<Vec<Id<marker::MediaMarker>>, Fault> {
+pub(crate) fn list_attached_media(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<Id<marker::MediaMarker>>, Fault> {
     let Some(root) = post.edit_root_id else {
         return Ok(parse_media_keys(&post.media_keys));
     };
     let versions = posts::list_versions(tx, root)?;
     let versions = posts::find_by_ids(tx, &versions)?;
-    let keys = versions
-        .iter()
-        .map(|version| parse_media_keys(&version.media_keys));
+    let keys = versions.iter().map(|version| parse_media_keys(&version.media_keys));
     Ok(keys.flatten().collect())
 }
 
 /// Describes a user's media, or what is to become it.
-pub fn set_alt_text(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    id: Id<marker::MediaMarker>,
-    alt_text: &str,
-) -> Result<(), Error> {
+pub fn set_alt_text(tx: &mut Tx<'_>, user: UserId, id: Id<marker::MediaMarker>, alt_text: &str) -> Result<(), Error> {
     let made = |tx: &mut Tx<'_>| {
         let found = media::find_by_id(tx, id)?;
         Ok::<_, Fault>(found.is_some_and(|one| one.owner_id == user))

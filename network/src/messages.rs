@@ -109,11 +109,7 @@ pub enum ConversationTarget {
 
 /// The conversation that a name stands for, if the user is in it. One that is not theirs and one
 /// that is not there are the same.
-pub fn find_conversation(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    name: &str,
-) -> Result<Option<ConversationTarget>, Fault> {
+pub fn find_conversation(tx: &mut Tx<'_>, user: UserId, name: &str) -> Result<Option<ConversationTarget>, Fault> {
     let Some((lower, higher)) = name.split_once('-') else {
         let number = Id::<()>::parse(name).map_or(0, Id::get);
         let Some(group) = messages::find_group(tx, number)? else {
@@ -163,11 +159,7 @@ pub fn find_event(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<Option<Messa
 
 /// Removes an event for a user; the others keep theirs.
 pub fn delete_event(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<(), Error> {
-    let missing = || {
-        Error::from(Refusal::NotFound(ResourceRef::new(
-            "dm_event", "event_id", id,
-        )))
-    };
+    let missing = || Error::from(Refusal::NotFound(ResourceRef::new("dm_event", "event_id", id)));
     let event = messages::find_event(tx, id)?.ok_or_else(missing)?;
     messages::lock_conversation(tx, event.conversation.id)?;
     if !messages::remove_copy(tx, user, &event)? {
@@ -188,11 +180,7 @@ fn validate_message(new: &NewMessage) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn compose_message(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    new: &NewMessage,
-) -> Result<ComposedMessage, Error> {
+fn compose_message(tx: &mut Tx<'_>, user: UserId, new: &NewMessage) -> Result<ComposedMessage, Error> {
     let media = new.media.map(|id| media::find_sendable_media(tx, user, id));
     let media = media.transpose()?;
     let draft = PostTextDraft::parse(&new.text);
@@ -207,17 +195,9 @@ fn compose_message(
 }
 
 /// The posts that a text links to, as far as its writer may see them.
-fn list_linked_posts(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    draft: &PostTextDraft,
-) -> Result<Vec<PostId>, Fault> {
+fn list_linked_posts(tx: &mut Tx<'_>, user: UserId, draft: &PostTextDraft) -> Result<Vec<PostId>, Fault> {
     let mut ids: Vec<PostId> = Vec::new();
-    for id in draft
-        .linked_urls()
-        .filter_map(parse_post_url)
-        .take(MAX_LINKED_POSTS)
-    {
+    for id in draft.linked_urls().filter_map(parse_post_url).take(MAX_LINKED_POSTS) {
         if ids.contains(&id) {
             continue;
         }
@@ -238,11 +218,7 @@ fn parse_post_url(url: &str) -> Option<PostId> {
 }
 
 /// The conversation of two, begun if there is none.
-fn get_or_create_conversation(
-    tx: &mut Tx<'_>,
-    one: UserId,
-    other: UserId,
-) -> Result<DmConversation, Error> {
+fn get_or_create_conversation(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<DmConversation, Error> {
     if let Some(found) = messages::find_direct(tx, one, other)? {
         return Ok(found);
     }
@@ -278,10 +254,7 @@ fn store_message(
         text: written.text,
         entities: written.entities,
         media_id: written.media.as_ref().map(|media| media.id),
-        media_key: written
-            .media
-            .map(|media| media.media_key)
-            .unwrap_or_default(),
+        media_key: written.media.map(|media| media.media_key).unwrap_or_default(),
         post_ids: written.posts,
         participant_ids: Vec::new(),
     };
@@ -298,11 +271,7 @@ fn store_message(
 }
 
 /// Everyone in a conversation but one.
-fn list_other_participants(
-    tx: &mut Tx<'_>,
-    conversation: i64,
-    but: UserId,
-) -> Result<Vec<UserId>, Fault> {
+fn list_other_participants(tx: &mut Tx<'_>, conversation: i64, but: UserId) -> Result<Vec<UserId>, Fault> {
     let all = messages::list_participants(tx, conversation)?;
     let all = all.into_iter().map(|(user, _)| user);
     Ok(all.filter(|user| *user != but).collect())
@@ -310,29 +279,15 @@ fn list_other_participants(
 
 /// Whom what a user does in a conversation reaches: in a group not those who block them, or take
 /// no messages of them.
-fn filter_reachable_users(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    others: &[UserId],
-) -> Result<Vec<UserId>, Fault> {
+fn filter_reachable_users(tx: &mut Tx<'_>, user: UserId, others: &[UserId]) -> Result<Vec<UserId>, Fault> {
     let mut deaf = graph::filter_blockers(tx, others, user)?;
-    deaf.extend(graph::filter_sources(
-        tx,
-        RelationKind::DmBlock,
-        others,
-        user,
-    )?);
+    deaf.extend(graph::filter_sources(tx, RelationKind::DmBlock, others, user)?);
     let others = others.iter().copied();
     Ok(others.filter(|other| !deaf.contains(other)).collect())
 }
 
 /// An entry of the log about an event: who, which, where, and to whom. Never what it says.
-fn append_message_event(
-    tx: &mut Tx<'_>,
-    kind: &str,
-    event: &MessageEvent,
-    to: &[UserId],
-) -> Result<(), Fault> {
+fn append_message_event(tx: &mut Tx<'_>, kind: &str, event: &MessageEvent, to: &[UserId]) -> Result<(), Fault> {
     let body = recipients_body(&event.conversation, to);
     event_log::append(tx, kind, event.sender_id.get(), event.id, &body)
 }

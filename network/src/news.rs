@@ -13,9 +13,7 @@ use store::news_stories::{self, NewsStory, NewsStoryDetails, NewsStoryState};
 use store::posts::Post;
 use store::{Tx, event_log, graph, topics as stored};
 
-use crate::topics::{
-    self, ComputedTrends, load_public_posts, significant_words, split_sentences, split_words,
-};
+use crate::topics::{self, ComputedTrends, load_public_posts, significant_words, split_sentences, split_words};
 use crate::visibility::Viewer;
 
 /// How far a topic must be above what is usual, in thousandths.
@@ -36,8 +34,7 @@ const SUMMARY: usize = 1_000;
 const NAMES: usize = 8;
 /// Words that a story is found by.
 const WORDS: usize = 200;
-const DISCLAIMER: &str =
-    "Put together from posts by a count of their words; nobody has checked it.";
+const DISCLAIMER: &str = "Put together from posts by a count of their words; nobody has checked it.";
 
 /// What an operator writes.
 #[derive(Clone, Debug, Default)]
@@ -169,11 +166,7 @@ fn is_withdrawn(story: &NewsStory) -> bool {
 }
 
 /// The published story with an id, as it is told to a viewer.
-pub fn find_published(
-    tx: &mut Tx<'_>,
-    viewer: Viewer,
-    id: i64,
-) -> Result<Option<NewsStoryDetails>, Fault> {
+pub fn find_published(tx: &mut Tx<'_>, viewer: Viewer, id: i64) -> Result<Option<NewsStoryDetails>, Fault> {
     match news_stories::find_by_id(tx, id)? {
         Some(story) if story.state == NewsStoryState::Published => render_story(tx, viewer, &story),
         _ => Ok(None),
@@ -222,19 +215,8 @@ pub fn search(
 }
 
 fn search_words(told: &NewsStoryDetails) -> BTreeSet<String> {
-    let mut text = [
-        told.name.as_str(),
-        &told.category,
-        &told.hook,
-        &told.summary,
-    ]
-    .join(" ");
-    for names in [
-        &told.keywords,
-        &told.topics,
-        &told.mentioned_usernames,
-        &told.tickers,
-    ] {
+    let mut text = [told.name.as_str(), &told.category, &told.hook, &told.summary].join(" ");
+    for names in [&told.keywords, &told.topics, &told.mentioned_usernames, &told.tickers] {
         for name in names {
             text.push(' ');
             text.push_str(name);
@@ -246,11 +228,7 @@ fn search_words(told: &NewsStoryDetails) -> BTreeSet<String> {
 
 /// A story in its posts' words; none when too few of them are left. Whoever is blocked by an author
 /// is told it without that author's.
-fn render_story(
-    tx: &mut Tx<'_>,
-    viewer: Viewer,
-    story: &NewsStory,
-) -> Result<Option<NewsStoryDetails>, Fault> {
+fn render_story(tx: &mut Tx<'_>, viewer: Viewer, story: &NewsStory) -> Result<Option<NewsStoryDetails>, Fault> {
     let mut posts = load_public_posts(tx, &story.post_ids)?;
     if let Some(user) = viewer.user {
         let authors: Vec<UserId> = posts.iter().map(|post| post.author_id).collect();
@@ -306,11 +284,7 @@ fn compose_from_posts(told: &mut NewsStoryDetails, posts: &[Post], topic: &str) 
         }
         summary.push_str(&sentence);
     }
-    told.summary = if summary.is_empty() {
-        told.name.clone()
-    } else {
-        summary
-    };
+    told.summary = if summary.is_empty() { told.name.clone() } else { summary };
 }
 
 fn truncate_headline(sentence: &str) -> String {
@@ -327,11 +301,7 @@ fn top_keywords(posts: &[Post]) -> Vec<String> {
     let all = posts.iter().flat_map(|post| significant_words(&post.text));
     let mut counted = count_by_frequency(all);
     counted.retain(|(_, count)| *count >= 2 || posts.len() == 1);
-    counted
-        .into_iter()
-        .map(|(word, _)| word)
-        .take(NAMES)
-        .collect()
+    counted.into_iter().map(|(word, _)| word).take(NAMES).collect()
 }
 
 /// How often each is there, the most frequent first.
@@ -347,9 +317,7 @@ fn count_by_frequency(all: impl Iterator<Item = String>) -> Vec<(String, usize)>
 
 /// Hashtags or cashtags of posts, without their sign, the most frequent first.
 fn top_tags(posts: &[Post], sign: char) -> Vec<String> {
-    let all = posts
-        .iter()
-        .flat_map(|post| topics::extract_topics(&post.text));
+    let all = posts.iter().flat_map(|post| topics::extract_topics(&post.text));
     let all = all.filter_map(|topic| topic.strip_prefix(sign).map(str::to_owned));
     count_by_frequency(all)
         .into_iter()
@@ -404,9 +372,7 @@ pub fn compute_update(tx: &mut Tx<'_>) -> Result<NewsUpdate, Fault> {
     let strong = rising.iter().filter(|rise| rise.lift >= MIN_LIFT);
     for rise in strong.take(MAX_STORIES) {
         if usize::try_from(rise.authors).unwrap_or(0) >= MIN_AUTHORS {
-            due.extend(
-                choose_story_posts(tx, &rise.topic)?.map(|posts| (rise.topic.clone(), posts)),
-            );
+            due.extend(choose_story_posts(tx, &rise.topic)?.map(|posts| (rise.topic.clone(), posts)));
         }
     }
     Ok(NewsUpdate {

@@ -46,13 +46,7 @@ pub fn set_writer(tx: &mut Tx<'_>, user: UserId, may: bool) -> Result<bool, Erro
     let changed = notes::set_note_writer(tx, user, may)?;
     if changed {
         let body = json!({ "note_writer": may });
-        event_log::append(
-            tx,
-            "user.note_writer",
-            user.get(),
-            user.get(),
-            &body.to_string(),
-        )?;
+        event_log::append(tx, "user.note_writer", user.get(), user.get(), &body.to_string())?;
         let by = AuditActor::operator();
         audit::append(
             tx,
@@ -79,8 +73,7 @@ pub fn create(tx: &mut Tx<'_>, author: UserId, new: &NewNote) -> Result<Communit
         }
     }
     if new.classification == MISLEADING && tags.is_empty() {
-        let message =
-            format!("A note that is {MISLEADING} needs at least one of `misleading_tags`");
+        let message = format!("A note that is {MISLEADING} needs at least one of `misleading_tags`");
         return Err(Refusal::invalid_parameter("info.misleading_tags", "[]", message).into());
     }
     let post = find_note_target(tx, author, new.post_id)?;
@@ -132,12 +125,7 @@ fn find_note_target(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<PostId,
     Ok(post.id)
 }
 
-fn append_note_event(
-    tx: &mut Tx<'_>,
-    kind: &str,
-    actor: UserId,
-    note: &CommunityNote,
-) -> Result<(), Fault> {
+fn append_note_event(tx: &mut Tx<'_>, kind: &str, actor: UserId, note: &CommunityNote) -> Result<(), Fault> {
     let body = json!({ "post_id": note.post_id.to_string(), "test_mode": note.test_mode });
     event_log::append(tx, kind, actor.get(), note.id, &body.to_string())
 }
@@ -229,12 +217,7 @@ pub const fn status(note: &CommunityNote) -> &'static str {
 /// How far back posts may be written on: a week.
 const MAX_POST_AGE_MS: i64 = 7 * 24 * 3600 * 1000;
 /// How many of the newest posts each feed looks at.
-const FEED_SIZES: [(&str, i64); 4] = [
-    ("small", 500),
-    ("large", 2_000),
-    ("xl", 5_000),
-    ("xxl", 10_000),
-];
+const FEED_SIZES: [(&str, i64); 4] = [("small", 500), ("large", 2_000), ("xl", 5_000), ("xxl", 10_000)];
 
 /// Which posts a writer chooses from: `feed_size: small, feed_lang: en`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -266,8 +249,7 @@ impl NoteFeedSelection {
                     size = Some(known.1);
                 }
                 "feed_lang" if lang.is_none() => {
-                    let word = (2..=3).contains(&value.len())
-                        && value.bytes().all(|byte| byte.is_ascii_lowercase());
+                    let word = (2..=3).contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_lowercase());
                     lang = word.then(|| value.to_owned());
                     lang.as_ref()?;
                 }

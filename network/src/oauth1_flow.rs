@@ -134,10 +134,7 @@ pub fn issue_request_token(
     let held = RequestToken {
         id: tx.next_id::<()>().get(),
         app_id: app.id,
-        permission: level
-            .map_or(most, |level| level.min(most))
-            .name()
-            .to_owned(),
+        permission: level.map_or(most, |level| level.min(most)).name().to_owned(),
         callback: callback.to_owned(),
         secret: pair.secret.clone(),
         state: Progress::Waiting,
@@ -170,10 +167,7 @@ fn validate_callback(app: &App, url: &str, ports: LoopbackPorts) -> Result<(), R
 
 /// What a request signed with this request token is verified with, however far the token has
 /// come: that it is used up or expired is for the exchange to say.
-pub fn find_request_token_secret(
-    tx: &mut Tx<'_>,
-    token: &str,
-) -> Result<Option<RequestTokenSecret>, Fault> {
+pub fn find_request_token_secret(tx: &mut Tx<'_>, token: &str) -> Result<Option<RequestTokenSecret>, Fault> {
     let held = request_tokens::find(tx, &digest(token))?;
     Ok(held.map(|held| RequestTokenSecret {
         app_id: held.app_id,
@@ -253,25 +247,14 @@ pub fn deny(
         return Ok(Err(RequestTokenProblem::Used));
     }
     let detail = json!({"permission": waiting.permission.name()});
-    audit::append(
-        tx,
-        by,
-        AuditAction::GRANT_DENY,
-        Some(waiting.app.id),
-        &detail,
-    )?;
+    audit::append(tx, by, AuditAction::GRANT_DENY, Some(waiting.app.id), &detail)?;
     let back = |url: String| callback_urls::append_query(&url, &[("denied", token)]);
     Ok(Ok(waiting.callback.map(back)))
 }
 
 /// Whether the user need not be asked again: the app may sign users in, and they have granted it
 /// this level or a wider one.
-pub fn is_already_approved(
-    tx: &mut Tx<'_>,
-    app: &App,
-    user: UserId,
-    permission: Permission,
-) -> Result<bool, Fault> {
+pub fn is_already_approved(tx: &mut Tx<'_>, app: &App, user: UserId, permission: Permission) -> Result<bool, Fault> {
     let granted = grants::granted_permission(tx, user, app.id)?;
     Ok(app.sign_in && app.state == AppStatus::Active && granted >= Some(permission))
 }
@@ -290,8 +273,7 @@ pub fn exchange_request_token(
         return Err(legacy_refusal(PLAIN_TEXT, "Request token missing").into());
     }
     let key = digest(token);
-    let held = request_tokens::find(tx, &key)?
-        .filter(|held| held.app_id == app.id && held.expires_at > tx.now());
+    let held = request_tokens::find(tx, &key)?.filter(|held| held.app_id == app.id && held.expires_at > tx.now());
     let (held, user_id) = match held {
         Some(held) if held.state == Progress::Waiting => return Err(wrong_verifier().into()),
         Some(held) if held.state == Progress::Approved => match held.user_id {

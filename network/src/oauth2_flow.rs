@@ -19,9 +19,7 @@ use crate::{callback_urls, grants, users};
 pub use crate::callback_urls::LoopbackPorts;
 pub use crate::grants::GrantOutcome;
 pub use client::{AuthenticatedClient, ClientCredentials, authenticate_client};
-pub use exchange::{
-    CodeExchangeRequest, IssuedTokens, exchange_code, refresh_tokens, revoke_token,
-};
+pub use exchange::{CodeExchangeRequest, IssuedTokens, exchange_code, refresh_tokens, revoke_token};
 
 /// A code lives for half a minute (contract §2.5).
 pub const CODE_TTL_MS: i64 = 30 * 1000;
@@ -132,15 +130,11 @@ pub fn validate_authorize_request(
     request: &AuthorizeRequest,
 ) -> Result<Result<ValidatedAuthorization, AuthorizeRefusal>, Error> {
     let Some(client_id) = non_empty(request.client_id.as_ref()) else {
-        return Ok(Err(AuthorizeRefusal::Page(
-            AuthorizeRefusalReason::NoClient,
-        )));
+        return Ok(Err(AuthorizeRefusal::Page(AuthorizeRefusalReason::NoClient)));
     };
     let app = apps::find_by_client_id(tx, client_id)?.filter(|app| app.state != AppStatus::Deleted);
     Ok(app
-        .ok_or(AuthorizeRefusal::Page(
-            AuthorizeRefusalReason::UnknownClient,
-        ))
+        .ok_or(AuthorizeRefusal::Page(AuthorizeRefusalReason::UnknownClient))
         .and_then(|app| validate_app_request(rules, app, request)))
 }
 
@@ -150,19 +144,14 @@ fn validate_app_request(
     request: &AuthorizeRequest,
 ) -> Result<ValidatedAuthorization, AuthorizeRefusal> {
     if app.state != AppStatus::Active {
-        return Err(AuthorizeRefusal::Page(
-            AuthorizeRefusalReason::SuspendedClient,
-        ));
+        return Err(AuthorizeRefusal::Page(AuthorizeRefusalReason::SuspendedClient));
     }
-    let uri = non_empty(request.redirect_uri.as_ref())
-        .ok_or(AuthorizeRefusal::Page(AuthorizeRefusalReason::NoRedirect))?;
+    let uri =
+        non_empty(request.redirect_uri.as_ref()).ok_or(AuthorizeRefusal::Page(AuthorizeRefusalReason::NoRedirect))?;
     if !callback_urls::matches_oauth2(&app, uri, rules.ports) {
-        return Err(AuthorizeRefusal::Page(
-            AuthorizeRefusalReason::UnknownRedirect,
-        ));
+        return Err(AuthorizeRefusal::Page(AuthorizeRefusalReason::UnknownRedirect));
     }
-    let state =
-        non_empty(request.state.as_ref()).filter(|state| state.chars().nth(STATE_LENGTH).is_none());
+    let state = non_empty(request.state.as_ref()).filter(|state| state.chars().nth(STATE_LENGTH).is_none());
     let wrong = |(error, description): OAuth2ErrorDetail| AuthorizeRefusal::Redirect {
         to: error_url(rules, uri, state, error, &description),
         error,
@@ -198,10 +187,7 @@ fn check_response_type(request: &AuthorizeRequest) -> Result<(), OAuth2ErrorDeta
     }
 }
 
-fn check_state<'r>(
-    state: Option<&'r str>,
-    request: &AuthorizeRequest,
-) -> Result<&'r str, OAuth2ErrorDetail> {
+fn check_state<'r>(state: Option<&'r str>, request: &AuthorizeRequest) -> Result<&'r str, OAuth2ErrorDetail> {
     let too_long = || {
         let description = format!("The state must have at most {STATE_LENGTH} characters.");
         ("invalid_request", description)
@@ -216,8 +202,7 @@ fn check_state<'r>(
 /// Whether the challenge was plain, and its S256 form.
 fn check_challenge(request: &AuthorizeRequest) -> Result<(bool, String), OAuth2ErrorDetail> {
     let wrong = |description: &str| ("invalid_request", description.to_owned());
-    let challenge =
-        non_empty(request.code_challenge.as_ref()).ok_or(missing_parameter("code_challenge"))?;
+    let challenge = non_empty(request.code_challenge.as_ref()).ok_or(missing_parameter("code_challenge"))?;
     let method = ChallengeMethod::parse(request.code_challenge_method.as_deref())
         .ok_or_else(|| wrong("The code challenge method must be [S256] or [plain]."))?;
     match method {
@@ -235,8 +220,7 @@ fn check_challenge(request: &AuthorizeRequest) -> Result<(bool, String), OAuth2E
 fn check_scopes(app: &App, request: &AuthorizeRequest) -> Result<Scopes, OAuth2ErrorDetail> {
     let wrong = |description: String| ("invalid_scope", description);
     let text = request.scope.as_deref().unwrap_or_default();
-    let scopes =
-        Scopes::parse(text).map_err(|name| wrong(format!("There is no scope [{name}].")))?;
+    let scopes = Scopes::parse(text).map_err(|name| wrong(format!("There is no scope [{name}].")))?;
     if scopes == Scopes::NONE {
         return Err(wrong(missing_parameter("scope").1));
     }
@@ -253,13 +237,7 @@ fn response_url(rules: &OAuth2Config, uri: &str, pairs: &[(&str, &str)]) -> Stri
     callback_urls::append_query(uri, &pairs)
 }
 
-fn error_url(
-    rules: &OAuth2Config,
-    uri: &str,
-    state: Option<&str>,
-    error: &str,
-    description: &str,
-) -> String {
+fn error_url(rules: &OAuth2Config, uri: &str, state: Option<&str>, error: &str, description: &str) -> String {
     let mut pairs = vec![("error", error), ("error_description", description)];
     pairs.extend(state.map(|state| ("state", state)));
     response_url(rules, uri, &pairs)

@@ -35,9 +35,7 @@ pub fn verify(password: &str, stored: &str) -> Result<bool, Fault> {
     let known = !stored.is_empty();
     let parsed = PasswordHash::new(if known { stored } else { DUMMY_HASH })
         .map_err(|error| Fault::new(format!("a stored password: {error}")))?;
-    let holds = build_argon2()?
-        .verify_password(password.as_bytes(), &parsed)
-        .is_ok();
+    let holds = build_argon2()?.verify_password(password.as_bytes(), &parsed).is_ok();
     Ok(holds && known)
 }
 
@@ -108,8 +106,7 @@ impl PasswordPool {
     /// [`hash`], in its turn.
     pub async fn hash(&self, password: &Secret, chance: &Rng) -> Result<String, Fault> {
         let (password, chance) = (password.clone(), chance.clone());
-        self.run_blocking(move || hash(password.expose_secret(), &chance))
-            .await
+        self.run_blocking(move || hash(password.expose_secret(), &chance)).await
     }
 
     async fn run_blocking<T: Send + 'static>(

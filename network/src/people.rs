@@ -41,11 +41,7 @@ pub struct UserSearchPage {
 }
 
 /// People who have every word of a query, or a longer one that begins so.
-pub fn search(
-    tx: &mut Tx<'_>,
-    query: &str,
-    span: &UserSearchRange,
-) -> Result<UserSearchPage, Fault> {
+pub fn search(tx: &mut Tx<'_>, query: &str, span: &UserSearchRange) -> Result<UserSearchPage, Fault> {
     let terms = split_terms(query);
     // The longest word leads: it is the rarest, mostly, and the same on every page.
     let Some(lead) = terms.iter().rev().max_by_key(|term| term.len()) else {
@@ -113,16 +109,10 @@ impl UserSearchScan<'_> {
     }
 
     /// Takes those of some rows who belong here; true when the page is full or the walk too long.
-    fn collect_matches(
-        &mut self,
-        tx: &mut Tx<'_>,
-        place: i64,
-        rows: &[(i64, UserId)],
-    ) -> Result<bool, Fault> {
+    fn collect_matches(&mut self, tx: &mut Tx<'_>, place: i64, rows: &[(i64, UserId)]) -> Result<bool, Fault> {
         let ids: Vec<UserId> = rows.iter().map(|(_, user)| *user).collect();
         let found = users::find_by_ids(tx, &ids)?;
-        let mut found: HashMap<UserId, User> =
-            found.into_iter().map(|user| (user.id, user)).collect();
+        let mut found: HashMap<UserId, User> = found.into_iter().map(|user| (user.id, user)).collect();
         for (word, id) in rows {
             let key = [place, *word, id.get()];
             let here = |user: &User| self.first_match(user) == Some((place, *word));

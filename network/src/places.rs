@@ -117,11 +117,7 @@ fn format_bounding_box(bbox: &[f64]) -> Result<String, Refusal> {
     };
     if !sound {
         let shown = format!("{bbox:?}");
-        return Err(Refusal::invalid_parameter(
-            "bbox",
-            shown,
-            "Invalid coordinates.",
-        ));
+        return Err(Refusal::invalid_parameter("bbox", shown, "Invalid coordinates."));
     }
     Ok(serde_json::Value::from(bbox.to_vec()).to_string())
 }

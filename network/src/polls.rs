@@ -27,11 +27,7 @@ impl NewPoll {
     pub(crate) fn build_poll(&self, tx: &Tx<'_>, post: PostId) -> Result<Poll, Refusal> {
         if !OPTIONS.contains(&self.options.len()) {
             let message = "A poll has 2 to 4 options.";
-            return Err(Refusal::invalid_parameter(
-                "poll.options",
-                self.options.len(),
-                message,
-            ));
+            return Err(Refusal::invalid_parameter("poll.options", self.options.len(), message));
         }
         let mut options = Vec::with_capacity(self.options.len());
         for (choice, label) in (1..).zip(&self.options) {
@@ -50,11 +46,7 @@ impl NewPoll {
         if !MINUTES.contains(&self.duration_minutes) {
             let message = "A poll lasts 5 to 10080 minutes.";
             let parameter = "poll.duration_minutes";
-            return Err(Refusal::invalid_parameter(
-                parameter,
-                self.duration_minutes,
-                message,
-            ));
+            return Err(Refusal::invalid_parameter(parameter, self.duration_minutes, message));
         }
         Ok(Poll {
             id: tx.next_id::<base::id::marker::PollMarker>().get(),
@@ -70,9 +62,7 @@ impl NewPoll {
 pub(crate) fn find_card_poll(tx: &mut Tx<'_>, uri: &str) -> Result<Option<i64>, Fault> {
     let id = uri.strip_prefix("card://");
     let id = id.and_then(base::Id::<base::id::marker::PollMarker>::parse);
-    let found = id
-        .map(|id| polls::find_standalone(tx, id.get()))
-        .transpose()?;
+    let found = id.map(|id| polls::find_standalone(tx, id.get())).transpose()?;
     Ok(found.flatten().map(|poll| poll.id))
 }
 
@@ -101,11 +91,7 @@ pub fn vote(tx: &mut Tx<'_>, user: UserId, post: PostId, choice: i64) -> Result<
         return Err(Refusal::forbidden("You have already voted in this poll.").into());
     }
     let body = json!({ "poll_id": poll.id.to_string() }).to_string();
-    let carrier = if poll.is_standalone() {
-        post
-    } else {
-        poll.post_id
-    };
+    let carrier = if poll.is_standalone() { post } else { poll.post_id };
     event_log::append(tx, "poll.vote", user.get(), carrier.get(), &body)?;
     find(tx, user, post)
 }

@@ -8,8 +8,7 @@ use store::tokens::{find_live_oauth1, revoke_oauth1};
 use store::{Tx, usage};
 
 use crate::apps::{
-    self, AccessLevel, App, AppCredentialKind, AppCredentials, AppRegistration, OAuthClientKind,
-    Permission,
+    self, AccessLevel, App, AppCredentialKind, AppCredentials, AppRegistration, OAuthClientKind, Permission,
 };
 use crate::audit::{self, AuditAction as Act, AuditActor};
 use crate::callback_urls::{self, LoopbackPorts};
@@ -196,11 +195,7 @@ pub fn create(
 fn validate_texts(description: &str, website: &str) -> Result<(), Refusal> {
     if description.chars().count() > 200 {
         let message = "The `description` must have at most 200 characters";
-        return Err(Refusal::invalid_parameter(
-            "description",
-            description,
-            message,
-        ));
+        return Err(Refusal::invalid_parameter("description", description, message));
     }
     let web = website.starts_with("https://") || website.starts_with("http://");
     let odd = |letter: char| letter.is_whitespace() || letter.is_control();
@@ -221,12 +216,7 @@ fn validate_callback_lengths(urls: &[String]) -> Result<(), Refusal> {
 }
 
 /// Changes an app.
-pub fn update(
-    tx: &mut Tx<'_>,
-    by: &AuditActor,
-    id: AppId,
-    edit: &AppChanges,
-) -> Result<App, Error> {
+pub fn update(tx: &mut Tx<'_>, by: &AuditActor, id: AppId, edit: &AppChanges) -> Result<App, Error> {
     require_editable_app(tx, by, id)?;
     if let Some(urls) = &edit.callback_urls {
         validate_callback_lengths(urls)?;
@@ -303,11 +293,7 @@ pub fn delete(tx: &mut Tx<'_>, by: &AuditActor, id: AppId) -> Result<(), Error> 
 }
 
 /// The owner's own access token for an app, if there is one: that of the highest level.
-pub fn find_owner_token(
-    tx: &mut Tx<'_>,
-    owner: UserId,
-    id: AppId,
-) -> Result<Option<OwnerAccessToken>, Error> {
+pub fn find_owner_token(tx: &mut Tx<'_>, owner: UserId, id: AppId) -> Result<Option<OwnerAccessToken>, Error> {
     find(tx, owner, id)?;
     for permission in Permission::ALL.iter().rev() {
         if let Some(live) = find_live_oauth1(tx, id, owner, permission.name())? {
@@ -357,11 +343,7 @@ pub fn test_callback(app: &App, url: &str, ports: LoopbackPorts) -> CallbackTest
 
 /// Makes the owner's own access token for an app, at the app's level, and shows it this once. Those
 /// that there were are dead with the commit.
-pub fn renew_owner_token(
-    tx: &mut Tx<'_>,
-    by: &AuditActor,
-    id: AppId,
-) -> Result<(Secret, Secret), Error> {
+pub fn renew_owner_token(tx: &mut Tx<'_>, by: &AuditActor, id: AppId) -> Result<(Secret, Secret), Error> {
     let app = require_editable_app(tx, by, id)?;
     revoke_owner_tokens(tx, &app)?;
     let permission: Permission = app.permission.parse()?;
@@ -397,12 +379,7 @@ fn revoke_owner_tokens(tx: &mut Tx<'_>, app: &App) -> Result<bool, Fault> {
 
 /// What the developer's app has called since a moment of the machine's clock, and when its
 /// credentials were last used.
-pub fn load_usage(
-    tx: &mut Tx<'_>,
-    owner: UserId,
-    id: AppId,
-    from: Time,
-) -> Result<AppUsage, Error> {
+pub fn load_usage(tx: &mut Tx<'_>, owner: UserId, id: AppId, from: Time) -> Result<AppUsage, Error> {
     find(tx, owner, id)?;
     Ok(AppUsage {
         calls: usage::list_calls(tx, id, from, USAGE_ROWS)?,

@@ -18,11 +18,7 @@ pub(crate) fn resolve_original_post(tx: &mut Tx<'_>, id: PostId) -> Result<Optio
 }
 
 /// The post that a user is to act upon, if they may and it is not an old version.
-pub(crate) fn resolve_action_target(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    id: PostId,
-) -> Result<Post, Error> {
+pub(crate) fn resolve_action_target(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<Post, Error> {
     let post = find_interactable_post(tx, user, id, "id")?;
     if post.state == PostState::Superseded {
         return Err(not_permitted());
@@ -31,11 +27,7 @@ pub(crate) fn resolve_action_target(
 }
 
 /// The post whose list is asked for, if it is to be seen.
-pub(crate) fn find_visible_post(
-    tx: &mut Tx<'_>,
-    viewer: Viewer,
-    id: PostId,
-) -> Result<Post, Error> {
+pub(crate) fn find_visible_post(tx: &mut Tx<'_>, viewer: Viewer, id: PostId) -> Result<Post, Error> {
     let post = posts::find_by_id(tx, id)?;
     let author = find_post_author(tx, post.as_ref())?;
     let (Some(post), Some(author)) = (post, author) else {
@@ -51,12 +43,7 @@ fn find_post_author(tx: &mut Tx<'_>, post: Option<&Post>) -> Result<Option<User>
     post.map_or(Ok(None), |post| users::find_by_id(tx, post.author_id))
 }
 
-fn load_post_visibility(
-    tx: &mut Tx<'_>,
-    viewer: Viewer,
-    author: &User,
-    post: &Post,
-) -> Result<Visibility, Fault> {
+fn load_post_visibility(tx: &mut Tx<'_>, viewer: Viewer, author: &User, post: &Post) -> Result<Visibility, Fault> {
     let mut sights = AuthorVisibilities::load(tx, viewer, Some(author))?;
     sights.admit_posts(tx, [post])?;
     Ok(sights.post_visibility(post))

@@ -59,11 +59,7 @@ struct PostPlaceFacts {
 /// The facts of posts, in the order of their ids; unknown ids are left out, deleted posts and
 /// earlier versions are not ([`PostFacts::row`] tells, and [`PostFacts::sight`]). The lists that
 /// hold the authors are looked up only where `with_lists` asks for them.
-pub fn load_post_facts(
-    tx: &mut Tx<'_>,
-    ids: &[PostId],
-    with_lists: bool,
-) -> Result<Vec<StoredPostFacts>, Fault> {
+pub fn load_post_facts(tx: &mut Tx<'_>, ids: &[PostId], with_lists: bool) -> Result<Vec<StoredPostFacts>, Fault> {
     let mut rows = index_by_key(posts::find_by_ids(tx, ids)?, |post| post.id);
     let rows = ids.iter().filter_map(|id| rows.remove(id)).collect();
     load_facts_of_rows(tx, rows, with_lists)
@@ -79,11 +75,7 @@ pub fn load_newest_facts(tx: &mut Tx<'_>, looked_at: i64) -> Result<Vec<StoredPo
 }
 
 /// The facts of a post that a viewer may see, and what it reposts.
-pub fn find_visible_facts(
-    tx: &mut Tx<'_>,
-    viewer: UserId,
-    id: PostId,
-) -> Result<Option<StoredPostFacts>, Fault> {
+pub fn find_visible_facts(tx: &mut Tx<'_>, viewer: UserId, id: PostId) -> Result<Option<StoredPostFacts>, Fault> {
     let Some(facts) = load_post_facts(tx, &[id], true)?.pop() else {
         return Ok(None);
     };
@@ -104,11 +96,7 @@ pub fn find_visible_facts(
 }
 
 /// As [`of`], of posts that are loaded already. A post whose author is unknown is left out.
-pub fn load_facts_of_rows(
-    tx: &mut Tx<'_>,
-    rows: Vec<Post>,
-    with_lists: bool,
-) -> Result<Vec<StoredPostFacts>, Fault> {
+pub fn load_facts_of_rows(tx: &mut Tx<'_>, rows: Vec<Post>, with_lists: bool) -> Result<Vec<StoredPostFacts>, Fault> {
     let around = PostFactsContext::load(tx, &rows, with_lists)?;
     let rows = rows.into_iter();
     Ok(rows.filter_map(|row| around.build_facts(row)).collect())
@@ -157,10 +145,7 @@ impl StoredPostFacts {
         look(&post)
     }
 
-    fn query_author<'a>(
-        &'a self,
-        affiliations: &'a [query::UserHandle<'a>],
-    ) -> query::QueryableAuthor<'a> {
+    fn query_author<'a>(&'a self, affiliations: &'a [query::UserHandle<'a>]) -> query::QueryableAuthor<'a> {
         let author = &*self.author;
         query::QueryableAuthor {
             person: query::QueryablePerson {
@@ -203,9 +188,7 @@ struct PostFactsContext {
 
 impl PostFactsContext {
     fn load(tx: &mut Tx<'_>, rows: &[Post], with_lists: bool) -> Result<Self, Fault> {
-        let referred = rows
-            .iter()
-            .flat_map(|row| [row.repost_of_id, row.quoted_post_id]);
+        let referred = rows.iter().flat_map(|row| [row.repost_of_id, row.quoted_post_id]);
         let posts = posts::find_by_ids(tx, &sorted_unique(referred.flatten()))?;
         let written = rows.iter().chain(&posts).map(|post| post.author_id);
         let written = sorted_unique(written);
@@ -218,8 +201,7 @@ impl PostFactsContext {
         let all = written.iter().chain(&asked).copied().chain(organizations);
         let users = users::find_by_ids(tx, &sorted_unique(all))?;
         let places = sorted_unique(rows.iter().filter_map(post_place_id));
-        let apps =
-            apps::names_by_ids(tx, &sorted_unique(rows.iter().filter_map(|row| row.app_id)))?;
+        let apps = apps::names_by_ids(tx, &sorted_unique(rows.iter().filter_map(|row| row.app_id)))?;
         let lists = if with_lists {
             lists::public_lists_of_users(tx, &sorted_unique(rows.iter().map(|row| row.author_id)))?
         } else {
@@ -228,10 +210,7 @@ impl PostFactsContext {
         let authors: HashSet<_> = written.into_iter().collect();
         let authors = users.iter().filter(|user| authors.contains(&user.id));
         let sights = AuthorVisibilities::load(tx, Viewer::anonymous(), authors)?;
-        let users: HashMap<_, _> = users
-            .into_iter()
-            .map(|user| (user.id, Arc::new(user)))
-            .collect();
+        let users: HashMap<_, _> = users.into_iter().map(|user| (user.id, Arc::new(user))).collect();
         let named = affiliated.into_iter().filter_map(|(user, organization)| {
             let organization = users.get(&organization)?;
             Some((user, (organization.id.get(), organization.username.clone())))
@@ -241,10 +220,7 @@ impl PostFactsContext {
             lists: group_by_user(lists),
             posts: index_by_key(posts, |post| post.id),
             places: index_by_key(store::places::find_by_ids(tx, &places)?, |place| place.id),
-            apps: apps
-                .into_iter()
-                .map(|(id, name)| (id, name.into()))
-                .collect(),
+            apps: apps.into_iter().map(|(id, name)| (id, name.into())).collect(),
             visibilities: sights,
             users,
             no_affiliations: Arc::default(),
@@ -313,11 +289,7 @@ impl PostFactsContext {
     }
 
     fn user_affiliations(&self, user: UserId) -> Arc<[AccountName]> {
-        Arc::clone(
-            self.affiliations
-                .get(&user)
-                .unwrap_or(&self.no_affiliations),
-        )
+        Arc::clone(self.affiliations.get(&user).unwrap_or(&self.no_affiliations))
     }
 
     fn account_name(&self, user: UserId) -> AccountName {

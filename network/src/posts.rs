@@ -144,10 +144,7 @@ fn creation_event_body(reading: &ComposedText, new: &NewPost, targets: &PostTarg
     let mut body = Map::new();
     let one = |id: Option<String>| id.map(Value::String);
     let members = [
-        (
-            "previous_post_id",
-            one(new.edit_of.map(|id| id.to_string())),
-        ),
+        ("previous_post_id", one(new.edit_of.map(|id| id.to_string()))),
         ("replied_user_id", one(replied.map(|id| id.to_string()))),
         ("quoted_user_id", one(quoted.map(|id| id.to_string()))),
         (
@@ -191,19 +188,13 @@ fn resolve_targets(
     let parent = parent.transpose()?;
     replies::check_excluded_users(tx, &new.exclude_reply_user_ids)?;
     let quoted = new.quote.filter(|_| first);
-    let quoted = quoted
-        .map(|id| replies::find_quotable_post(tx, user, id))
-        .transpose()?;
+    let quoted = quoted.map(|id| replies::find_quotable_post(tx, user, id)).transpose()?;
     // A reply does not carry out of a closed community what was said in it.
     let inside = parent.as_ref().filter(|post| post.members_only);
-    let community = new
-        .community_id
-        .or(inside.and_then(|post| post.community_id));
+    let community = new.community_id.or(inside.and_then(|post| post.community_id));
     let community = community.map(|id| communities::find_postable_community(tx, user.id, id));
     let place = Some(new.place_id.as_str()).filter(|place| !place.is_empty());
-    let place = place
-        .map(|place| places::resolve_tagged_place(tx, place))
-        .transpose()?;
+    let place = place.map(|place| places::resolve_tagged_place(tx, place)).transpose()?;
     replies::check_deep_link(tx, &new.direct_message_deep_link)?;
     Ok(PostTargets {
         parent,
@@ -241,8 +232,7 @@ fn build_post(
         in_reply_to_user_id: parent
             .map(|post| post.author_id)
             .or(previous.and_then(|post| post.in_reply_to_user_id)),
-        quoted_post_id: (targets.quoted.as_ref().map(|post| post.id))
-            .or(previous.and_then(|post| post.quoted_post_id)),
+        quoted_post_id: (targets.quoted.as_ref().map(|post| post.id)).or(previous.and_then(|post| post.quoted_post_id)),
         repost_of_id: None,
         edit_root_id: previous.map(|post| post.edit_root_id.unwrap_or(post.id)),
         edits_remaining: edits::remaining_edits(previous),
@@ -312,9 +302,7 @@ fn truncate_value(text: &str) -> String {
 
 fn check_self_serve_limits(author: &PostAuthor, reading: &ComposedText) -> Result<(), Refusal> {
     if author.self_serve && reading.cashtags > 1 {
-        return Err(Refusal::forbidden(
-            "A post may contain at most one cashtag.",
-        ));
+        return Err(Refusal::forbidden("A post may contain at most one cashtag."));
     }
     Ok(())
 }
@@ -346,12 +334,7 @@ fn content_fingerprint(text: &str, new: &NewPost, media_keys: &str) -> Vec<u8> {
 }
 
 /// Whose mentions timeline the post goes to: those it names, and whom it replies to.
-fn list_mentioned_users(
-    reading: &ComposedText,
-    new: &NewPost,
-    targets: &PostTargets,
-    author: UserId,
-) -> Vec<UserId> {
+fn list_mentioned_users(reading: &ComposedText, new: &NewPost, targets: &PostTargets, author: UserId) -> Vec<UserId> {
     let parent = targets.parent.iter().map(|post| post.author_id);
     let parent = parent.filter(|user| !new.exclude_reply_user_ids.contains(user));
     let mut all: Vec<UserId> = reading.mentioned.iter().copied().chain(parent).collect();
@@ -363,8 +346,7 @@ fn list_mentioned_users(
 
 /// Deletes a post of the user, with all its versions.
 pub fn delete(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<(), Error> {
-    let post = posts::find_by_id(tx, id)?
-        .filter(|post| matches!(post.state, PostState::Live | PostState::Superseded));
+    let post = posts::find_by_id(tx, id)?.filter(|post| matches!(post.state, PostState::Live | PostState::Superseded));
     let post = post.ok_or_else(|| Refusal::NotFound(ResourceRef::new("tweet", "id", id)))?;
     if post.author_id != user {
         return Err(Refusal::forbidden("You are not authorized to delete this Tweet.").into());

@@ -44,9 +44,7 @@ pub fn update(
         let place = GENDERS.iter().position(|known| known == gender);
         let Some(place) = place else {
             let message = "The `gender` must be male, female or empty";
-            return Err(
-                Refusal::invalid_parameter("gender", truncate_value(gender), message).into(),
-            );
+            return Err(Refusal::invalid_parameter("gender", truncate_value(gender), message).into());
         };
         known.gender = i64::try_from(place).unwrap_or(0);
     }
@@ -82,22 +80,15 @@ fn validate_birthday(day: &str, now: Time) -> Result<String, Refusal> {
     let today = now.to_string();
     let today = today.get(..10).unwrap_or_default();
     // Times begin in 1970; the calendar of four hundred years later is the same.
-    let later = day.split_at_checked(4).and_then(|(year, rest)| {
-        Some(format!(
-            "{:04}{rest}T00:00:00Z",
-            year.parse::<u32>().ok()? + 400
-        ))
-    });
+    let later = day
+        .split_at_checked(4)
+        .and_then(|(year, rest)| Some(format!("{:04}{rest}T00:00:00Z", year.parse::<u32>().ok()? + 400)));
     let is_day = day.len() == 10 && later.is_some_and(|later| Time::parse(&later).is_some());
     if day.is_empty() || is_day && EARLIEST_BIRTHDAY <= day && day <= today {
         return Ok(day.to_owned());
     }
     let message = "The `born_on` must be a day, as 1990-12-31";
-    Err(Refusal::invalid_parameter(
-        "born_on",
-        truncate_value(day),
-        message,
-    ))
+    Err(Refusal::invalid_parameter("born_on", truncate_value(day), message))
 }
 
 /// What a phone number is recognized by: how advertisers send theirs.
@@ -111,11 +102,7 @@ fn hash_phone_number(phone: &str) -> Result<String, Refusal> {
         && !digits.starts_with('0');
     if !sound {
         let message = "The `phone` must be a number with its country, as +351200000000";
-        return Err(Refusal::invalid_parameter(
-            "phone",
-            truncate_value(phone),
-            message,
-        ));
+        return Err(Refusal::invalid_parameter("phone", truncate_value(phone), message));
     }
     let digest = base::secret::digest(phone);
     let digits = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
@@ -160,10 +147,7 @@ mod tests {
         assert_eq!(age_at("2000-02-29", at("2025-02-28T12:00:00Z")), Some(24));
         assert_eq!(age_at("2000-02-29", at("2025-03-01T00:00:00Z")), Some(25));
         assert_eq!(age_at("", at("2025-03-01T00:00:00Z")), None);
-        assert_eq!(
-            birth_date_of_age(at("2026-06-01T00:00:00Z"), 25),
-            "2001-06-01"
-        );
+        assert_eq!(birth_date_of_age(at("2026-06-01T00:00:00Z"), 25), "2001-06-01");
     }
 
     #[test]

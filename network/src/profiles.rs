@@ -9,9 +9,7 @@ use store::{Tx, affiliates, event_log};
 
 use crate::audit::{self, AuditAction, AuditActor};
 use crate::compose;
-use crate::users::{
-    self, SUBSCRIPTION_TYPES, VERIFIED_TYPES, validate_choice, validate_display_name,
-};
+use crate::users::{self, SUBSCRIPTION_TYPES, VERIFIED_TYPES, validate_choice, validate_display_name};
 
 /// Characters of a biography.
 pub(crate) const BIOGRAPHY_LENGTH: usize = 160;
@@ -61,12 +59,8 @@ const CHANGES: &[(&str, ProfileFact)] = &[
     ("profile.update.bio", |user| user.description.clone()),
     ("profile.update.geo", |user| user.location.clone()),
     ("profile.update.url", |user| user.url.clone()),
-    ("profile.update.profile_picture", |user| {
-        user.profile_image_url.clone()
-    }),
-    ("profile.update.banner_picture", |user| {
-        user.profile_banner_url.clone()
-    }),
+    ("profile.update.profile_picture", |user| user.profile_image_url.clone()),
+    ("profile.update.banner_picture", |user| user.profile_banner_url.clone()),
     ("profile.update.verified", |user| user.verified_type.clone()),
     ("profile.update.affiliate", |user| user.affiliation.clone()),
     ("user.subscription", |user| user.subscription_type.clone()),
@@ -105,12 +99,7 @@ fn apply_change(
 }
 
 /// Edits a profile.
-pub fn update(
-    tx: &mut Tx<'_>,
-    by: &AuditActor,
-    id: UserId,
-    edit: &ProfileChanges,
-) -> Result<User, Error> {
+pub fn update(tx: &mut Tx<'_>, by: &AuditActor, id: UserId, edit: &ProfileChanges) -> Result<User, Error> {
     if let Some(username) = &edit.username {
         validate_username(tx, id, username)?;
     }
@@ -136,9 +125,8 @@ pub fn update(
 
 fn validate_username(tx: &mut Tx<'_>, id: UserId, username: &str) -> Result<(), Error> {
     if !is_valid_username(username) {
-        let message = format!(
-            "The `username` query parameter value [{username}] does not match ^[A-Za-z0-9_]{{1,15}}$"
-        );
+        let message =
+            format!("The `username` query parameter value [{username}] does not match ^[A-Za-z0-9_]{{1,15}}$");
         return Err(Refusal::invalid_parameter("username", username, message).into());
     }
     let holder = stored::find_by_username(tx, username)?;
@@ -177,12 +165,7 @@ fn validate_changes(edit: &ProfileChanges) -> Result<(), Refusal> {
 }
 
 /// Sets the verification mark: `blue`, `business`, `government` or `none`.
-pub fn set_verified_type(
-    tx: &mut Tx<'_>,
-    by: &AuditActor,
-    id: UserId,
-    kind: &str,
-) -> Result<User, Error> {
+pub fn set_verified_type(tx: &mut Tx<'_>, by: &AuditActor, id: UserId, kind: &str) -> Result<User, Error> {
     let kind = validate_choice("verified_type", kind, VERIFIED_TYPES)?;
     apply_change(tx, (by, AuditAction::USER_VERIFY), id, |user| {
         user.verified = kind != "none";
@@ -191,12 +174,7 @@ pub fn set_verified_type(
 }
 
 /// Sets the subscription: `None`, `Basic`, `Premium` or `PremiumPlus`.
-pub fn set_subscription_type(
-    tx: &mut Tx<'_>,
-    by: &AuditActor,
-    id: UserId,
-    kind: &str,
-) -> Result<User, Error> {
+pub fn set_subscription_type(tx: &mut Tx<'_>, by: &AuditActor, id: UserId, kind: &str) -> Result<User, Error> {
     let kind = validate_choice("subscription_type", kind, SUBSCRIPTION_TYPES)?;
     apply_change(tx, (by, AuditAction::USER_UPDATE), id, |user| {
         user.subscription_type = kind;
@@ -240,12 +218,7 @@ pub fn set_affiliation(
 }
 
 /// Marks a user as a parody, or no longer.
-pub fn set_parody(
-    tx: &mut Tx<'_>,
-    by: &AuditActor,
-    id: UserId,
-    parody: bool,
-) -> Result<User, Error> {
+pub fn set_parody(tx: &mut Tx<'_>, by: &AuditActor, id: UserId, parody: bool) -> Result<User, Error> {
     apply_change(tx, (by, AuditAction::USER_UPDATE), id, |user| {
         user.parody = parody;
     })
@@ -253,24 +226,14 @@ pub fn set_parody(
 
 /// Marks a user as protected, or no longer. Requests that wait for an approval are dropped when
 /// none is needed any more; who asked must follow anew.
-pub fn set_protected(
-    tx: &mut Tx<'_>,
-    by: &AuditActor,
-    id: UserId,
-    protected: bool,
-) -> Result<User, Error> {
+pub fn set_protected(tx: &mut Tx<'_>, by: &AuditActor, id: UserId, protected: bool) -> Result<User, Error> {
     apply_change(tx, (by, AuditAction::USER_UPDATE), id, |user| {
         user.protected = protected;
     })
 }
 
 /// Makes a user take direct messages of everyone, or of those only whom they follow.
-pub fn set_receives_dm(
-    tx: &mut Tx<'_>,
-    by: &AuditActor,
-    id: UserId,
-    everyone: bool,
-) -> Result<User, Error> {
+pub fn set_receives_dm(tx: &mut Tx<'_>, by: &AuditActor, id: UserId, everyone: bool) -> Result<User, Error> {
     apply_change(tx, (by, AuditAction::USER_UPDATE), id, |user| {
         user.receives_dm = everyone;
     })

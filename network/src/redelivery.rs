@@ -29,11 +29,7 @@ fn is_post_visible(tx: &mut Tx<'_>, reader: Option<UserId>, id: PostId) -> Resul
     let Some(post) = posts::find_by_id(tx, id)? else {
         return Ok(false);
     };
-    let with = [
-        post.repost_of_id,
-        post.quoted_post_id,
-        post.in_reply_to_post_id,
-    ];
+    let with = [post.repost_of_id, post.quoted_post_id, post.in_reply_to_post_id];
     let with: Vec<PostId> = with.into_iter().flatten().collect();
     let mut shown = posts::find_by_ids(tx, &with)?;
     // Of those that were never here nothing is shown.
@@ -64,12 +60,7 @@ fn parse_public_event(body: &str) -> Option<(EventPayloadKind, UserId)> {
 
 /// Of a user whose posts only followers see, others are told neither what they post nor whom they
 /// follow.
-fn may_disclose_event(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    payload: EventPayloadKind,
-    user: UserId,
-) -> Result<bool, Fault> {
+fn may_disclose_event(tx: &mut Tx<'_>, app: AppId, payload: EventPayloadKind, user: UserId) -> Result<bool, Fault> {
     let is_open = users::find_by_id(tx, user)?.is_some_and(|user| !user.protected);
     Ok(match payload {
         EventPayloadKind::PostDeleted => is_open,

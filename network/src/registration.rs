@@ -81,12 +81,7 @@ pub async fn register(
 }
 
 /// The account, with an address that is not confirmed yet.
-fn create_account(
-    tx: &mut Tx<'_>,
-    applicant: &RegistrationApplicant,
-    email: &str,
-    hash: &str,
-) -> Result<User, Error> {
+fn create_account(tx: &mut Tx<'_>, applicant: &RegistrationApplicant, email: &str, hash: &str) -> Result<User, Error> {
     let new = NewUser {
         username: applicant.username.clone(),
         name: applicant.name.clone(),
@@ -106,18 +101,11 @@ pub fn validate_email(email: &str) -> Result<(), Refusal> {
     }
     let label_ok = |label: &str| {
         let inner = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
-        (1..=63).contains(&label.len())
-            && label.chars().all(inner)
-            && !label.starts_with('-')
-            && !label.ends_with('-')
+        (1..=63).contains(&label.len()) && label.chars().all(inner) && !label.starts_with('-') && !label.ends_with('-')
     };
     let local_ok = |local: &str| {
-        let atom =
-            |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(letter);
-        (1..=64).contains(&local.len())
-            && local
-                .split('.')
-                .all(|part| !part.is_empty() && part.chars().all(atom))
+        let atom = |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(letter);
+        (1..=64).contains(&local.len()) && local.split('.').all(|part| !part.is_empty() && part.chars().all(atom))
     };
     let good = email.len() <= 254
         && email
@@ -153,12 +141,7 @@ pub fn validate_password(password: &Secret, username: &str, email: &str) -> Resu
     let mut letters = lower.chars();
     let first = letters.next();
     let monotonous = letters.all(|letter| Some(letter) == first);
-    if own
-        || monotonous
-        || COMMON_PASSWORDS
-            .split_ascii_whitespace()
-            .any(|common| common == lower)
-    {
+    if own || monotonous || COMMON_PASSWORDS.split_ascii_whitespace().any(|common| common == lower) {
         let message = "This password would be guessed at once: choose another";
         return Err(invalid_field("password", message));
     }
@@ -227,9 +210,7 @@ mod tests {
 
     #[test]
     fn a_password_is_not_the_first_guess() {
-        let ok = |text: &str| {
-            validate_password(&Secret::new(text), "grace_hopper", "gh1906@b.org").is_ok()
-        };
+        let ok = |text: &str| validate_password(&Secret::new(text), "grace_hopper", "gh1906@b.org").is_ok();
         for good in ["tr4ms stop here", "ünïcödé"] {
             assert_eq!(ok(good), good.chars().count() >= 8, "{good}");
         }

@@ -10,8 +10,7 @@ use crate::{post_actions, users};
 /// Hides a reply, or shows it again. It stays reachable; whoever shows the conversation knows.
 pub fn set_hidden(tx: &mut Tx<'_>, user: UserId, id: PostId, hidden: bool) -> Result<(), Error> {
     users::find_active(tx, user)?;
-    let reply = posts::find_by_id(tx, id)?
-        .filter(|post| matches!(post.state, PostState::Live | PostState::Superseded));
+    let reply = posts::find_by_id(tx, id)?.filter(|post| matches!(post.state, PostState::Live | PostState::Superseded));
     let Some(reply) = reply else {
         return Err(Refusal::NotFound(ResourceRef::new("tweet", "id", id)).into());
     };

@@ -22,12 +22,7 @@ pub struct RepostResult {
 }
 
 /// Reposts a post, or of a repost its original.
-pub fn repost(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    app: Option<AppId>,
-    id: PostId,
-) -> Result<RepostResult, Error> {
+pub fn repost(tx: &mut Tx<'_>, user: UserId, app: Option<AppId>, id: PostId) -> Result<RepostResult, Error> {
     create_repost(tx, user, app, id, false)
 }
 
@@ -121,44 +116,25 @@ pub fn undo(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> {
 }
 
 /// A page of a post's reposts: who reposted it, and the repost's id.
-pub fn list_post_reposts(
-    tx: &mut Tx<'_>,
-    viewer: Viewer,
-    id: PostId,
-    span: &PageRange,
-) -> Result<Vec<Edge>, Error> {
+pub fn list_post_reposts(tx: &mut Tx<'_>, viewer: Viewer, id: PostId, span: &PageRange) -> Result<Vec<Edge>, Error> {
     post_actions::find_visible_post(tx, viewer, id)?;
     Ok(reposts::page_by_post(tx, id, span)?)
 }
 
 /// Of those who reposted a post, the public accounts that do not keep out the viewer.
-pub fn filter_public_users(
-    tx: &mut Tx<'_>,
-    viewer: Viewer,
-    users: Vec<User>,
-) -> Result<Vec<User>, Fault> {
+pub fn filter_public_users(tx: &mut Tx<'_>, viewer: Viewer, users: Vec<User>) -> Result<Vec<User>, Fault> {
     let sights = AuthorVisibilities::load(tx, viewer, &users)?;
-    let seen =
-        |user: &User| !user.protected && sights.author_visibility(user.id) == Visibility::Visible;
+    let seen = |user: &User| !user.protected && sights.author_visibility(user.id) == Visibility::Visible;
     Ok(users.into_iter().filter(seen).collect())
 }
 
 /// A page of a user's posts that others reposted.
-pub fn list_reposted_posts(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    span: &PageRange,
-) -> Result<Vec<Edge>, Fault> {
+pub fn list_reposted_posts(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
     reposts::page_reposted_of_author(tx, user, span)
 }
 
 /// A page of the posts that quote a post.
-pub fn list_quotes(
-    tx: &mut Tx<'_>,
-    viewer: Viewer,
-    id: PostId,
-    span: &PageRange,
-) -> Result<Vec<Edge>, Error> {
+pub fn list_quotes(tx: &mut Tx<'_>, viewer: Viewer, id: PostId, span: &PageRange) -> Result<Vec<Edge>, Error> {
     post_actions::find_visible_post(tx, viewer, id)?;
     Ok(reposts::page_quotes(tx, id, span)?)
 }

@@ -3,8 +3,8 @@
 
 use base::{Error, Fault, Time};
 use store::{
-    Store, Tx, attempt_limits, audit, authorization_codes, connections, emails, event_log, nonces,
-    notifications, request_tokens, sessions, tokens, usage,
+    Store, Tx, attempt_limits, audit, authorization_codes, connections, emails, event_log, nonces, notifications,
+    request_tokens, sessions, tokens, usage,
 };
 
 use crate::usage::RETENTION_MS;
@@ -42,16 +42,12 @@ type PruneTable = fn(&mut Tx<'_>, RetentionPeriods, Time) -> Result<u64, Fault>;
 
 const PRUNED_TABLES: &[(&str, PruneTable)] = &[
     ("nonces", |tx, _, wall| nonces::prune(tx, wall)),
-    ("usage", |tx, _, wall| {
-        usage::prune(tx, wall.plus_ms(-RETENTION_MS))
-    }),
+    ("usage", |tx, _, wall| usage::prune(tx, wall.plus_ms(-RETENTION_MS))),
     ("sessions", |tx, kept, wall| {
         let before = wall.plus_ms(kept.session_ttl_ms.saturating_neg());
         sessions::prune(tx, before, BATCH)
     }),
-    ("attempts", |tx, _, wall| {
-        attempt_limits::prune(tx, wall, BATCH)
-    }),
+    ("attempts", |tx, _, wall| attempt_limits::prune(tx, wall, BATCH)),
     ("letters", |tx, _, _| {
         let before = tx.now().plus_ms(-EMAILS_MS);
         emails::prune(tx, before, BATCH)
@@ -84,26 +80,20 @@ const PRUNED_TABLES: &[(&str, PruneTable)] = &[
         let before = tx.now().plus_ms(kept.log_ms.saturating_neg());
         event_log::prune(tx, before, BATCH)
     }),
-    ("compliance jobs", |tx, _, _| {
-        crate::compliance::prune(tx, BATCH / 4)
-    }),
+    ("compliance jobs", |tx, _, _| crate::compliance::prune(tx, BATCH / 4)),
     ("deliveries", |tx, kept, _| {
         let before = tx.now().plus_ms(kept.deliveries_ms.saturating_neg());
         crate::webhooks::prune(tx, before, BATCH)
     }),
     ("topics", |tx, _, _| crate::topics::prune(tx, BATCH / 4)),
-    ("posts read", |tx, _, wall| {
-        crate::reads::prune(tx, wall, BATCH)
-    }),
+    ("posts read", |tx, _, wall| crate::reads::prune(tx, wall, BATCH)),
     ("members of audiences", |tx, _, _| {
         store::ads::audiences::prune_members(tx, tx.now(), BATCH / 4)
     }),
     ("files of figures", |tx, _, _| {
         store::ledger::delete_expired_files(tx, BATCH / 4)
     }),
-    ("auctions", |tx, _, _| {
-        store::ledger::prune_auctions(tx, BATCH)
-    }),
+    ("auctions", |tx, _, _| store::ledger::prune_auctions(tx, BATCH)),
     ("audit", |tx, kept, _| {
         let before = tx.now().plus_ms(kept.audit_ms.saturating_neg());
         audit::prune(tx, before, BATCH)
@@ -128,12 +118,7 @@ pub async fn prune_expired(
     failed.map_or(Ok(swept), Err)
 }
 
-async fn prune_table(
-    store: &Store,
-    one: PruneTable,
-    kept: RetentionPeriods,
-    wall: Time,
-) -> Result<u64, Error> {
+async fn prune_table(store: &Store, one: PruneTable, kept: RetentionPeriods, wall: Time) -> Result<u64, Error> {
     let mut rows = 0;
     loop {
         let work = move |tx: &mut Tx<'_>| Ok(one(tx, kept, wall)?);

@@ -84,12 +84,7 @@ pub fn add(
 }
 
 /// Removes rules by their ids; how many there were.
-pub fn remove(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    product: StreamProduct,
-    ids: &[i64],
-) -> Result<usize, Error> {
+pub fn remove(tx: &mut Tx<'_>, app: AppId, product: StreamProduct, ids: &[i64]) -> Result<usize, Error> {
     let mut removed = 0_usize;
     for id in ids {
         if rules::delete(tx, app, product, *id)? {
@@ -169,13 +164,7 @@ fn append_removal_events(
     Ok(some.last().map(|rule| rule.id))
 }
 
-fn append_rule_event(
-    tx: &mut Tx<'_>,
-    kind: &str,
-    app: AppId,
-    product: StreamProduct,
-    rule: i64,
-) -> Result<(), Error> {
+fn append_rule_event(tx: &mut Tx<'_>, kind: &str, app: AppId, product: StreamProduct, rule: i64) -> Result<(), Error> {
     let body = json!({ "app_id": app.to_string(), "product": product.name() });
     Ok(event_log::append(tx, kind, 0, rule, &body.to_string())?)
 }

@@ -56,9 +56,7 @@ impl PostSearch {
     /// Opens the index in a folder, or makes one.
     pub fn open(folder: &Path) -> Result<Arc<Self>, Fault> {
         let index = PostIndex::open(folder)?;
-        let progress = index
-            .checkpoint()
-            .and_then(|mark| IndexProgress::parse(&mark));
+        let progress = index.checkpoint().and_then(|mark| IndexProgress::parse(&mark));
         Ok(Arc::new(Self {
             index: Arc::new(index),
             state: Mutex::new(IndexerState::new(progress.unwrap_or_default())),
@@ -102,10 +100,7 @@ impl PostSearch {
     pub async fn wait_until_built(&self, mut told: impl FnMut(u64)) {
         const EACH: Duration = Duration::from_millis(200);
         let mut passed = self.searchable_through.subscribe();
-        while timeout(EACH, passed.wait_for(Option::is_some))
-            .await
-            .is_err()
-        {
+        while timeout(EACH, passed.wait_for(Option::is_some)).await.is_err() {
             told(self.snapshot().len());
         }
     }

@@ -40,10 +40,7 @@ pub struct ClientInfo {
 
 impl ClientInfo {
     fn sanitized_user_agent(&self) -> String {
-        let plain = self
-            .user_agent
-            .chars()
-            .filter(|letter| !letter.is_control());
+        let plain = self.user_agent.chars().filter(|letter| !letter.is_control());
         plain.take(MAX_USER_AGENT_LENGTH).collect()
     }
 }
@@ -71,12 +68,7 @@ pub fn start(
 }
 
 /// Makes a session; answers the text for the browser, of which only the digest is stored.
-pub fn create(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    facts: &ClientInfo,
-    ttl_ms: i64,
-) -> Result<(Secret, UserSession), Error> {
+pub fn create(tx: &mut Tx<'_>, user: UserId, facts: &ClientInfo, ttl_ms: i64) -> Result<(Secret, UserSession), Error> {
     users::find_active(tx, user)?;
     let now = wall_time();
     let (text, form_key) = generate_secrets(tx.rng())?;
@@ -106,31 +98,18 @@ pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<UserSession>, F
 }
 
 /// [`find`] at another moment.
-pub fn find_at(
-    tx: &mut Tx<'_>,
-    digest: &[u8; 32],
-    now: Time,
-) -> Result<Option<UserSession>, Fault> {
+pub fn find_at(tx: &mut Tx<'_>, digest: &[u8; 32], now: Time) -> Result<Option<UserSession>, Fault> {
     sessions::find(tx, digest, now)
 }
 
 /// The live session whose text a browser presents; that it was used is written down once in a
 /// while.
-pub async fn resume(
-    store: &Store,
-    text: &str,
-    facts: &ClientInfo,
-) -> Result<Option<UserSession>, Error> {
+pub async fn resume(store: &Store, text: &str, facts: &ClientInfo) -> Result<Option<UserSession>, Error> {
     resume_at(store, text, facts, wall_time()).await
 }
 
 /// [`open`] at another moment.
-pub async fn resume_at(
-    store: &Store,
-    text: &str,
-    facts: &ClientInfo,
-    now: Time,
-) -> Result<Option<UserSession>, Error> {
+pub async fn resume_at(store: &Store, text: &str, facts: &ClientInfo, now: Time) -> Result<Option<UserSession>, Error> {
     if text.len() != SECRET_LENGTH {
         return Ok(None);
     }
@@ -200,22 +179,11 @@ pub fn revoke(tx: &mut Tx<'_>, by: &AuditActor, user: UserId, id: i64) -> Result
         return Err(session_not_found(id).into());
     }
     let detail = json!({"user": user.to_string(), "session": id});
-    Ok(audit::append(
-        tx,
-        by,
-        AuditAction::SESSION_REVOKE,
-        None,
-        &detail,
-    )?)
+    Ok(audit::append(tx, by, AuditAction::SESSION_REVOKE, None, &detail)?)
 }
 
 /// Ends all sessions of a user but the one that is kept, if one is; how many.
-pub fn revoke_all(
-    tx: &mut Tx<'_>,
-    by: &AuditActor,
-    user: UserId,
-    keep: Option<i64>,
-) -> Result<u64, Error> {
+pub fn revoke_all(tx: &mut Tx<'_>, by: &AuditActor, user: UserId, keep: Option<i64>) -> Result<u64, Error> {
     let ended = sessions::revoke_others(tx, user, keep, wall_time())?;
     if ended > 0 {
         let detail = json!({"user": user.to_string(), "sessions": ended, "kept": keep});
@@ -230,11 +198,7 @@ pub fn form_token(session: &UserSession, form: &str) -> Result<String, Fault> {
 }
 
 /// Whether a form came back with the token that it was shown with.
-pub fn verify_form_token(
-    session: &UserSession,
-    form: &str,
-    presented: &str,
-) -> Result<bool, Fault> {
+pub fn verify_form_token(session: &UserSession, form: &str, presented: &str) -> Result<bool, Fault> {
     let expected = form_token(session, form)?;
     Ok(constant_time_eq(expected.as_bytes(), presented.as_bytes()))
 }
@@ -260,9 +224,7 @@ pub struct VisitorFormTokens {
 impl VisitorFormTokens {
     /// Takes the key from the store, making it on the first start.
     pub async fn open(store: &Store) -> Result<Self, Error> {
-        let key = store
-            .write(|tx| Ok(sessions::visitor_form_key(tx)?))
-            .await?;
+        let key = store.write(|tx| Ok(sessions::visitor_form_key(tx)?)).await?;
         Ok(Self { key })
     }
 
@@ -277,12 +239,7 @@ impl VisitorFormTokens {
     }
 
     /// Whether a form came back with the token that it was shown with, from the same browser.
-    pub fn verify_form_token(
-        &self,
-        cookie: &Secret,
-        form: &str,
-        presented: &str,
-    ) -> Result<bool, Fault> {
+    pub fn verify_form_token(&self, cookie: &Secret, form: &str, presented: &str) -> Result<bool, Fault> {
         let expected = self.form_token(cookie, form)?;
         let whole = cookie.expose_secret().len() == SECRET_LENGTH;
         Ok(whole && constant_time_eq(expected.as_bytes(), presented.as_bytes()))

@@ -23,8 +23,7 @@ pub use store::attempt_limits::{AttemptDecision, AttemptRateLimit};
 pub const MAX_PASSWORD_BYTES: usize = 1024;
 
 /// What a suspended account is told, once it has proved who it is.
-pub const SUSPENDED_DETAIL: &str =
-    "Your account is suspended and is not permitted to access this feature.";
+pub const SUSPENDED_DETAIL: &str = "Your account is suspended and is not permitted to access this feature.";
 /// What a deleted account is told, once it has proved who it is.
 pub const DELETED_DETAIL: &str = "Your account has been deleted.";
 
@@ -141,15 +140,7 @@ impl SignInService {
         if let Some(detail) = detail {
             let by = AuditActor::user(user.id, &attempt.client_info.address);
             let why = json!({"why": "the account does not take part"});
-            let note = move |tx: &mut Tx<'_>| {
-                Ok(audit::append(
-                    tx,
-                    &by,
-                    AuditAction::SIGN_IN_FAILED,
-                    None,
-                    &why,
-                )?)
-            };
+            let note = move |tx: &mut Tx<'_>| Ok(audit::append(tx, &by, AuditAction::SIGN_IN_FAILED, None, &why)?);
             self.store.write(note).await?;
             return Ok(SignInOutcome::Closed { detail });
         }
@@ -159,8 +150,7 @@ impl SignInService {
             let chance = &self.store.context().rng;
             Some(self.pool.hash(&attempt.password, chance).await?)
         };
-        self.start_session(user.id, login, attempt, stored, fresh)
-            .await
+        self.start_session(user.id, login, attempt, stored, fresh).await
     }
 
     /// The password was right: a session begins, unless that is no longer so.
@@ -194,12 +184,7 @@ impl SignInService {
 
     /// Proves that whoever is signed in as a user knows the password: before it, the address or
     /// something else that matters is changed. It is throttled like signing in.
-    pub async fn verify_password(
-        &self,
-        user: UserId,
-        password: &Secret,
-        facts: &ClientInfo,
-    ) -> Result<(), Error> {
+    pub async fn verify_password(&self, user: UserId, password: &Secret, facts: &ClientInfo) -> Result<(), Error> {
         let find = move |tx: &mut Tx<'_>| crate::users::find_active(tx, user);
         let login = normalize_login(&self.store.read(find).await?.username);
         match self.check_credentials(&login, password, facts).await? {
@@ -257,15 +242,7 @@ impl SignInService {
             user: found.map(|(user, _)| user.id),
             ..AuditActor::anonymous(&facts.address)
         };
-        let note = move |tx: &mut Tx<'_>| {
-            Ok(audit::append(
-                tx,
-                &by,
-                AuditAction::SIGN_IN_FAILED,
-                None,
-                &Value::Null,
-            )?)
-        };
+        let note = move |tx: &mut Tx<'_>| Ok(audit::append(tx, &by, AuditAction::SIGN_IN_FAILED, None, &Value::Null)?);
         self.store.write(note).await?;
         Ok(CredentialCheck::Wrong)
     }
@@ -312,10 +289,7 @@ pub(crate) fn charge_action(
 }
 
 fn address_key(facts: &ClientInfo) -> [u8; 32] {
-    digest(&format!(
-        "sign_in.address:{}",
-        address_bucket(&facts.address)
-    ))
+    digest(&format!("sign_in.address:{}", address_bucket(&facts.address)))
 }
 
 fn account_key(login: &str) -> [u8; 32] {
@@ -324,10 +298,7 @@ fn account_key(login: &str) -> [u8; 32] {
 
 /// What counts as one address: of IPv6 the /64, which is what one household gets.
 pub(crate) fn address_bucket(address: &str) -> String {
-    match address
-        .parse::<IpAddr>()
-        .map(|address| address.to_canonical())
-    {
+    match address.parse::<IpAddr>().map(|address| address.to_canonical()) {
         Ok(IpAddr::V6(address)) => format!("{:x}", address.to_bits() >> 64),
         Ok(address) => address.to_string(),
         Err(_) => address.to_owned(),

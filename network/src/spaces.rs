@@ -131,8 +131,7 @@ fn add_topics(tx: &mut Tx<'_>, space: &Space, names: &[String]) -> Result<(), Er
 fn validate_title(title: &str) -> Result<String, Refusal> {
     let title = normalize(title.trim()).into_owned();
     if title.chars().count() > TITLE_LENGTH || title.contains(char::is_control) {
-        let message =
-            format!("a title has at most {TITLE_LENGTH} characters, none of them a control");
+        let message = format!("a title has at most {TITLE_LENGTH} characters, none of them a control");
         return Err(Refusal::invalid_parameter("title", title, message));
     }
     Ok(title)
@@ -142,9 +141,7 @@ fn validate_lang(lang: &str, title: &str) -> Result<String, Refusal> {
     if lang.is_empty() {
         return Ok(identify_language(title).to_owned());
     }
-    let tag = |part: &str| {
-        (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    };
+    let tag = |part: &str| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
     if lang.len() >= 2 && lang.split('-').all(tag) {
         return Ok(lang.to_owned());
     }
@@ -175,8 +172,7 @@ fn start_space(tx: &mut Tx<'_>, mut space: Space) -> Result<Space, Error> {
     spaces::index_words(tx, space.id, space.state, &normalized_words(&space.title))?;
     let parts = spaces::list_hosts_and_speakers(tx, &[space.id])?;
     for (_, role, user) in parts {
-        if role == SpaceRole::Host && spaces::add_role(tx, space.id, SpaceRole::Participant, user)?
-        {
+        if role == SpaceRole::Host && spaces::add_role(tx, space.id, SpaceRole::Participant, user)? {
             space.participant_count += 1;
         }
     }
@@ -247,9 +243,7 @@ pub fn leave(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Error> {
 /// speak anyway.
 pub fn add_speaker(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Error> {
     join(tx, id, user)?;
-    if spaces::has_role(tx, id, SpaceRole::Host, user)?
-        || spaces::has_role(tx, id, SpaceRole::Speaker, user)?
-    {
+    if spaces::has_role(tx, id, SpaceRole::Host, user)? || spaces::has_role(tx, id, SpaceRole::Speaker, user)? {
         return Ok(false);
     }
     if spaces::count_role(tx, id, SpaceRole::Speaker)? >= MAX_SPEAKERS {
@@ -379,12 +373,7 @@ pub enum SpaceStateFilter {
 }
 
 /// The newest spaces whose titles have all words of a text.
-pub fn search(
-    tx: &mut Tx<'_>,
-    text: &str,
-    among: SpaceStateFilter,
-    limit: usize,
-) -> Result<Vec<Space>, Fault> {
+pub fn search(tx: &mut Tx<'_>, text: &str, among: SpaceStateFilter, limit: usize) -> Result<Vec<Space>, Fault> {
     let words = normalized_words(text);
     // No title has so many.
     if words.len() > TITLE_LENGTH {
@@ -395,12 +384,7 @@ pub fn search(
         ids.extend(spaces::search_titles(tx, SpaceState::Live, &words, limit)?);
     }
     if among != SpaceStateFilter::Live {
-        ids.extend(spaces::search_titles(
-            tx,
-            SpaceState::Scheduled,
-            &words,
-            limit,
-        )?);
+        ids.extend(spaces::search_titles(tx, SpaceState::Scheduled, &words, limit)?);
     }
     ids.sort_unstable_by(|one, other| other.cmp(one));
     ids.truncate(limit);
@@ -413,10 +397,7 @@ pub fn search(
 fn normalized_words(text: &str) -> Vec<String> {
     let lower = normalize(text).to_lowercase();
     let words = lower.split(|letter: char| !letter.is_alphanumeric());
-    let mut words: Vec<String> = words
-        .filter(|word| !word.is_empty())
-        .map(str::to_owned)
-        .collect();
+    let mut words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
     words.sort_unstable();
     words.dedup();
     words
@@ -426,8 +407,7 @@ fn normalized_words(text: &str) -> Vec<String> {
 fn lock_in_state(tx: &mut Tx<'_>, id: i64, states: &[SpaceState]) -> Result<Space, Error> {
     spaces::lock(tx, id)?;
     let space = spaces::find_by_id(tx, id)?;
-    let space = space
-        .ok_or_else(|| Refusal::NotFound(ResourceRef::new("space", "space", encode_base62(id))))?;
+    let space = space.ok_or_else(|| Refusal::NotFound(ResourceRef::new("space", "space", encode_base62(id))))?;
     if states.contains(&space.state) {
         return Ok(space);
     }
@@ -462,10 +442,7 @@ mod tests {
 
     #[test]
     fn words_have_one_form() {
-        assert_eq!(
-            normalized_words("Hello, HELLO wörld-42!"),
-            ["42", "hello", "wörld"]
-        );
+        assert_eq!(normalized_words("Hello, HELLO wörld-42!"), ["42", "hello", "wörld"]);
         assert_eq!(normalized_words("Cafe\u{301}"), normalized_words("CAFÉ"));
         assert!(normalized_words("… — !").is_empty());
     }

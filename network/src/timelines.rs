@@ -12,11 +12,7 @@ use crate::home_timelines::{HomeTimelines, TimelineSource};
 use crate::visibility::{self, AuthorVisibilities, Viewer, Visibility};
 
 /// Whether a viewer may see a user's posts at all.
-pub fn timeline_visibility(
-    tx: &mut Tx<'_>,
-    viewer: Viewer,
-    user: &User,
-) -> Result<Visibility, Fault> {
+pub fn timeline_visibility(tx: &mut Tx<'_>, viewer: Viewer, user: &User) -> Result<Visibility, Fault> {
     let profile = visibility::profile_visibility(user);
     if profile != Visibility::Visible {
         return Ok(profile);
@@ -36,12 +32,7 @@ pub struct TimelinePage {
 }
 
 /// A page of an author's posts. Whether they may be seen is asked before, by [`sight`].
-pub fn load_author_page(
-    tx: &mut Tx<'_>,
-    _: Viewer,
-    author: &User,
-    span: &PageRange,
-) -> Result<TimelinePage, Fault> {
+pub fn load_author_page(tx: &mut Tx<'_>, _: Viewer, author: &User, span: &PageRange) -> Result<TimelinePage, Fault> {
     Ok(build_page(
         posts::page_by_author(tx, author.id, &extend_limit(span))?,
         span,
@@ -56,41 +47,27 @@ pub fn load_mentions_page(
     user: &User,
     span: &PageRange,
 ) -> Result<TimelinePage, Fault> {
-    let mut page = build_page(
-        posts::page_mentioning(tx, user.id, &extend_limit(span))?,
-        span,
-    );
+    let mut page = build_page(posts::page_mentioning(tx, user.id, &extend_limit(span))?, span);
     if viewer.user == Some(user.id) {
         let authors: Vec<UserId> = page.posts.iter().map(|post| post.author_id).collect();
         let silenced = find_silenced_users(tx, user.id, &authors)?;
-        page.posts
-            .retain(|post| !silenced.contains(&post.author_id));
+        page.posts.retain(|post| !silenced.contains(&post.author_id));
     }
     Ok(page)
 }
 
 /// Which of these users a reader mutes or blocks.
-fn find_silenced_users(
-    tx: &mut Tx<'_>,
-    reader: UserId,
-    users: &[UserId],
-) -> Result<HashSet<UserId>, Fault> {
+fn find_silenced_users(tx: &mut Tx<'_>, reader: UserId, users: &[UserId]) -> Result<HashSet<UserId>, Fault> {
     if users.is_empty() {
         return Ok(HashSet::new());
     }
-    let mut silenced: HashSet<UserId> = graph::filter_muted(tx, reader, users)?
-        .into_iter()
-        .collect();
+    let mut silenced: HashSet<UserId> = graph::filter_muted(tx, reader, users)?.into_iter().collect();
     silenced.extend(graph::filter_blocked(tx, reader, users)?);
     Ok(silenced)
 }
 
 /// Leaves out reposts of posts by people whom the reader mutes or blocks.
-fn remove_silenced_reposts(
-    tx: &mut Tx<'_>,
-    reader: UserId,
-    posts: Vec<Post>,
-) -> Result<Vec<Post>, Fault> {
+fn remove_silenced_reposts(tx: &mut Tx<'_>, reader: UserId, posts: Vec<Post>) -> Result<Vec<Post>, Fault> {
     let originals: Vec<PostId> = posts.iter().filter_map(|post| post.repost_of_id).collect();
     if originals.is_empty() {
         return Ok(posts);
@@ -98,9 +75,7 @@ fn remove_silenced_reposts(
     let originals = posts::find_by_ids(tx, &originals)?;
     let authors: Vec<UserId> = originals.iter().map(|post| post.author_id).collect();
     let silenced = find_silenced_users(tx, reader, &authors)?;
-    let originals = originals
-        .iter()
-        .filter(|post| silenced.contains(&post.author_id));
+    let originals = originals.iter().filter(|post| silenced.contains(&post.author_id));
     let unwanted: HashSet<PostId> = originals.map(|post| post.id).collect();
     let wanted = |post: &Post| !post.repost_of_id.is_some_and(|id| unwanted.contains(&id));
     Ok(posts.into_iter().filter(wanted).collect())
@@ -147,9 +122,7 @@ fn load_merged_page(
             });
         };
         let found = order_by_ids(&ids, posts::find_by_ids(tx, &ids)?);
-        let found = found
-            .into_iter()
-            .filter(|post| is_included(post, &of, span));
+        let found = found.into_iter().filter(|post| is_included(post, &of, span));
         let mut found: Vec<Post> = found.collect();
         // What is on a list is there on purpose.
         if let TimelineSource::Reader(reader) = of {
@@ -168,11 +141,7 @@ fn load_merged_page(
         if posts.len() >= wanted || !more {
             let surplus = posts.len() > wanted;
             let posts = trim_posts(posts, wanted, span.ascending);
-            let looked_at = if surplus {
-                first_and_last_id(&posts)
-            } else {
-                looked_at
-            };
+            let looked_at = if surplus { first_and_last_id(&posts) } else { looked_at };
             return Ok(TimelinePage {
                 posts,
                 scanned_range: looked_at,

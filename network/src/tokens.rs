@@ -138,11 +138,7 @@ pub fn revoke(tx: &mut Tx<'_>, token: &str) -> Result<(), Error> {
 
 /// Tells that tokens of a user are dead, of one app or of all; what apps receive of the user ends
 /// with the last of them.
-pub(crate) fn record_revocation(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    app: Option<AppId>,
-) -> Result<(), Fault> {
+pub(crate) fn record_revocation(tx: &mut Tx<'_>, user: UserId, app: Option<AppId>) -> Result<(), Fault> {
     activity::end_unauthorized_subscriptions(tx, user, app)?;
     let app = app.map_or(0, AppId::get);
     event_log::append(tx, "token.revoke", user.get(), app, "")

@@ -81,20 +81,12 @@ fn apply_event(tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {
                 }
             }
             for topic in extract_topics(&post.text) {
-                topics::insert_topic_post(
-                    tx,
-                    &topic,
-                    id,
-                    post.author_id,
-                    hour_number(post.created_at),
-                )?;
+                topics::insert_topic_post(tx, &topic, id, post.author_id, hour_number(post.created_at))?;
             }
             Ok(())
         }
         "post.delete" => topics::remove_post(tx, PostId::new(event.subject_id)).map(|_| ()),
-        "post.withheld" if !event.body.is_empty() => {
-            topics::remove_post(tx, PostId::new(event.subject_id)).map(|_| ())
-        }
+        "post.withheld" if !event.body.is_empty() => topics::remove_post(tx, PostId::new(event.subject_id)).map(|_| ()),
         "user.suspend" | "user.delete" | "user.protect" | "user.withheld" => {
             remove_hidden_author(tx, UserId::new(event.subject_id))
         }
@@ -162,15 +154,10 @@ pub(crate) fn find_rising_topics(tx: &mut Tx<'_>) -> Result<Vec<RisingTopic>, Fa
     for TopicCount { topic, posts } in topics::list_most_used(tx, from, MAX_CANDIDATES)? {
         let usual = topics::count_posts_between(tx, &topic, from - BASELINE_HOURS, from)?;
         // Both rates times 168 · 20, in thousandths.
-        let lift =
-            1_000 * posts * (BASELINE_HOURS * 20) / RECENT_HOURS / (usual * 20 + BASELINE_HOURS);
+        let lift = 1_000 * posts * (BASELINE_HOURS * 20) / RECENT_HOURS / (usual * 20 + BASELINE_HOURS);
         let authors = topics::count_authors(tx, &topic, from)?;
         if lift >= 2_000 && authors >= 2 {
-            rising.push(RisingTopic {
-                topic,
-                authors,
-                lift,
-            });
+            rising.push(RisingTopic { topic, authors, lift });
         }
     }
     rising.sort_by_key(|rise| std::cmp::Reverse(rise.lift.saturating_mul(rise.authors)));
@@ -178,10 +165,7 @@ pub(crate) fn find_rising_topics(tx: &mut Tx<'_>) -> Result<Vec<RisingTopic>, Fa
 }
 
 /// What trends now, of the topics that rise; none where it is what trended before.
-pub(crate) fn compute_trends(
-    tx: &mut Tx<'_>,
-    rising: &[RisingTopic],
-) -> Result<ComputedTrends, Fault> {
+pub(crate) fn compute_trends(tx: &mut Tx<'_>, rising: &[RisingTopic]) -> Result<ComputedTrends, Fault> {
     let now = hour_number(tx.now());
     let before = topics::list_trends(tx, i64::MAX)?;
     let mut trends: Vec<TrendingTopic> = Vec::new();
@@ -218,20 +202,14 @@ pub(crate) struct ComputedTrends {
 fn find_topic_name(tx: &mut Tx<'_>, topic: &str) -> Result<Option<String>, Fault> {
     let newest = topics::list_newest_posts(tx, topic, 5)?;
     let found = load_public_posts(tx, &newest)?;
-    Ok(found
-        .iter()
-        .find_map(|post| find_topic_spelling(&post.text, topic)))
+    Ok(found.iter().find_map(|post| find_topic_spelling(&post.text, topic)))
 }
 
 /// The place that stands for the whole world.
 const WORLD_WOEID: i64 = 1;
 
 /// What trends in a place, the strongest first. There is one place: the world.
-pub fn list_place_trends(
-    tx: &mut Tx<'_>,
-    woeid: i64,
-    limit: i64,
-) -> Result<Vec<TrendingTopic>, Error> {
+pub fn list_place_trends(tx: &mut Tx<'_>, woeid: i64, limit: i64) -> Result<Vec<TrendingTopic>, Error> {
     if woeid == WORLD_WOEID {
         return Ok(topics::list_trends(tx, limit)?);
     }
@@ -255,9 +233,7 @@ const MAX_PERSONAL_TRENDS: usize = 10;
 pub fn list_personal_trends(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<TrendingTopic>, Fault> {
     let edges = follows::following_page(tx, user, &PageRange::newest(MAX_FOLLOWED_AUTHORS))?;
     let mut authors: Vec<UserId> = edges.into_iter().map(|edge| edge.0).collect();
-    let muted: HashSet<UserId> = graph::filter_muted(tx, user, &authors)?
-        .into_iter()
-        .collect();
+    let muted: HashSet<UserId> = graph::filter_muted(tx, user, &authors)?.into_iter().collect();
     authors.retain(|author| !muted.contains(author));
     authors.push(user);
     let after = PostId::new(first_snowflake_at(tx.now().plus_ms(-PERSONAL_WINDOW_MS)));

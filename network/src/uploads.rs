@@ -34,16 +34,14 @@ pub enum UploadKind {
 impl UploadKind {
     /// The kind that a category announces; clients write `tweet_image` and `TweetImage`.
     pub fn from_category(category: &str) -> Option<Self> {
-        Some(
-            match category.replace('_', "").to_ascii_lowercase().as_str() {
-                "tweetimage" | "dmimage" => Self::Photo,
-                "tweetgif" | "dmgif" => Self::AnimatedGif,
-                "tweetvideo" | "dmvideo" => Self::Video,
-                "amplifyvideo" => Self::AmplifyVideo,
-                "subtitles" => Self::Subtitles,
-                _ => return None,
-            },
-        )
+        Some(match category.replace('_', "").to_ascii_lowercase().as_str() {
+            "tweetimage" | "dmimage" => Self::Photo,
+            "tweetgif" | "dmgif" => Self::AnimatedGif,
+            "tweetvideo" | "dmvideo" => Self::Video,
+            "amplifyvideo" => Self::AmplifyVideo,
+            "subtitles" => Self::Subtitles,
+            _ => return None,
+        })
     }
 
     /// What it is stored as.
@@ -126,10 +124,7 @@ impl ProcessedUpload {
 pub fn initialize(tx: &mut Tx<'_>, owner: UserId, new: &NewUpload) -> Result<MediaUpload, Error> {
     users::find_active(tx, owner)?;
     if let Some(total) = new.total_bytes.filter(|total| *total > new.limit) {
-        let message = format!(
-            "`total_bytes` is more than {} for this kind of media.",
-            new.limit
-        );
+        let message = format!("`total_bytes` is more than {} for this kind of media.", new.limit);
         return Err(Refusal::invalid_parameter("total_bytes", total, message).into());
     }
     for user in &new.shared_with {
@@ -148,11 +143,7 @@ pub fn initialize(tx: &mut Tx<'_>, owner: UserId, new: &NewUpload) -> Result<Med
         id,
         media_key: key.unwrap_or_default(),
         owner_id: owner,
-        kind: new
-            .kind
-            .map(UploadKind::name)
-            .unwrap_or_default()
-            .to_owned(),
+        kind: new.kind.map(UploadKind::name).unwrap_or_default().to_owned(),
         token: tx.rng().random_token(16)?,
         total_bytes: new.total_bytes.unwrap_or(0),
         state: UploadState::Receiving,
@@ -168,14 +159,9 @@ pub fn initialize(tx: &mut Tx<'_>, owner: UserId, new: &NewUpload) -> Result<Med
 }
 
 /// An upload of a user.
-pub fn find_owned_upload(
-    tx: &mut Tx<'_>,
-    owner: UserId,
-    id: Id<marker::MediaMarker>,
-) -> Result<MediaUpload, Error> {
+pub fn find_owned_upload(tx: &mut Tx<'_>, owner: UserId, id: Id<marker::MediaMarker>) -> Result<MediaUpload, Error> {
     let now = tx.now();
-    let found = uploads::find_by_id(tx, id)?
-        .filter(|upload| upload.owner_id == owner && upload.expires_at > now);
+    let found = uploads::find_by_id(tx, id)?.filter(|upload| upload.owner_id == owner && upload.expires_at > now);
     found.ok_or_else(|| Refusal::NotFound(ResourceRef::new("media", "id", id)).into())
 }
 
@@ -217,11 +203,7 @@ pub fn add_segment(
 }
 
 /// An upload of a user that takes segments.
-pub fn find_open_upload(
-    tx: &mut Tx<'_>,
-    owner: UserId,
-    id: Id<marker::MediaMarker>,
-) -> Result<MediaUpload, Error> {
+pub fn find_open_upload(tx: &mut Tx<'_>, owner: UserId, id: Id<marker::MediaMarker>) -> Result<MediaUpload, Error> {
     let upload = find_owned_upload(tx, owner, id)?;
     if upload.state == UploadState::Receiving {
         return Ok(upload);
@@ -231,10 +213,7 @@ pub fn find_open_upload(
 }
 
 /// The segments of an upload that is to end: all of them must be there.
-pub fn require_all_segments(
-    tx: &mut Tx<'_>,
-    upload: &MediaUpload,
-) -> Result<Vec<UploadSegment>, Error> {
+pub fn require_all_segments(tx: &mut Tx<'_>, upload: &MediaUpload) -> Result<Vec<UploadSegment>, Error> {
     let segments = uploads::list_segments(tx, upload.id)?;
     let refuse = |message: &str| Error::from(Refusal::invalid_parameter("id", upload.id, message));
     if segments.is_empty() {
@@ -242,9 +221,7 @@ pub fn require_all_segments(
     }
     let sum: i64 = segments.iter().map(|segment| segment.size).sum();
     if upload.total_bytes > 0 && sum != upload.total_bytes {
-        return Err(refuse(
-            "Segments do not add up to provided total file size.",
-        ));
+        return Err(refuse("Segments do not add up to provided total file size."));
     }
     let mut places = (0_i64..).zip(&segments);
     if places.any(|(place, segment)| segment.index != place) {
@@ -278,11 +255,7 @@ pub fn finalize(tx: &mut Tx<'_>, upload: &mut MediaUpload, later: bool) -> Resul
 }
 
 /// Makes media of an upload whose file is in its place.
-pub fn publish_media(
-    tx: &mut Tx<'_>,
-    upload: &MediaUpload,
-    found: &ProcessedUpload,
-) -> Result<Media, Error> {
+pub fn publish_media(tx: &mut Tx<'_>, upload: &MediaUpload, found: &ProcessedUpload) -> Result<Media, Error> {
     // It may have been described while it was looked at: whoever describes it meanwhile waits.
     let moved = uploads::transition(tx, upload.id, upload.state, UploadState::Succeeded)?;
     let current = uploads::find_by_id(tx, upload.id)?;
@@ -325,11 +298,7 @@ mod tests {
     #[test]
     fn a_category_is_known_however_clients_write_it() {
         for written in ["tweet_image", "TweetImage", "TWEET_IMAGE", "DmImage"] {
-            assert_eq!(
-                UploadKind::from_category(written),
-                Some(UploadKind::Photo),
-                "{written}"
-            );
+            assert_eq!(UploadKind::from_category(written), Some(UploadKind::Photo), "{written}");
         }
         assert_eq!(
             UploadKind::from_category("AmplifyVideo"),

@@ -41,13 +41,7 @@ pub const fn credential_name(credential: Credential) -> &'static str {
 
 impl UsageCounter {
     /// Counts one call of an operation by an app, with a credential of a kind, for a user.
-    pub fn record_call(
-        &self,
-        app: AppId,
-        credential: Credential,
-        user: Option<UserId>,
-        operation: &'static str,
-    ) {
+    pub fn record_call(&self, app: AppId, credential: Credential, user: Option<UserId>, operation: &'static str) {
         self.record_call_at(app, credential, user, operation, wall_time());
     }
 
@@ -63,9 +57,7 @@ impl UsageCounter {
         let started = Time::from_ms(now.ms() - now.ms().rem_euclid(WINDOW_MS));
         let mut memory = self.memory.lock();
         *memory.calls.entry((app, operation, started)).or_default() += 1;
-        memory
-            .last_used
-            .insert((app, credential_name(credential), user), now);
+        memory.last_used.insert((app, credential_name(credential), user), now);
     }
 
     /// Writes down what was counted since the last time; what cannot be written stays counted.
@@ -95,11 +87,7 @@ impl UsageCounter {
     }
 }
 
-fn write_usage(
-    tx: &mut Tx<'_>,
-    calls: &[(CallCountKey, i64)],
-    used: &[(CredentialUseKey, Time)],
-) -> Result<(), Fault> {
+fn write_usage(tx: &mut Tx<'_>, calls: &[(CallCountKey, i64)], used: &[(CredentialUseKey, Time)]) -> Result<(), Fault> {
     for ((app, operation, started), count) in calls {
         usage::add_calls(tx, *app, operation, *started, *count)?;
     }

@@ -49,11 +49,7 @@ pub(crate) const VERIFIED_TYPES: &[&str] = &["none", "blue", "business", "govern
 pub(crate) const SUBSCRIPTION_TYPES: &[&str] = &["None", "Basic", "Premium", "PremiumPlus"];
 
 /// One of some words; the first where none is given.
-pub(crate) fn validate_choice(
-    parameter: &'static str,
-    value: &str,
-    words: &[&'static str],
-) -> Result<String, Refusal> {
+pub(crate) fn validate_choice(parameter: &'static str, value: &str, words: &[&'static str]) -> Result<String, Refusal> {
     if value.is_empty() {
         return Ok(words.first().copied().unwrap_or_default().to_owned());
     }
@@ -85,11 +81,7 @@ fn build_user(tx: &Tx<'_>, new: &NewUser) -> Result<User, Refusal> {
             "The `username` query parameter value [{}] does not match ^[A-Za-z0-9_]{{1,15}}$",
             new.username
         );
-        return Err(Refusal::invalid_parameter(
-            "username",
-            &new.username,
-            message,
-        ));
+        return Err(Refusal::invalid_parameter("username", &new.username, message));
     }
     let name = if new.name.trim().is_empty() {
         &new.username
@@ -98,18 +90,10 @@ fn build_user(tx: &Tx<'_>, new: &NewUser) -> Result<User, Refusal> {
     };
     if new.description.chars().count() > BIOGRAPHY_LENGTH {
         let message = "The `description` must have at most 160 characters";
-        return Err(Refusal::invalid_parameter(
-            "description",
-            &new.description,
-            message,
-        ));
+        return Err(Refusal::invalid_parameter("description", &new.description, message));
     }
     let verified_type = validate_choice("verified_type", &new.verified_type, VERIFIED_TYPES)?;
-    let subscription = validate_choice(
-        "subscription_type",
-        &new.subscription_type,
-        SUBSCRIPTION_TYPES,
-    )?;
+    let subscription = validate_choice("subscription_type", &new.subscription_type, SUBSCRIPTION_TYPES)?;
     Ok(User {
         name: validate_display_name(name)?,
         entities: compose::render_profile_entities(&new.url, &new.description),
@@ -133,9 +117,8 @@ fn build_user(tx: &Tx<'_>, new: &NewUser) -> Result<User, Refusal> {
 
 pub(crate) fn validate_display_name(name: &str) -> Result<String, Refusal> {
     if find_name_problem(name).is_some() {
-        let message = format!(
-            "The `name` must have 1 to {NAME_LENGTH} characters, none of them invisible or a control"
-        );
+        let message =
+            format!("The `name` must have 1 to {NAME_LENGTH} characters, none of them invisible or a control");
         return Err(Refusal::invalid_parameter("name", name, message));
     }
     Ok(name.to_owned())
@@ -174,22 +157,11 @@ pub fn list(tx: &mut Tx<'_>, after: Option<UserId>, limit: i64) -> Result<Vec<Us
 pub fn set_password(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<(), Error> {
     find(tx, id)?;
     users::set_password_hash(tx, id, hash)?;
-    Ok(event_log::append(
-        tx,
-        "user.password",
-        id.get(),
-        id.get(),
-        "",
-    )?)
+    Ok(event_log::append(tx, "user.password", id.get(), id.get(), "")?)
 }
 
 /// Moves an account by an operator into another state, with an entry in the record.
-fn change_state(
-    tx: &mut Tx<'_>,
-    mut user: User,
-    kind: AuditAction,
-    state: UserState,
-) -> Result<User, Error> {
+fn change_state(tx: &mut Tx<'_>, mut user: User, kind: AuditAction, state: UserState) -> Result<User, Error> {
     let before = match user.state {
         UserState::Suspended => "suspended",
         UserState::Deleted => "deleted",
@@ -199,13 +171,7 @@ fn change_state(
     users::update(tx, &user)?;
     let body = json!({ "before": before }).to_string();
     event_log::append(tx, kind.name(), user.id.get(), user.id.get(), &body)?;
-    audit::append(
-        tx,
-        &AuditActor::operator(),
-        kind,
-        None,
-        &user_detail(user.id),
-    )?;
+    audit::append(tx, &AuditActor::operator(), kind, None, &user_detail(user.id))?;
     Ok(user)
 }
 

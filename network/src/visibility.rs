@@ -14,8 +14,8 @@ use store::users::{self, User};
 use store::{Tx, communities, follows, graph, subscriptions};
 
 pub use interactions::{
-    AccessDenial, DmPolicy, find_interactable_post, find_post_denial, find_reachable_user,
-    find_user_denial, is_blocked, require_may_message, require_post_access,
+    AccessDenial, DmPolicy, find_interactable_post, find_post_denial, find_reachable_user, find_user_denial,
+    is_blocked, require_may_message, require_post_access,
 };
 
 /// Who is looking: a user, or an app on nobody's behalf.
@@ -117,9 +117,7 @@ impl AuthorVisibilities {
             let sight = match profile_visibility(author) {
                 Visibility::Visible if viewer.user == Some(author.id) => Visibility::Visible,
                 Visibility::Visible if blockers.contains(&author.id) => Visibility::Forbidden,
-                Visibility::Visible if author.protected && !followed.contains(&author.id) => {
-                    Visibility::Forbidden
-                }
+                Visibility::Visible if author.protected && !followed.contains(&author.id) => Visibility::Forbidden,
                 other => other,
             };
             (author.id, sight)
@@ -133,11 +131,7 @@ impl AuthorVisibilities {
 
     /// Finds out which of these posts the viewer may see although they are for some only: the
     /// members of a closed community, an author's subscribers. Without it those stay hidden.
-    pub fn admit_posts<'a>(
-        &mut self,
-        tx: &mut Tx<'_>,
-        posts: impl IntoIterator<Item = &'a Post>,
-    ) -> Result<(), Fault> {
+    pub fn admit_posts<'a>(&mut self, tx: &mut Tx<'_>, posts: impl IntoIterator<Item = &'a Post>) -> Result<(), Fault> {
         let Some(viewer) = self.viewer else {
             return Ok(());
         };
@@ -148,8 +142,7 @@ impl AuthorVisibilities {
         }
         if !closed.is_empty() {
             let closed: Vec<i64> = closed.into_iter().collect();
-            self.joined
-                .extend(communities::filter_joined(tx, viewer, &closed)?);
+            self.joined.extend(communities::filter_joined(tx, viewer, &closed)?);
         }
         if !paid.is_empty() {
             let paid: Vec<UserId> = paid.into_iter().collect();
@@ -161,30 +154,23 @@ impl AuthorVisibilities {
 
     /// Whether posts of one of those authors may be seen.
     pub fn author_visibility(&self, author: UserId) -> Visibility {
-        self.authors
-            .get(&author)
-            .copied()
-            .unwrap_or(Visibility::Missing)
+        self.authors.get(&author).copied().unwrap_or(Visibility::Missing)
     }
 
     /// Whether a post of one of those authors may be seen.
     pub fn post_visibility(&self, post: &Post) -> Visibility {
         match post.state {
             posts::PostState::Deleted | posts::PostState::Placeholder => Visibility::Missing,
-            posts::PostState::Live | posts::PostState::Superseded => {
-                match self.author_visibility(post.author_id) {
-                    Visibility::Visible if !self.is_admitted(post) => Visibility::Forbidden,
-                    sight => sight,
-                }
-            }
+            posts::PostState::Live | posts::PostState::Superseded => match self.author_visibility(post.author_id) {
+                Visibility::Visible if !self.is_admitted(post) => Visibility::Forbidden,
+                sight => sight,
+            },
         }
     }
 
     fn is_admitted(&self, post: &Post) -> bool {
         let own = self.viewer == Some(post.author_id);
-        let inside = post
-            .community_id
-            .is_some_and(|id| self.joined.contains(&id));
+        let inside = post.community_id.is_some_and(|id| self.joined.contains(&id));
         let subscribes = self.subscribed.contains(&post.author_id);
         own || (!post.members_only || inside) && (!post.followers_only || subscribes)
     }

@@ -125,12 +125,7 @@ fn parse_minute(name: &'static str, text: &str) -> Result<Time, Refusal> {
 }
 
 /// Begins to send the events of a span to an app's webhook again.
-pub fn start_replay(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    id: i64,
-    span: (Time, Time),
-) -> Result<Replay, Error> {
+pub fn start_replay(tx: &mut Tx<'_>, app: AppId, id: i64, span: (Time, Time)) -> Result<Replay, Error> {
     let webhook = find_owned(tx, app, id)?;
     let replay = Replay {
         id: tx.next_id::<()>().get(),

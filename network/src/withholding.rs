@@ -25,12 +25,7 @@ fn validate_countries(countries: &[String]) -> Result<Vec<String>, Refusal> {
 
 /// Notes where a post is withheld, and whether for a claim to its copyright; nowhere ends it.
 /// Every version of it says the same.
-pub fn withhold_post(
-    tx: &mut Tx<'_>,
-    id: PostId,
-    countries: &[String],
-    copyright: bool,
-) -> Result<Post, Error> {
+pub fn withhold_post(tx: &mut Tx<'_>, id: PostId, countries: &[String], copyright: bool) -> Result<Post, Error> {
     let countries = validate_countries(countries)?;
     let subject = || ResourceRef::new("tweet", "id", id);
     let there = |post: &Post| matches!(post.state, PostState::Live | PostState::Superseded);
@@ -48,21 +43,9 @@ pub fn withhold_post(
     for version in versions {
         posts::set_withheld(tx, version, &notice)?;
     }
-    event_log::append(
-        tx,
-        "post.withheld",
-        found.author_id.get(),
-        id.get(),
-        &notice,
-    )?;
+    event_log::append(tx, "post.withheld", found.author_id.get(), id.get(), &notice)?;
     let body = json!({ "post_id": id.to_string(), "country_codes": countries });
-    audit::append(
-        tx,
-        &AuditActor::operator(),
-        AuditAction::POST_WITHHOLD,
-        None,
-        &body,
-    )?;
+    audit::append(tx, &AuditActor::operator(), AuditAction::POST_WITHHOLD, None, &body)?;
     Ok(Post {
         withheld: notice,
         ..found

@@ -35,9 +35,7 @@ impl AppKind {
 
     /// Reads the value of a form.
     pub fn parse(value: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.form_value() == value)
+        Self::ALL.into_iter().find(|kind| kind.form_value() == value)
     }
 
     /// Its name.

@@ -61,11 +61,7 @@ const fn fnv1a_hash(mut bytes: &[u8]) -> u64 {
 }
 
 const fn hex_digit(digit: u8) -> u8 {
-    if digit < 10 {
-        b'0' + digit
-    } else {
-        b'a' + digit - 10
-    }
+    if digit < 10 { b'0' + digit } else { b'a' + digit - 10 }
 }
 
 const fn asset_path(name: &'static [u8; 30]) -> &'static str {

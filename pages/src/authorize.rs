@@ -160,31 +160,23 @@ const PLAIN_PKCE_WARNING: &str = "It signs you in by an outdated method (PKCE â€
 
 impl OAuth2ConsentPage {
     fn scope_permissions(&self) -> impl Iterator<Item = (Scope, ScopePermission)> {
-        self.scopes
-            .iter()
-            .map(|scope| (scope, describe_scope(scope)))
+        self.scopes.iter().map(|scope| (scope, describe_scope(scope)))
     }
 
     /// What the app could see, with the scope's own name.
     pub fn read_permissions(&self) -> Vec<(Scope, ScopePermission)> {
-        self.scope_permissions()
-            .filter(|(_, power)| !power.is_write)
-            .collect()
+        self.scope_permissions().filter(|(_, power)| !power.is_write).collect()
     }
 
     /// What the app could do, with the scope's own name.
     pub fn write_permissions(&self) -> Vec<(Scope, ScopePermission)> {
-        self.scope_permissions()
-            .filter(|(_, power)| power.is_write)
-            .collect()
+        self.scope_permissions().filter(|(_, power)| power.is_write).collect()
     }
 
     /// What deserves a second thought.
     pub fn warnings(&self) -> Vec<&'static str> {
         let plain = self.uses_plain_pkce.then_some(PLAIN_PKCE_WARNING);
-        let warned = self
-            .scope_permissions()
-            .filter_map(|(_, power)| power.warning);
+        let warned = self.scope_permissions().filter_map(|(_, power)| power.warning);
         warned.chain(plain).collect()
     }
 }

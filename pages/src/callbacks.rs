@@ -30,8 +30,7 @@ impl CallbackDiff {
 
     /// At which character they part, counted from one.
     pub fn difference_position(&self) -> Option<usize> {
-        crate::difference::difference_position(&self.submitted, &self.registered)
-            .map(|shared| shared.saturating_add(1))
+        crate::difference::difference_position(&self.submitted, &self.registered).map(|shared| shared.saturating_add(1))
     }
 }
 

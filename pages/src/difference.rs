@@ -66,10 +66,7 @@ pub(crate) fn difference_position(one: &str, other: &str) -> Option<usize> {
 }
 
 fn split_at_character(text: &str, count: usize) -> (&str, &str) {
-    let at = text
-        .char_indices()
-        .nth(count)
-        .map_or(text.len(), |(at, _)| at);
+    let at = text.char_indices().nth(count).map_or(text.len(), |(at, _)| at);
     text.split_at_checked(at).unwrap_or((text, ""))
 }
 
@@ -80,23 +77,14 @@ mod tests {
     #[test]
     fn texts_part_at_a_character_not_within_one() {
         let cut = |text, other| {
-            TextDifference::compare(text, other).map(|cut| {
-                (
-                    cut.common_prefix,
-                    cut.differing,
-                    cut.rest,
-                    cut.visible_character(),
-                )
-            })
+            TextDifference::compare(text, other)
+                .map(|cut| (cut.common_prefix, cut.differing, cut.rest, cut.visible_character()))
         };
         assert_eq!(cut("abc", "abc"), None);
         assert_eq!(cut("abc", "abd"), Some(("ab", "c", "", "c".into())));
         assert_eq!(cut("ab", "abd"), Some(("ab", "", "", "end".into())));
         assert_eq!(cut("aéx", "aèx"), Some(("a", "é", "x", "é".into())));
         assert_eq!(cut("a b", "a+b"), Some(("a", " ", "b", "space".into())));
-        assert_eq!(
-            cut("a\u{200b}", "a"),
-            Some(("a", "\u{200b}", "", "U+200B".into()))
-        );
+        assert_eq!(cut("a\u{200b}", "a"), Some(("a", "\u{200b}", "", "U+200B".into())));
     }
 }

@@ -88,22 +88,20 @@ impl PageErrorKind {
     /// What the app's developer can do.
     pub fn developer_advice(&self) -> Option<&str> {
         match self {
-            Self::RequestTokenMissing => Some(
-                "Add oauth_token, the value that POST /oauth/request_token answered, to the address.",
-            ),
+            Self::RequestTokenMissing => {
+                Some("Add oauth_token, the value that POST /oauth/request_token answered, to the address.")
+            }
             Self::RequestTokenUnknown => Some(
                 "A request token works once. Ask POST /oauth/request_token for a new one each time somebody signs in, and use it on the same server that gave it.",
             ),
             Self::RequestTokenExpired => Some(
                 "A request token lives for 15 minutes. Ask for it when the person clicks, not when the page is made.",
             ),
-            Self::ClientUnknown => Some(
-                "Compare client_id with the app’s Keys and tokens page. The client ID is not the API key.",
-            ),
-            Self::AppSuspended => Some("Ask the people who run this server."),
-            Self::RedirectMissing => {
-                Some("Send redirect_uri, exactly as it is registered in the app’s settings.")
+            Self::ClientUnknown => {
+                Some("Compare client_id with the app’s Keys and tokens page. The client ID is not the API key.")
             }
+            Self::AppSuspended => Some("Ask the people who run this server."),
+            Self::RedirectMissing => Some("Send redirect_uri, exactly as it is registered in the app’s settings."),
             Self::RedirectUnregistered => Some(
                 "Register the address in the app’s settings or send one that is registered. For OAuth 2.0 every character counts: scheme, port, path, query and a slash at the end. OAuth 1.0a allows a further query.",
             ),

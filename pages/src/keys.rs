@@ -71,9 +71,7 @@ impl CredentialKind {
             Self::Api => {
                 "Every OAuth 1.0a call of the app fails until you put the new key and secret in place. People stay connected."
             }
-            Self::Bearer => {
-                "Every call with the old token fails until you put the new one in place."
-            }
+            Self::Bearer => "Every call with the old token fails until you put the new one in place.",
             Self::Access => {
                 "Every call with your old token fails until you put the new one in place. The new one has the app’s permission of today."
             }

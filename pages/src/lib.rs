@@ -36,34 +36,25 @@ mod usage;
 mod webhooks;
 
 pub use account::{
-    AccountSettingsPage, ConnectedAppItem, ConnectedAppsPage, EmailForm, PasswordForm,
-    PrivateProfileForm, SessionItem, SessionsPage,
+    AccountSettingsPage, ConnectedAppItem, ConnectedAppsPage, EmailForm, PasswordForm, PrivateProfileForm, SessionItem,
+    SessionsPage,
 };
 pub use account_recovery::{
-    EmailConfirmationPage, EmailConfirmationState, ForgotPasswordPage, PasswordResetState,
-    ResetPasswordPage,
+    EmailConfirmationPage, EmailConfirmationState, ForgotPasswordPage, PasswordResetState, ResetPasswordPage,
 };
 pub use apps::{
-    AppAccessSummary, AppForm, AppKind, AppListItem, AppListPage, AppRef, AppSettingsPage, AppTab,
-    NewAppPage,
+    AppAccessSummary, AppForm, AppKind, AppListItem, AppListPage, AppRef, AppSettingsPage, AppTab, NewAppPage,
 };
 pub use assets::{MARK, MARK_PATH, SCRIPT, SCRIPT_PATH, STYLE, STYLE_PATH};
-pub use authorize::{
-    AppSummary, AuthorizationDeniedPage, OAuth1AuthorizePage, OAuth2ConsentPage, PinPage,
-};
+pub use authorize::{AppSummary, AuthorizationDeniedPage, OAuth1AuthorizePage, OAuth2ConsentPage, PinPage};
 pub use callbacks::{CallbackDiff, CallbackTesterPage, CallbackVerdict, DeleteAppPage};
-pub use compose::{
-    CardMedia, ComposePage, ConversationCardPage, ConversationChoice, PostSentPage, ThankYouMessage,
-};
+pub use compose::{CardMedia, ComposePage, ConversationCardPage, ConversationChoice, PostSentPage, ThankYouMessage};
 pub use device::device_name;
 pub use difference::TextDifference;
 pub use error::{ErrorPage, PageErrorKind};
 pub use field::{FormField, FormProblem};
 pub use frame::{Notice, NoticeLevel, PageFrame, SignedInAccount, SiteLinks};
-pub use keys::{
-    AppKeysPage, CredentialItem, CredentialKind, CredentialValue, RegenerateKeyPage,
-    RevealedCredentials,
-};
+pub use keys::{AppKeysPage, CredentialItem, CredentialKind, CredentialValue, RegenerateKeyPage, RevealedCredentials};
 pub use landing::LandingPage;
 pub use mailbox::{EmailLine, EmailPage, MailboxItem, MailboxPage};
 pub use notifications::{NotificationItem, NotificationsPage, PostPreviewPage};
@@ -72,8 +63,8 @@ pub use permissions::{PermissionLevel, ScopePermission, describe_scope};
 pub use relative_time::{time_ago, time_until};
 pub use samples::{PageSample, all_samples};
 pub use search_console::{
-    ConsoleProduct, OperatorHelp, ParsedQuerySummary, PostCountChart, PostMatch, QueryErrorMessage,
-    QueryTreeStep, SearchConsolePage,
+    ConsoleProduct, OperatorHelp, ParsedQuerySummary, PostCountChart, PostMatch, QueryErrorMessage, QueryTreeStep,
+    SearchConsolePage,
 };
 pub use sign_in::{CancelForm, SignInPage, SignOutPage, SignUpPage};
 pub use signature::{SignatureExplainerPage, SignatureReport};

@@ -29,9 +29,7 @@ impl PermissionLevel {
 
     /// Reads the value of a form.
     pub fn parse(value: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|level| level.form_value() == value)
+        Self::ALL.into_iter().find(|level| level.form_value() == value)
     }
 
     /// Its name.
@@ -149,27 +147,18 @@ pub const fn describe_scope(scope: Scope) -> ScopePermission {
         Scope::ListRead => read_permission("Your lists, private ones included"),
         Scope::ListWrite => write_permission("Create, change and delete your lists"),
         Scope::SpaceRead => read_permission("Spaces that you can see"),
-        Scope::DmRead => read_permission("Your direct messages").with_warning(
-            "It can read your private conversations, with what others wrote to you in confidence.",
-        ),
+        Scope::DmRead => read_permission("Your direct messages")
+            .with_warning("It can read your private conversations, with what others wrote to you in confidence."),
         Scope::DmWrite => write_permission("Send and delete direct messages for you")
             .with_warning("It can write to people privately in your name."),
         Scope::MediaWrite => write_permission("Upload photos and videos for you"),
-        Scope::TimelineRead => {
-            read_permission("Timelines made for you, such as reposts of your posts")
-        }
+        Scope::TimelineRead => read_permission("Timelines made for you, such as reposts of your posts"),
         Scope::BroadcastRead => read_permission("Broadcasts and their chat"),
         Scope::BroadcastWrite => write_permission("Start, change and end broadcasts for you"),
         Scope::OfflineAccess => write_permission("Stay connected when you are not using it")
-            .with_warning(
-                "Its access does not end by itself. It lasts until you remove it in your settings.",
-            ),
-        Scope::AdsRead => {
-            read_permission("Advertising accounts that you have a role on, and their figures")
-        }
-        Scope::AdsWrite => {
-            write_permission("Manage advertising for accounts that you have a role on")
-                .with_warning("It can start campaigns, which cost what their budgets allow.")
-        }
+            .with_warning("Its access does not end by itself. It lasts until you remove it in your settings."),
+        Scope::AdsRead => read_permission("Advertising accounts that you have a role on, and their figures"),
+        Scope::AdsWrite => write_permission("Manage advertising for accounts that you have a role on")
+            .with_warning("It can start campaigns, which cost what their budgets allow."),
     }
 }

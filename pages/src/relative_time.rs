@@ -77,11 +77,7 @@ pub(crate) fn render_time_until(at: &Time, now: &Time) -> String {
 pub(crate) fn exact_time(at: &Time) -> String {
     let iso = at.to_string();
     let clock = iso.split_once('T').map_or("", |(_, clock)| clock);
-    format!(
-        "{}, {} UTC",
-        format_date(*at),
-        clock.get(..5).unwrap_or_default()
-    )
+    format!("{}, {} UTC", format_date(*at), clock.get(..5).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -76,8 +76,7 @@ fn add_samples<P: HtmlPage>(all: &mut Vec<PageSample>) -> Result<(), Fault> {
 }
 
 /// What a hostile person types wherever they can.
-pub(crate) const HOSTILE: &str =
-    "\"><script>alert(1)</script><img src=x onerror=alert(1)>'`{{7*7}}&lt;\u{202e}";
+pub(crate) const HOSTILE: &str = "\"><script>alert(1)</script><img src=x onerror=alert(1)>'`{{7*7}}&lt;\u{202e}";
 
 pub(crate) const HOSTILE_URL: &str = "javascript:alert(1)//\"><script>alert(1)</script>";
 
@@ -123,10 +122,7 @@ fn hostile_frame() -> PageFrame {
         csrf: HOSTILE.to_owned(),
         host: HOSTILE.to_owned(),
         failure: Some(HOSTILE.to_owned()),
-        notices: vec![
-            crate::Notice::success(HOSTILE),
-            crate::Notice::info(HOSTILE),
-        ],
+        notices: vec![crate::Notice::success(HOSTILE), crate::Notice::info(HOSTILE)],
         dev: true,
         ..signed_out_frame()
     }

@@ -162,11 +162,7 @@ impl PostCountChart {
             let height = count.saturating_mul(100) / most;
             // What is there at all is to be seen.
             let height = if *count > 0 { height.max(2) } else { 0 };
-            (
-                place.saturating_mul(10),
-                100_u64.saturating_sub(height),
-                height,
-            )
+            (place.saturating_mul(10), 100_u64.saturating_sub(height), height)
         })
         .collect()
     }

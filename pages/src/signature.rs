@@ -33,11 +33,8 @@ impl SignatureReport {
 
     /// At which character they part, counted from one.
     pub fn difference_position(&self) -> Option<usize> {
-        crate::difference::difference_position(
-            &self.base_string,
-            self.client_base_string.as_deref()?,
-        )
-        .map(|shared| shared.saturating_add(1))
+        crate::difference::difference_position(&self.base_string, self.client_base_string.as_deref()?)
+            .map(|shared| shared.saturating_add(1))
     }
 }
 

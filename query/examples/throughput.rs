@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use query::{
-    AccessTier, MatchMode, Matcher, ParsedQuery, PostFeatures, QueryDialect, QueryProduct,
-    QueryableAuthor, QueryableLink, QueryablePerson, QueryablePost, UserHandle, matches, parse,
+    AccessTier, MatchMode, Matcher, ParsedQuery, PostFeatures, QueryDialect, QueryProduct, QueryableAuthor,
+    QueryableLink, QueryablePerson, QueryablePost, UserHandle, matches, parse,
 };
 
 fn main() {
@@ -121,11 +121,7 @@ fn measure(count: usize, posts: &[QueryablePost<'static>]) {
 }
 
 fn sound(text: &str) -> Option<ParsedQuery> {
-    parse(
-        text,
-        QueryDialect::new(QueryProduct::Stream, AccessTier::Enterprise),
-    )
-    .ok()
+    parse(text, QueryDialect::new(QueryProduct::Stream, AccessTier::Enterprise)).ok()
 }
 
 /// Words, as common as their rank says, in the form of words.
@@ -177,9 +173,7 @@ fn prefixed(sign: &str, names: &[String]) -> String {
 
 fn rule(dice: &mut Dice) -> String {
     let users = |dice: &mut Dice, count| -> Vec<String> {
-        (0..count)
-            .map(|_| format!("u{}", dice.rank(50, 200_000)))
-            .collect()
+        (0..count).map(|_| format!("u{}", dice.rank(50, 200_000))).collect()
     };
     let mut text = match dice.below(100) {
         0..=24 => format!("({})", prefixed("", &many(dice, 12, 60_000, 200_000))),
@@ -195,28 +189,15 @@ fn rule(dice: &mut Dice) -> String {
         75..=82 => format!("({})", prefixed("#", &many(dice, 9, 5_000, 20_000))),
         83..=87 => format!("({})", prefixed("@", &users(dice, 9))),
         88..=90 => format!("({})", prefixed("$", &many(dice, 7, 500, 3_000))),
-        91..=94 => format!(
-            "(url:site{} OR url:site{})",
-            dice.below(5_000),
-            dice.below(5_000)
-        ),
-        95..=97 => format!(
-            "bio:{} {}",
-            word(dice.rank(100, 20_000)),
-            word(dice.rank(30, 2_000))
-        ),
+        91..=94 => format!("(url:site{} OR url:site{})", dice.below(5_000), dice.below(5_000)),
+        95..=97 => format!("bio:{} {}", word(dice.rank(100, 20_000)), word(dice.rank(30, 2_000))),
         _ => format!(
             "(place:\"{}\" OR point_radius:[{}.5 2.5 10km])",
             word(dice.below(3_000)),
             dice.below(100)
         ),
     };
-    for tail in [
-        " lang:en",
-        " -is:retweet",
-        " has:links",
-        " -is:reply has:media",
-    ] {
+    for tail in [" lang:en", " -is:retweet", " has:links", " -is:reply has:media"] {
         if dice.below(3) == 0 {
             text += tail;
         }
@@ -237,8 +218,7 @@ fn posts(count: usize) -> Vec<QueryablePost<'static>> {
 }
 
 fn post(dice: &mut Dice) -> QueryablePost<'static> {
-    let text =
-        |dice: &mut Dice, words: usize| &*String::leak(many(dice, words, 1, 200_000).join(" "));
+    let text = |dice: &mut Dice, words: usize| &*String::leak(many(dice, words, 1, 200_000).join(" "));
     let user = |dice: &mut Dice| {
         let rank = dice.rank(1, 200_000);
         UserHandle {
@@ -249,10 +229,7 @@ fn post(dice: &mut Dice) -> QueryablePost<'static> {
     let site = dice.rank(1, 5_000);
     let link = QueryableLink {
         url: "https://t.example/abc",
-        expanded: String::leak(format!(
-            "https://site{site}.example/{}",
-            word(dice.rank(1, 200_000))
-        )),
+        expanded: String::leak(format!("https://site{site}.example/{}", word(dice.rank(1, 200_000)))),
         ..QueryableLink::default()
     };
     let person = |handle| QueryablePerson {
@@ -278,11 +255,7 @@ fn post(dice: &mut Dice) -> QueryablePost<'static> {
         source: "The Web",
         hashtags: leaked(if some(dice, 30) { vec![tag] } else { vec![] }),
         cashtags: leaked(if some(dice, 3) { vec![symbol] } else { vec![] }),
-        mentions: leaked(if some(dice, 40) {
-            vec![user(dice)]
-        } else {
-            vec![]
-        }),
+        mentions: leaked(if some(dice, 40) { vec![user(dice)] } else { vec![] }),
         links: leaked(if some(dice, 25) { vec![link] } else { vec![] }),
         reply_to: some(dice, 35).then(|| (5, person(user(dice)))),
         repost_of: some(dice, 25).then(|| (6, user(dice))),

@@ -147,9 +147,7 @@ impl fmt::Display for QueryTerm {
             }
             TermValue::Feature { text, .. } | TermValue::Substring(text) => write_bare(text, out),
             TermValue::Flag(_) => Ok(()),
-            TermValue::Language(language) => {
-                out.write_str(crate::languages::language_code(*language))
-            }
+            TermValue::Language(language) => out.write_str(crate::languages::language_code(*language)),
             TermValue::Sample(share) => write!(out, "{share}"),
             TermValue::Range(least, u64::MAX) => write!(out, "{least}"),
             TermValue::Range(least, most) => write!(out, "{least}..{most}"),
@@ -157,11 +155,7 @@ impl fmt::Display for QueryTerm {
                 let unit = if *miles { "mi" } else { "km" };
                 write!(out, "[{lon} {lat} {radius}{unit}]")
             }
-            TermValue::Rectangle(area) => write!(
-                out,
-                "[{} {} {} {}]",
-                area.west, area.south, area.east, area.north
-            ),
+            TermValue::Rectangle(area) => write!(out, "[{} {} {} {}]", area.west, area.south, area.east, area.north),
         }
     }
 }

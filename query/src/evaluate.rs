@@ -40,9 +40,7 @@ pub(crate) fn term_matches(term: &QueryTerm, facts: &PostFeatures<'_>) -> bool {
             facts.location_matches(|point| distance_metres(point, (*lon, *lat)) <= reach)
         }
         (TermValue::Rectangle(area), _) => facts.location_matches(|point| area.contains(point)),
-        (TermValue::Substring(part), OperatorKind::Substring(link)) => {
-            contains_substring(link, part, facts)
-        }
+        (TermValue::Substring(part), OperatorKind::Substring(link)) => contains_substring(link, part, facts),
         _ => false,
     }
 }
@@ -78,12 +76,7 @@ pub(crate) const fn counter_value(counter: PostCounter, facts: &PostFeatures<'_>
 
 /// Whether a field holds words one after the other, or (`near` > 0) within so many places of each
 /// other, in any order.
-pub(crate) fn contains_words(
-    facts: &PostFeatures<'_>,
-    field: WordField,
-    asked: &[u64],
-    near: u8,
-) -> bool {
+pub(crate) fn contains_words(facts: &PostFeatures<'_>, field: WordField, asked: &[u64], near: u8) -> bool {
     let there = asked
         .iter()
         .all(|word| facts.features.contains(word_feature(field, *word)));
@@ -106,9 +99,7 @@ pub(crate) fn contains_words(
 fn contains_nearby_words(words: &[u64], asked: &[u64], near: usize) -> bool {
     let count = |of: &[u64], word: u64| of.iter().filter(|found| **found == word).count();
     let width = (near + asked.len() - 1).min(words.len());
-    words.windows(width.max(1)).any(|window| {
-        asked
-            .iter()
-            .all(|word| count(window, *word) >= count(asked, *word))
-    })
+    words
+        .windows(width.max(1))
+        .any(|window| asked.iter().all(|word| count(window, *word) >= count(asked, *word)))
 }

@@ -45,8 +45,7 @@ impl ParsedQuery {
 
 fn explain_node(node: &QueryNode, facts: Option<&PostFeatures<'_>>) -> ExplainedClause {
     let group = |joint, parts: &[QueryNode]| {
-        let parts: Vec<ExplainedClause> =
-            parts.iter().map(|one| explain_node(one, facts)).collect();
+        let parts: Vec<ExplainedClause> = parts.iter().map(|one| explain_node(one, facts)).collect();
         ExplainedClause {
             kind: joint,
             text: node.to_string(),

@@ -95,19 +95,14 @@ impl<'a> PostFeatures<'a> {
 
     /// The words of every text, with its field.
     pub(crate) fn all_word_runs(&self) -> impl Iterator<Item = (WordField, &[u64])> {
-        let words = |(field, start, end): &(WordField, usize, usize)| {
-            Some((*field, self.words.get(*start..*end)?))
-        };
+        let words = |(field, start, end): &(WordField, usize, usize)| Some((*field, self.words.get(*start..*end)?));
         self.word_runs.iter().filter_map(words)
     }
 
     /// The texts in lower case, for literal parts.
     pub(crate) fn lowercase_texts(&self) -> &[String] {
-        self.lowercase_texts.get_or_init(|| {
-            self.matched_posts()
-                .map(|post| normalize_case(post.text))
-                .collect()
-        })
+        self.lowercase_texts
+            .get_or_init(|| self.matched_posts().map(|post| normalize_case(post.text)).collect())
     }
 
     /// The links in lower case, for literal parts.
@@ -125,10 +120,7 @@ impl<'a> PostFeatures<'a> {
         if self.flags & flag::REPOST != 0 {
             return false;
         }
-        match (
-            self.post.point,
-            self.post.place.and_then(|place| place.area),
-        ) {
+        match (self.post.point, self.post.place.and_then(|place| place.area)) {
             (Some(point), _) => holds(point),
             (None, Some(area)) => area.corners().into_iter().all(holds),
             (None, None) => false,
@@ -136,10 +128,7 @@ impl<'a> PostFeatures<'a> {
     }
 
     fn matched_posts(&self) -> impl Iterator<Item = &'a QueryablePost<'a>> {
-        let quoted = self
-            .post
-            .quoted
-            .filter(|_| self.match_mode == MatchMode::Stream);
+        let quoted = self.post.quoted.filter(|_| self.match_mode == MatchMode::Stream);
         std::iter::once(self.post).chain(quoted)
     }
 
@@ -198,12 +187,9 @@ impl<'a> PostFeatures<'a> {
     }
 
     fn add_handle(&mut self, mark: FeatureKind, handle: UserHandle<'_>) {
+        self.features.insert(number_feature(mark, handle.id.cast_unsigned()));
         self.features
-            .insert(number_feature(mark, handle.id.cast_unsigned()));
-        self.features.insert(hash_feature(
-            mark,
-            hash_text(handle.username, MatchMode::Stream),
-        ));
+            .insert(hash_feature(mark, hash_text(handle.username, MatchMode::Stream)));
         // A query cannot tell a username of digits from an id.
         if handle.username.bytes().all(|byte| byte.is_ascii_digit())
             && let Ok(digits) = handle.username.parse()
@@ -214,11 +200,7 @@ impl<'a> PostFeatures<'a> {
 
     fn add_author(&mut self) {
         let author = &self.post.author;
-        self.add_person(
-            FeatureKind::From,
-            FeatureKind::FromAffiliate,
-            &author.person,
-        );
+        self.add_person(FeatureKind::From, FeatureKind::FromAffiliate, &author.person);
         if author.verified {
             self.flags |= flag::VERIFIED;
         }
@@ -234,12 +216,7 @@ impl<'a> PostFeatures<'a> {
         }
     }
 
-    fn add_person(
-        &mut self,
-        mark: FeatureKind,
-        affiliate: FeatureKind,
-        person: &QueryablePerson<'_>,
-    ) {
+    fn add_person(&mut self, mark: FeatureKind, affiliate: FeatureKind, person: &QueryablePerson<'_>) {
         self.add_handle(mark, person.handle);
         for affiliation in person.affiliations {
             self.add_handle(affiliate, *affiliation);
@@ -248,10 +225,7 @@ impl<'a> PostFeatures<'a> {
 
     fn add_references(&mut self) {
         let post = self.post;
-        let mut refer = |mark, id: i64| {
-            self.features
-                .insert(number_feature(mark, id.cast_unsigned()))
-        };
+        let mut refer = |mark, id: i64| self.features.insert(number_feature(mark, id.cast_unsigned()));
         refer(FeatureKind::Conversation, post.conversation);
         if let Some((id, _)) = post.reply_to {
             refer(FeatureKind::ReplyTo, id);
@@ -278,14 +252,10 @@ impl<'a> PostFeatures<'a> {
         }
         for annotation in post.annotations {
             if let Some(domain) = annotation.domain {
+                self.features.insert(context_feature(domain, annotation.entity));
+                self.features.insert(number_feature(FeatureKind::ContextDomain, domain));
                 self.features
-                    .insert(context_feature(domain, annotation.entity));
-                self.features
-                    .insert(number_feature(FeatureKind::ContextDomain, domain));
-                self.features.insert(number_feature(
-                    FeatureKind::ContextEntity,
-                    annotation.entity,
-                ));
+                    .insert(number_feature(FeatureKind::ContextEntity, annotation.entity));
             }
             self.add_words(WordField::Entity, annotation.name);
         }
@@ -304,8 +274,7 @@ impl<'a> PostFeatures<'a> {
         let corner = self.post.place.and_then(|place| place.area);
         let corner = corner.map(|area| (area.west, area.south));
         if let Some(point) = self.post.point.or(corner) {
-            self.features
-                .insert(number_feature(FeatureKind::Geo, grid_cell(point)));
+            self.features.insert(number_feature(FeatureKind::Geo, grid_cell(point)));
         }
         if let Some(place) = self.post.place {
             self.add_words(WordField::Place, place.full_name);

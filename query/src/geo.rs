@@ -26,12 +26,9 @@ impl GeoArea {
             && is_on_globe((self.east, self.north))
             && self.west < self.east
             && self.south < self.north
-            && distance_metres((self.west, self.south), (self.west, self.north))
-                <= MAX_RADIUS_METRES
-            && distance_metres((self.west, self.south), (self.east, self.south))
-                <= MAX_RADIUS_METRES
-            && distance_metres((self.west, self.north), (self.east, self.north))
-                <= MAX_RADIUS_METRES
+            && distance_metres((self.west, self.south), (self.west, self.north)) <= MAX_RADIUS_METRES
+            && distance_metres((self.west, self.south), (self.east, self.south)) <= MAX_RADIUS_METRES
+            && distance_metres((self.west, self.north), (self.east, self.north)) <= MAX_RADIUS_METRES
     }
 
     pub(crate) fn contains(self, (lon, lat): GeoPoint) -> bool {

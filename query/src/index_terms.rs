@@ -83,21 +83,13 @@ impl PostFeatures<'_> {
         let mut left_out = HashSet::new();
         let mut runs = Vec::new();
         for (field, words) in self.all_word_runs() {
-            let filed: Vec<u64> = words
-                .iter()
-                .map(|word| word_feature(field, *word))
-                .collect();
+            let filed: Vec<u64> = words.iter().map(|word| word_feature(field, *word)).collect();
             left_out.extend(&filed);
             runs.push(filed);
         }
         let author = &post.author;
         left_out.extend(username_features(FeatureKind::From, author.person.handle));
-        left_out.extend(
-            author
-                .lists
-                .iter()
-                .map(|list| person_feature(FeatureKind::List, *list)),
-        );
+        left_out.extend(author.lists.iter().map(|list| person_feature(FeatureKind::List, *list)));
         let mut people = vec![person_feature(FeatureKind::From, author.person.handle.id)];
         let mut affiliated = vec![(FeatureKind::FromAffiliate, author.person)];
         if let Some((_, answered)) = post.reply_to {
@@ -197,35 +189,19 @@ impl QueryTerm {
     /// What an index of posts is asked for.
     pub fn index_lookup(&self) -> IndexLookup<'_> {
         match (&self.value, self.operator.kind) {
-            (TermValue::Words { hashes, near, .. }, OperatorKind::Words(field))
-                if near.is_none() =>
-            {
-                IndexLookup::Words(
-                    hashes
-                        .iter()
-                        .map(|word| word_feature(field, *word))
-                        .collect(),
-                )
+            (TermValue::Words { hashes, near, .. }, OperatorKind::Words(field)) if near.is_none() => {
+                IndexLookup::Words(hashes.iter().map(|word| word_feature(field, *word)).collect())
             }
-            (
-                TermValue::Feature { text, .. },
-                OperatorKind::User(mark @ (FeatureKind::From | FeatureKind::To)),
-            ) => IndexLookup::Person {
-                kind: mark,
-                name: text,
-            },
+            (TermValue::Feature { text, .. }, OperatorKind::User(mark @ (FeatureKind::From | FeatureKind::To))) => {
+                IndexLookup::Person { kind: mark, name: text }
+            }
             (TermValue::Feature { text, .. }, OperatorKind::Id(FeatureKind::List)) => {
                 text.parse().map_or(IndexLookup::Unknown, IndexLookup::List)
             }
-            (TermValue::Feature { text, feature }, OperatorKind::Id(FeatureKind::Conversation)) => {
-                match text.parse() {
-                    Ok(id) => IndexLookup::ConversationRoot {
-                        id,
-                        feature: *feature,
-                    },
-                    Err(_) => exact_feature(*feature),
-                }
-            }
+            (TermValue::Feature { text, feature }, OperatorKind::Id(FeatureKind::Conversation)) => match text.parse() {
+                Ok(id) => IndexLookup::ConversationRoot { id, feature: *feature },
+                Err(_) => exact_feature(*feature),
+            },
             (TermValue::Feature { feature, .. }, _) => exact_feature(*feature),
             (TermValue::Flag(bit), _) => IndexLookup::Flag(*bit),
             (TermValue::Language(language), _) => IndexLookup::Language(*language),
@@ -263,8 +239,8 @@ fn area_features(area: Option<GeoArea>) -> IndexLookup<'static> {
 #[cfg(test)]
 mod tests {
     use crate::{
-        AccessTier, MatchMode, PostFeatures, QueryDialect, QueryProduct, QueryableAuthor,
-        QueryablePerson, QueryablePost, UserHandle, parse,
+        AccessTier, MatchMode, PostFeatures, QueryDialect, QueryProduct, QueryableAuthor, QueryablePerson,
+        QueryablePost, UserHandle, parse,
     };
 
     use super::{IndexLookup, person_feature};
@@ -273,10 +249,7 @@ mod tests {
     #[test]
     fn people_are_filed_by_id_and_words_by_their_runs() {
         let ana = QueryablePerson {
-            handle: UserHandle {
-                id: 7,
-                username: "12",
-            },
+            handle: UserHandle { id: 7, username: "12" },
             affiliations: &[],
         };
         let post = QueryablePost {
@@ -313,14 +286,7 @@ mod tests {
         );
         assert_eq!(asked[3], IndexLookup::List(3));
         assert_eq!(filed.features.len(), 2, "{filed:?}");
-        assert!(
-            filed
-                .features
-                .contains(&person_feature(FeatureKind::From, 7))
-        );
-        assert_eq!(
-            (query.user_names(), query.list_ids()),
-            (vec!["12"], vec![3])
-        );
+        assert!(filed.features.contains(&person_feature(FeatureKind::From, 7)));
+        assert_eq!((query.user_names(), query.list_ids()), (vec!["12"], vec![3]));
     }
 }

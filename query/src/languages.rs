@@ -4,12 +4,11 @@
 pub type LanguageNumber = u8;
 
 const CODES: [&str; 80] = [
-    "am", "ar", "hy", "eu", "bn", "bg", "ca", "hr", "cs", "da", "nl", "en", "et", "fi", "fr", "de",
-    "ka", "el", "gu", "iw", "hi", "hu", "in", "it", "ja", "kn", "ko", "lv", "lt", "ml", "mr", "no",
-    "fa", "pl", "pt", "ro", "ru", "sr", "zh-cn", "sk", "sl", "es", "sv", "ta", "te", "th", "zh-tw",
-    "tr", "uk", "ur", "vi", "bs", "my", "ckb", "ht", "is", "hi-latn", "km", "lo", "dv", "ne", "or",
-    "pa", "ps", "sd", "si", "cy", "tl", "bo", "ug", "und", "zh", "qam", "qct", "qht", "qme", "qst",
-    "zxx", "art", "af",
+    "am", "ar", "hy", "eu", "bn", "bg", "ca", "hr", "cs", "da", "nl", "en", "et", "fi", "fr", "de", "ka", "el", "gu",
+    "iw", "hi", "hu", "in", "it", "ja", "kn", "ko", "lv", "lt", "ml", "mr", "no", "fa", "pl", "pt", "ro", "ru", "sr",
+    "zh-cn", "sk", "sl", "es", "sv", "ta", "te", "th", "zh-tw", "tr", "uk", "ur", "vi", "bs", "my", "ckb", "ht", "is",
+    "hi-latn", "km", "lo", "dv", "ne", "or", "pa", "ps", "sd", "si", "cy", "tl", "bo", "ug", "und", "zh", "qam", "qct",
+    "qht", "qme", "qst", "zxx", "art", "af",
 ];
 
 /// The language of a code, in any case; `he` is `iw` and `id` is `in`.
@@ -19,9 +18,7 @@ pub fn parse_language(code: &str) -> Option<LanguageNumber> {
         "id" | "ID" => "in",
         other => other,
     };
-    let place = CODES
-        .iter()
-        .position(|known| known.eq_ignore_ascii_case(code))?;
+    let place = CODES.iter().position(|known| known.eq_ignore_ascii_case(code))?;
     LanguageNumber::try_from(place + 1).ok()
 }
 

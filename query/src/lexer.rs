@@ -65,9 +65,7 @@ impl<'a> QueryLexer<'a> {
 
     /// What cannot stand where the lexer stands.
     fn unexpected_character(&mut self) -> QueryProblem {
-        let found = self
-            .peek()
-            .map_or_else(|| String::from("<EOF>"), String::from);
+        let found = self.peek().map_or_else(|| String::from("<EOF>"), String::from);
         QueryProblem {
             position: self.position,
             fault: QueryFault::Character(found),
@@ -167,11 +165,9 @@ impl<'a> QueryLexer<'a> {
                 }
                 inside + "]"
             }
-            _ => self
-                .take_while(|letter| !letter.is_whitespace() && !matches!(letter, '(' | ')' | '"')),
+            _ => self.take_while(|letter| !letter.is_whitespace() && !matches!(letter, '(' | ')' | '"')),
         };
-        if value.is_empty() && self.peek() != Some('"') && crate::operators::is_operator_name(&word)
-        {
+        if value.is_empty() && self.peek() != Some('"') && crate::operators::is_operator_name(&word) {
             return Err(self.unexpected_character());
         }
         Ok(TokenKind::Operator(word, value))

@@ -42,12 +42,9 @@ pub use geo::GeoArea;
 pub use index_terms::{IndexLookup, PostIndexKeys, language_matches, person_feature};
 pub use languages::{LanguageNumber, language_code, parse_language};
 pub use matcher::{Matcher, RuleSlot};
-pub use operators::{
-    FeatureKind, OPERATORS, OperatorClass, OperatorKind, PostCounter, QueryOperator,
-};
+pub use operators::{FeatureKind, OPERATORS, OperatorClass, OperatorKind, PostCounter, QueryOperator};
 pub use parser::parse;
 pub use post::{
-    ContextAnnotation, QueryableAuthor, QueryableLink, QueryablePerson, QueryablePlace,
-    QueryablePost, UserHandle,
+    ContextAnnotation, QueryableAuthor, QueryableLink, QueryablePerson, QueryablePlace, QueryablePost, UserHandle,
 };
 pub use words::WordField;

@@ -150,13 +150,9 @@ impl QueryOperator {
 
     /// The one with a name, as it is written before the colon (`is:` and `has:` with their value).
     pub fn find(name: &str) -> Option<&'static Self> {
-        OPERATORS.iter().find(|operator| {
-            operator
-                .names
-                .iter()
-                .any(|known| known.eq_ignore_ascii_case(name))
-                && name != KEYWORD
-        })
+        OPERATORS
+            .iter()
+            .find(|operator| operator.names.iter().any(|known| known.eq_ignore_ascii_case(name)) && name != KEYWORD)
     }
 }
 
@@ -195,11 +191,7 @@ const fn conjunction_only(
     operator
 }
 
-const fn search_counter(
-    names: &'static [&'static str],
-    counter: PostCounter,
-    about: &'static str,
-) -> QueryOperator {
+const fn search_counter(names: &'static [&'static str], counter: PostCounter, about: &'static str) -> QueryOperator {
     let mut operator = standalone(names, SEARCH, OperatorKind::Counter(counter), about);
     operator.needs_engagement = true;
     operator
@@ -281,7 +273,5 @@ pub static OPERATORS: [QueryOperator; 56] = [
 
 /// Whether a name stands before a colon anywhere in the language.
 pub(crate) fn is_operator_name(name: &str) -> bool {
-    name.eq_ignore_ascii_case("is")
-        || name.eq_ignore_ascii_case("has")
-        || QueryOperator::find(name).is_some()
+    name.eq_ignore_ascii_case("is") || name.eq_ignore_ascii_case("has") || QueryOperator::find(name).is_some()
 }

@@ -25,10 +25,7 @@ pub fn parse(text: &str, dialect: QueryDialect) -> Result<ParsedQuery, QueryErro
     let longest = dialect.max_length();
     let length = text.chars().count();
     if length > longest {
-        return Err(QueryError::TooLong {
-            length,
-            limit: longest,
-        });
+        return Err(QueryError::TooLong { length, limit: longest });
     }
     let composed: String;
     let text = if is_nfc(text) {
@@ -132,10 +129,7 @@ impl QueryParser {
         }
     }
 
-    fn parse_tokens(
-        &mut self,
-        mut lexer: QueryLexer<'_>,
-    ) -> Result<Option<QueryNode>, QueryProblem> {
+    fn parse_tokens(&mut self, mut lexer: QueryLexer<'_>) -> Result<Option<QueryNode>, QueryProblem> {
         let mut after = true;
         loop {
             let token = lexer.next()?;
@@ -159,9 +153,7 @@ impl QueryParser {
                 let group = std::mem::replace(&mut self.group, OpenGroup::new(denied));
                 self.outer.push(group);
             }
-            TokenKind::Or if self.group.has_term && self.minus.is_none() => {
-                self.group.finish_branch()
-            }
+            TokenKind::Or if self.group.has_term && self.minus.is_none() => self.group.finish_branch(),
             TokenKind::Close if self.group.has_term => {
                 let Some(outer) = self.outer.pop() else {
                     return Err(QueryProblem {
@@ -179,23 +171,14 @@ impl QueryParser {
                     fault: QueryFault::Unopened,
                 });
             }
-            TokenKind::Minus
-            | TokenKind::Open
-            | TokenKind::Or
-            | TokenKind::Close
-            | TokenKind::End => {
+            TokenKind::Minus | TokenKind::Open | TokenKind::Or | TokenKind::Close | TokenKind::End => {
                 return Err(unexpected_token(&token));
             }
             piece => {
                 let minus = self.minus.take();
                 let denied = self.group.negated != minus.is_some();
                 self.group.has_term = true;
-                match self.parse_term(
-                    piece,
-                    minus.unwrap_or(token.position),
-                    token.position,
-                    denied,
-                ) {
+                match self.parse_term(piece, minus.unwrap_or(token.position), token.position, denied) {
                     Ok(term) if denied => self.group.terms.push(QueryNode::Not(term)),
                     Ok(term) => self.group.terms.push(QueryNode::Is(term)),
                     Err(problem) => self.problems.push(problem),
@@ -218,13 +201,7 @@ impl QueryParser {
         Ok(std::mem::replace(&mut self.group, OpenGroup::new(false)).finish())
     }
 
-    fn parse_term(
-        &self,
-        piece: TokenKind,
-        at: usize,
-        from: usize,
-        denied: bool,
-    ) -> Result<QueryTerm, QueryProblem> {
+    fn parse_term(&self, piece: TokenKind, at: usize, from: usize, denied: bool) -> Result<QueryTerm, QueryProblem> {
         let wrong = |what| QueryProblem {
             position: from,
             fault: what,
@@ -245,8 +222,7 @@ impl QueryParser {
             }
             TokenKind::Sign(sign, name) => (
                 sign_operator(sign),
-                self.parse_value(sign_operator(sign), &name)
-                    .map_err(wrong)?,
+                self.parse_value(sign_operator(sign), &name).map_err(wrong)?,
             ),
             TokenKind::Operator(name, text) => {
                 let operator = self.resolve_operator(&name, &text).map_err(wrong)?;
@@ -285,11 +261,7 @@ impl QueryParser {
         }
     }
 
-    fn resolve_operator(
-        &self,
-        name: &str,
-        value: &str,
-    ) -> Result<&'static QueryOperator, QueryFault> {
+    fn resolve_operator(&self, name: &str, value: &str) -> Result<&'static QueryOperator, QueryFault> {
         let lower = name.to_ascii_lowercase();
         let here = |operator: &&QueryOperator| operator.is_available(self.dialect);
         if matches!(lower.as_str(), "is" | "has") {
@@ -302,11 +274,7 @@ impl QueryParser {
             .ok_or_else(|| QueryFault::Operator(name.to_owned()))
     }
 
-    fn parse_value(
-        &self,
-        operator: &'static QueryOperator,
-        text: &str,
-    ) -> Result<TermValue, QueryFault> {
+    fn parse_value(&self, operator: &'static QueryOperator, text: &str) -> Result<TermValue, QueryFault> {
         if !operator.is_available(self.dialect) {
             return Err(QueryFault::Operator(operator.name().to_owned()));
         }

@@ -33,9 +33,7 @@ fn collect_weak_parts(node: &QueryNode, problems: &mut Vec<QueryProblem>) -> boo
         }
         QueryNode::All(parts) => {
             let mut inside = Vec::new();
-            let strong = parts
-                .iter()
-                .any(|part| collect_weak_parts(part, &mut inside));
+            let strong = parts.iter().any(|part| collect_weak_parts(part, &mut inside));
             if !strong {
                 problems.push(weak_part_problem(node));
             }

@@ -8,11 +8,7 @@ use crate::operators::{FeatureKind, OperatorKind, QueryOperator};
 use crate::words::{feature_hash, hash_text, hash_words, mix_hash, normalize_case};
 
 /// Reads a value as its operator does; none where it cannot be one.
-pub(crate) fn parse_operator_value(
-    operator: &QueryOperator,
-    text: &str,
-    reading: MatchMode,
-) -> Option<TermValue> {
+pub(crate) fn parse_operator_value(operator: &QueryOperator, text: &str, reading: MatchMode) -> Option<TermValue> {
     match operator.kind {
         OperatorKind::Words(field) => {
             let text = normalize_case(text);
@@ -41,16 +37,12 @@ pub(crate) fn parse_operator_value(
         OperatorKind::Sample => {
             let share = parse_number(text)?;
             let share = u8::try_from(share).ok()?;
-            (1..=100)
-                .contains(&share)
-                .then_some(TermValue::Sample(share))
+            (1..=100).contains(&share).then_some(TermValue::Sample(share))
         }
         OperatorKind::Counter(_) => range_value(text, reading == MatchMode::Stream),
         OperatorKind::Circle => circle_value(text),
         OperatorKind::Rectangle => rectangle_value(text),
-        OperatorKind::Substring(_) if !text.is_empty() => {
-            Some(TermValue::Substring(normalize_case(text)))
-        }
+        OperatorKind::Substring(_) if !text.is_empty() => Some(TermValue::Substring(normalize_case(text))),
         OperatorKind::Exact(_) | OperatorKind::Substring(_) | OperatorKind::Embedding => None,
     }
 }
@@ -89,11 +81,8 @@ fn user_value(mark: FeatureKind, text: &str) -> Option<TermValue> {
             feature: number_feature(mark, id),
         });
     }
-    let sound = !text.is_empty()
-        && text.len() <= 50
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let sound =
+        !text.is_empty() && text.len() <= 50 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     sound.then(|| TermValue::Feature {
         text: text.to_ascii_lowercase(),
         feature: hash_feature(mark, hash_text(text, MatchMode::Stream)),
@@ -131,11 +120,7 @@ fn range_value(text: &str, ranges: bool) -> Option<TermValue> {
 }
 
 fn bracketed_words(text: &str) -> Option<std::str::SplitWhitespace<'_>> {
-    Some(
-        text.strip_prefix('[')?
-            .strip_suffix(']')?
-            .split_whitespace(),
-    )
+    Some(text.strip_prefix('[')?.strip_suffix(']')?.split_whitespace())
 }
 
 fn parse_degrees(text: &str) -> Option<f64> {

@@ -5,17 +5,14 @@
 //! Posts over seven days, 6 to 23 words each by Zipf's law. Times of searches are those of the
 //! clock on one thread, and what the thread used of a core (Linux).
 
-#![expect(
-    clippy::expect_used,
-    reason = "a tool that prints, and ends when something fails"
-)]
+#![expect(clippy::expect_used, reason = "a tool that prints, and ends when something fails")]
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use query::{
-    AccessTier, MatchMode, PostFeatures, QueryDialect, QueryProduct, QueryableAuthor,
-    QueryablePerson, QueryablePost, UserHandle, parse,
+    AccessTier, MatchMode, PostFeatures, QueryDialect, QueryProduct, QueryableAuthor, QueryablePerson, QueryablePost,
+    UserHandle, parse,
 };
 use search::{IndexDocument, IndexSnapshot, PostIndex, QueryPlan, SearchLookups, SearchWindow};
 
@@ -57,11 +54,7 @@ fn main() {
     }
     let (half, most) = percentiles(&mut written);
     println!("one post added, committed and opened: p50 {half:?}, p99 {most:?}");
-    println!(
-        "{} MB resident at the end, {} threads",
-        resident() >> 10,
-        threads()
-    );
+    println!("{} MB resident at the end, {} threads", resident() >> 10, threads());
     drop((snapshot, index));
     let _left = std::fs::remove_dir_all(folder);
 }
@@ -121,9 +114,7 @@ fn search(snapshot: &Arc<IndexSnapshot>, text: &str) {
     }
     let used = (thread_time().saturating_sub(begun)) / u32::try_from(ROUNDS).unwrap_or(1);
     let (half, most) = percentiles(&mut times);
-    println!(
-        "{text:>45}: {found:>3} found, p50 {half:>9.1?}, p99 {most:>9.1?}, {used:>9.1?} of a core"
-    );
+    println!("{text:>45}: {found:>3} found, p50 {half:>9.1?}, p99 {most:>9.1?}, {used:>9.1?} of a core");
 }
 
 fn count_week(snapshot: &Arc<IndexSnapshot>, text: &str) {
@@ -154,9 +145,7 @@ fn plan(text: &str, product: QueryProduct) -> QueryPlan {
 }
 
 fn entry(dice: &mut Dice, number: i64, of: i64) -> IndexDocument {
-    let words: Vec<String> = (0..6 + dice.below(18))
-        .map(|_| format!("w{}", dice.zipf()))
-        .collect();
+    let words: Vec<String> = (0..6 + dice.below(18)).map(|_| format!("w{}", dice.zipf())).collect();
     let text = words.join(" ");
     let at = END - WEEK_MS + WEEK_MS / of.max(1) * number;
     let id = ((at - EPOCH_MS) << 22) + i64::try_from(dice.below(4_096)).unwrap_or(0);
@@ -228,12 +217,7 @@ impl Dice {
 
 fn percentiles(times: &mut [Duration]) -> (Duration, Duration) {
     times.sort_unstable();
-    let at = |part: usize| {
-        times
-            .get(times.len() * part / 100)
-            .copied()
-            .unwrap_or_default()
-    };
+    let at = |part: usize| times.get(times.len() * part / 100).copied().unwrap_or_default();
     (at(50), at(99))
 }
 
@@ -249,18 +233,8 @@ fn thread_time() -> Duration {
 
 fn process_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat
-        .rsplit(')')
-        .next()
-        .unwrap_or_default()
-        .split_whitespace()
-        .collect();
-    let ticks = |place: usize| {
-        fields
-            .get(place)
-            .and_then(|text| text.parse::<u64>().ok())
-            .unwrap_or(0)
-    };
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |place: usize| fields.get(place).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
     Duration::from_millis((ticks(11) + ticks(12)) * 10)
 }
 

@@ -17,11 +17,7 @@ impl Clone for ExclusionQuery {
     fn clone(&self) -> Self {
         Self {
             included: self.included.box_clone(),
-            excluded: self
-                .excluded
-                .iter()
-                .map(|query| query.box_clone())
-                .collect(),
+            excluded: self.excluded.iter().map(|query| query.box_clone()).collect(),
         }
     }
 }
@@ -43,10 +39,7 @@ struct ExclusionWeight {
 
 impl Weight for ExclusionWeight {
     fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
-        let out = self
-            .excluded
-            .iter()
-            .map(|weight| weight.scorer(reader, 1.0));
+        let out = self.excluded.iter().map(|weight| weight.scorer(reader, 1.0));
         let mut rest = ExclusionScorer {
             included: self.included.scorer(reader, boost)?,
             excluded: out.collect::<tantivy::Result<_>>()?,
@@ -69,12 +62,7 @@ struct ExclusionScorer {
 impl ExclusionScorer {
     /// Goes on from `doc`, where `from` stands, to the first that is not left out.
     fn skip_excluded(&mut self, mut doc: DocId) -> DocId {
-        while doc != TERMINATED
-            && self
-                .excluded
-                .iter_mut()
-                .any(|out| scorer_contains(&mut **out, doc))
-        {
+        while doc != TERMINATED && self.excluded.iter_mut().any(|out| scorer_contains(&mut **out, doc)) {
             doc = self.included.advance();
         }
         doc

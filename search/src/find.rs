@@ -69,12 +69,7 @@ pub struct SearchHit {
 
 impl IndexSnapshot {
     /// The newest `limit` posts of a window, those with the highest ids first.
-    pub fn newest_hits(
-        &self,
-        plan: &QueryPlan,
-        window: &SearchWindow,
-        limit: usize,
-    ) -> Result<Vec<SearchHit>, Fault> {
+    pub fn newest_hits(&self, plan: &QueryPlan, window: &SearchWindow, limit: usize) -> Result<Vec<SearchHit>, Fault> {
         let weight = self.plan_weight(plan)?;
         let blocks: Vec<DocBlock> = self.blocks_in_window(window).collect();
         let mut found: BinaryHeap<Reverse<SearchHit>> = BinaryHeap::with_capacity(limit + 1);
@@ -133,29 +128,24 @@ impl IndexSnapshot {
         };
         let mut step = (usize::MAX, 0);
         let mut same: Option<Option<usize>> = None;
-        self.visit_spans(
-            &*weight,
-            window,
-            &blocks,
-            |segment, columns, doc, inside| {
-                if step != (segment, doc / STEP_DOCS) {
-                    step = (segment, doc / STEP_DOCS);
-                    let bounds = usize::try_from(step.1).ok();
-                    let bounds = bounds.and_then(|step| columns.steps.get(step));
-                    let both = bounds.map(|(first, last)| (place(*first), place(*last)));
-                    let one = both.filter(|(first, last)| inside && first == last);
-                    same = one.map(|(first, _)| first);
+        self.visit_spans(&*weight, window, &blocks, |segment, columns, doc, inside| {
+            if step != (segment, doc / STEP_DOCS) {
+                step = (segment, doc / STEP_DOCS);
+                let bounds = usize::try_from(step.1).ok();
+                let bounds = bounds.and_then(|step| columns.steps.get(step));
+                let both = bounds.map(|(first, last)| (place(*first), place(*last)));
+                let one = both.filter(|(first, last)| inside && first == last);
+                same = one.map(|(first, _)| first);
+            }
+            if let Some(place) = same {
+                add(place);
+            } else {
+                let hit = columns.read_hit(doc);
+                if inside || window.contains(hit) {
+                    add(place(hit.created_at_ms));
                 }
-                if let Some(place) = same {
-                    add(place);
-                } else {
-                    let hit = columns.read_hit(doc);
-                    if inside || window.contains(hit) {
-                        add(place(hit.created_at_ms));
-                    }
-                }
-            },
-        )
+            }
+        })
     }
 
     /// How many posts of a window a plan finds.
@@ -163,9 +153,7 @@ impl IndexSnapshot {
         let weight = self.plan_weight(plan)?;
         let mut segments: BTreeMap<usize, (bool, Vec<DocBlock>)> = BTreeMap::new();
         for block in &self.blocks {
-            let (whole, blocks) = segments
-                .entry(block.segment)
-                .or_insert_with(|| (true, Vec::new()));
+            let (whole, blocks) = segments.entry(block.segment).or_insert_with(|| (true, Vec::new()));
             *whole &= window.covers_block(block);
             if window.overlaps_block(block) {
                 blocks.push(*block);
@@ -186,12 +174,7 @@ impl IndexSnapshot {
 
     /// How many hits there are in some blocks. Of a block that lies inside the window whole nothing
     /// is read but the words.
-    fn count_in_blocks(
-        &self,
-        weight: &dyn Weight,
-        window: &SearchWindow,
-        blocks: &[DocBlock],
-    ) -> Result<u64, Fault> {
+    fn count_in_blocks(&self, weight: &dyn Weight, window: &SearchWindow, blocks: &[DocBlock]) -> Result<u64, Fault> {
         let mut found = 0;
         self.visit_spans(weight, window, blocks, |_, columns, doc, inside| {
             found += u64::from(inside || window.contains(columns.read_hit(doc)));
@@ -200,12 +183,7 @@ impl IndexSnapshot {
     }
 
     /// The same among so many of the newest posts of a window, and how many those were.
-    pub fn count_sample(
-        &self,
-        plan: &QueryPlan,
-        window: &SearchWindow,
-        most: u64,
-    ) -> Result<(u64, u64), Fault> {
+    pub fn count_sample(&self, plan: &QueryPlan, window: &SearchWindow, most: u64) -> Result<(u64, u64), Fault> {
         let (mut blocks, mut looked_at) = (Vec::new(), 0);
         for block in self.blocks_in_window(window) {
             if looked_at >= most {
@@ -228,9 +206,7 @@ impl IndexSnapshot {
                 return 0;
             };
             let docs = block.first..block.end;
-            let held = docs
-                .filter(|doc| window.contains(columns.read_hit(*doc)))
-                .count();
+            let held = docs.filter(|doc| window.contains(columns.read_hit(*doc))).count();
             u64::try_from(held).unwrap_or(0)
         };
         self.blocks_in_window(window).map(held).sum()
@@ -247,8 +223,7 @@ impl IndexSnapshot {
         let columns: tantivy::Result<Vec<_>> = readers.iter().map(columns).collect();
         let columns = columns.map_err(index_error("reading the index's columns"))?;
         for block in &self.blocks {
-            let (Some(reader), Some((authors, flags))) =
-                (readers.get(block.segment), columns.get(block.segment))
+            let (Some(reader), Some((authors, flags))) = (readers.get(block.segment), columns.get(block.segment))
             else {
                 continue;
             };
@@ -264,15 +239,10 @@ impl IndexSnapshot {
 
     fn plan_weight(&self, plan: &QueryPlan) -> Result<Box<dyn Weight>, Fault> {
         let scoring = EnableScoring::disabled_from_searcher(&self.searcher);
-        plan.query
-            .weight(scoring)
-            .map_err(index_error("preparing a search"))
+        plan.query.weight(scoring).map_err(index_error("preparing a search"))
     }
 
-    fn blocks_in_window<'a>(
-        &'a self,
-        window: &'a SearchWindow,
-    ) -> impl Iterator<Item = DocBlock> + 'a {
+    fn blocks_in_window<'a>(&'a self, window: &'a SearchWindow) -> impl Iterator<Item = DocBlock> + 'a {
         let blocks = self.blocks.iter().copied();
         blocks.filter(|block| window.overlaps_block(block))
     }
@@ -312,12 +282,10 @@ impl IndexSnapshot {
         }
         let readers = self.searcher.segment_readers();
         for (segment, mut spans) in segments {
-            if let (Some(reader), Some(columns)) = (readers.get(segment), self.columns.get(segment))
-            {
+            if let (Some(reader), Some(columns)) = (readers.get(segment), self.columns.get(segment)) {
                 spans.sort_unstable_by_key(|span| span.first);
                 let found = |doc, inside| call(segment, columns, doc, inside);
-                visit_matching_docs(weight, reader, &spans, found)
-                    .map_err(index_error("searching"))?;
+                visit_matching_docs(weight, reader, &spans, found).map_err(index_error("searching"))?;
             }
         }
         Ok(())

@@ -86,10 +86,7 @@ impl PostIndex {
     /// Removes all posts of an author.
     pub fn remove_author_posts(&self, author: i64) -> Result<(), Fault> {
         let mut open = self.open.lock();
-        let term = Term::from_field_u64(
-            open.fields.marks,
-            person_feature(query::FeatureKind::From, author),
-        );
+        let term = Term::from_field_u64(open.fields.marks, person_feature(query::FeatureKind::From, author));
         open.writer()?.delete_term(term);
         Ok(())
     }
@@ -166,26 +163,19 @@ impl OpenIndex {
             // What is left of it is removed the next time.
             let _left = std::fs::remove_dir_all(folder.join(old.to_string()));
         }
-        let directory =
-            MmapDirectory::open(&own).map_err(Fault::context("opening the index's folder"))?;
+        let directory = MmapDirectory::open(&own).map_err(Fault::context("opening the index's folder"))?;
         let settings = IndexSettings {
             docstore_compress_dedicated_thread: false,
             ..IndexSettings::default()
         };
-        let index = tantivy::Index::create(directory, build_schema().0, settings)
-            .map_err(index_error("making the index"))?;
+        let index =
+            tantivy::Index::create(directory, build_schema().0, settings).map_err(index_error("making the index"))?;
         Self::from_tantivy_index(index, None).map_err(index_error("making the index"))
     }
 
-    fn from_tantivy_index(
-        index: tantivy::Index,
-        mark: Option<String>,
-    ) -> Result<Self, tantivy::TantivyError> {
+    fn from_tantivy_index(index: tantivy::Index, mark: Option<String>) -> Result<Self, tantivy::TantivyError> {
         register_tokenizer(&index);
-        let reader = index
-            .reader_builder()
-            .reload_policy(ReloadPolicy::Manual)
-            .try_into()?;
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         Ok(Self {
             index,
             fields: build_schema().1,
@@ -198,9 +188,7 @@ impl OpenIndex {
     fn writer(&mut self) -> Result<&mut IndexWriter, Fault> {
         let writer = match self.writer.take() {
             Some(writer) => writer,
-            None => self
-                .new_writer()
-                .map_err(index_error("writing the index"))?,
+            None => self.new_writer().map_err(index_error("writing the index"))?,
         };
         Ok(self.writer.insert(writer))
     }
@@ -227,9 +215,7 @@ impl OpenIndex {
         });
         committed.map_err(index_error("committing to the index"))?;
         self.checkpoint = Some(mark.to_owned());
-        self.reader
-            .reload()
-            .map_err(index_error("opening the index"))
+        self.reader.reload().map_err(index_error("opening the index"))
     }
 }
 

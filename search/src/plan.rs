@@ -78,9 +78,7 @@ impl PlanBuilder<'_> {
                 }
                 intersection_except(from, out)
             }
-            QueryNode::Any(parts) => {
-                union_query(parts.iter().map(|part| self.build_node(part)).collect())
-            }
+            QueryNode::Any(parts) => union_query(parts.iter().map(|part| self.build_node(part)).collect()),
             QueryNode::Is(term) => self.build_term(term, true),
             QueryNode::Not(term) => {
                 let (mut from, mut out) = (Vec::new(), Vec::new());
@@ -91,21 +89,14 @@ impl PlanBuilder<'_> {
     }
 
     /// What a term denies, beside other clauses: what must be, and what must not.
-    fn build_negated(
-        &mut self,
-        term: &QueryTerm,
-        from: &mut Vec<BoxedQuery>,
-        out: &mut Vec<BoxedQuery>,
-    ) {
+    fn build_negated(&mut self, term: &QueryTerm, from: &mut Vec<BoxedQuery>, out: &mut Vec<BoxedQuery>) {
         match term.index_lookup() {
             // A column says no as easily as yes.
             IndexLookup::Flag(_) | IndexLookup::Language(_) | IndexLookup::List(_) => {
                 from.push(self.build_term(term, false));
             }
             // What the index only guesses cannot be left out.
-            IndexLookup::Features { exact: false, .. }
-            | IndexLookup::Counter(..)
-            | IndexLookup::Unknown => {
+            IndexLookup::Features { exact: false, .. } | IndexLookup::Counter(..) | IndexLookup::Unknown => {
                 self.is_exact = false;
             }
             _ => out.push(self.build_term(term, true)),
@@ -125,8 +116,7 @@ impl PlanBuilder<'_> {
             IndexLookup::ConversationRoot { id, feature: mark } => {
                 let id = tantivy::Term::from_field_i64(self.fields.id, id);
                 let root = flags_query(|flags| flags >> ROOT_SHIFT & 1 == 1);
-                let first: BoxedQuery =
-                    Box::new(BooleanQuery::intersection(vec![exact_term_query(id), root]));
+                let first: BoxedQuery = Box::new(BooleanQuery::intersection(vec![exact_term_query(id), root]));
                 union_query(vec![first, self.features_query(vec![mark])])
             }
             IndexLookup::Person { kind: mark, name } => {
@@ -137,16 +127,13 @@ impl PlanBuilder<'_> {
                 let members = self.lookups.lists.get(&list).cloned().unwrap_or_default();
                 authors_query(members, yes)
             }
-            IndexLookup::Flag(bit) => {
-                flags_query(move |flags| (flags & u64::from(bit) != 0) == yes)
-            }
+            IndexLookup::Flag(bit) => flags_query(move |flags| (flags & u64::from(bit) != 0) == yes),
             IndexLookup::Language(asked) => {
                 let among: Vec<bool> = (0..=u8::MAX)
                     .map(|posted| language_matches(asked, posted) == yes)
                     .collect();
                 flags_query(move |flags| {
-                    let posted =
-                        usize::try_from(flags >> LANGUAGE_SHIFT & 0xff).unwrap_or(usize::MAX);
+                    let posted = usize::try_from(flags >> LANGUAGE_SHIFT & 0xff).unwrap_or(usize::MAX);
                     among.get(posted).copied().unwrap_or(!yes)
                 })
             }

@@ -1,9 +1,7 @@
 //! What the index keeps of a post, and how.
 
 use tantivy::Index;
-use tantivy::schema::{
-    FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
-};
+use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 /// Raised by every change of what is kept or how: an index of another format is made anew.

@@ -57,8 +57,7 @@ impl IndexSnapshot {
             let there = before.and_then(|before| before.columns_by_segment.get(&id).cloned());
             let read = match there {
                 Some(read) => read,
-                None => SegmentColumns::from_segment(reader)
-                    .map_err(index_error("reading the index's columns"))?,
+                None => SegmentColumns::from_segment(reader).map_err(index_error("reading the index's columns"))?,
             };
             blocks.extend(read.blocks.iter().map(|block| DocBlock {
                 segment: place,
@@ -86,9 +85,10 @@ impl IndexSnapshot {
         let field = build_schema().1.id;
         let term = Term::from_field_i64(field, id);
         let mut readers = self.searcher.segment_readers().iter();
-        let held = readers.try_fold(false, |held, reader| {
-            Ok(held || segment_contains(reader, &term, field)?)
-        });
+        let held = readers.try_fold(
+            false,
+            |held, reader| Ok(held || segment_contains(reader, &term, field)?),
+        );
         held.map_err(index_error("looking into the index"))
     }
 
@@ -127,12 +127,7 @@ impl SegmentColumns {
         let mut first = 0;
         while first < reader.max_doc() {
             let end = reader.max_doc().min(first + BLOCK_DOCS);
-            blocks.push(DocBlock::from_documents(
-                (first, end),
-                &*ids,
-                &*times,
-                &mut steps,
-            ));
+            blocks.push(DocBlock::from_documents((first, end), &*ids, &*times, &mut steps));
             first = end;
         }
         Ok(Self {

@@ -64,9 +64,7 @@ pub fn list_by_users(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<AccountSubscr
 /// How many accounts' activity an app receives; an account at two webhooks counts twice.
 pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM account_subscription WHERE app_id = $1";
-    Ok(tx
-        .query_row(sql, &[app.into()], |row| row.int(0))?
-        .unwrap_or(0))
+    Ok(tx.query_row(sql, &[app.into()], |row| row.int(0))?.unwrap_or(0))
 }
 
 /// Lets a webhook receive an account's activity no more; false when it did not.
@@ -76,11 +74,7 @@ pub fn delete(tx: &mut Tx<'_>, webhook: i64, user: UserId) -> Result<bool, Fault
 }
 
 /// The same for every webhook of an app, or of all apps where none is named; which they were.
-pub fn delete_by_user(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    app: Option<AppId>,
-) -> Result<Vec<i64>, Fault> {
+pub fn delete_by_user(tx: &mut Tx<'_>, user: UserId, app: Option<AppId>) -> Result<Vec<i64>, Fault> {
     let mut ended = list_by_users(tx, &[user.get()])?;
     ended.retain(|account| app.is_none_or(|app| app == account.app_id));
     for account in &ended {

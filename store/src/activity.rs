@@ -150,11 +150,7 @@ pub fn update(tx: &mut Tx<'_>, one: &ActivitySubscription) -> Result<(), Fault> 
 }
 
 /// A subscription of an app.
-pub fn find_by_id(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    id: i64,
-) -> Result<Option<ActivitySubscription>, Fault> {
+pub fn find_by_id(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<Option<ActivitySubscription>, Fault> {
     let sql = columns!("WHERE id = $1 AND app_id = $2");
     tx.query_row(sql, &[id.into(), app.into()], subscription_from_row)
 }
@@ -166,12 +162,7 @@ pub fn list_by_app(
     maker: Option<UserId>,
     span: &PageRange,
 ) -> Result<Vec<ActivitySubscription>, Fault> {
-    let all = [
-        app.into(),
-        span.above.into(),
-        span.below.into(),
-        span.limit.into(),
-    ];
+    let all = [app.into(), span.above.into(), span.below.into(), span.limit.into()];
     let own = |maker: UserId| {
         [
             app.into(),
@@ -183,8 +174,7 @@ pub fn list_by_app(
     };
     let mut found = match (maker, span.ascending) {
         (None, false) => {
-            let sql =
-                columns!("WHERE app_id = $1 AND id > $2 AND id < $3 ORDER BY id DESC LIMIT $4");
+            let sql = columns!("WHERE app_id = $1 AND id > $2 AND id < $3 ORDER BY id DESC LIMIT $4");
             tx.query_rows(sql, &all, subscription_from_row)
         }
         (None, true) => {
@@ -192,15 +182,11 @@ pub fn list_by_app(
             tx.query_rows(sql, &all, subscription_from_row)
         }
         (Some(maker), false) => {
-            let sql = columns!(
-                "WHERE app_id = $1 AND maker_id = $2 AND id > $3 AND id < $4 ORDER BY id DESC LIMIT $5"
-            );
+            let sql = columns!("WHERE app_id = $1 AND maker_id = $2 AND id > $3 AND id < $4 ORDER BY id DESC LIMIT $5");
             tx.query_rows(sql, &own(maker), subscription_from_row)
         }
         (Some(maker), true) => {
-            let sql = columns!(
-                "WHERE app_id = $1 AND maker_id = $2 AND id > $3 AND id < $4 ORDER BY id LIMIT $5"
-            );
+            let sql = columns!("WHERE app_id = $1 AND maker_id = $2 AND id > $3 AND id < $4 ORDER BY id LIMIT $5");
             tx.query_rows(sql, &own(maker), subscription_from_row)
         }
     }?;
@@ -213,19 +199,12 @@ pub fn list_by_app(
 /// How many subscriptions an app has.
 pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM activity_subscription WHERE app_id = $1";
-    Ok(tx
-        .query_row(sql, &[app.into()], |row| row.int(0))?
-        .unwrap_or(0))
+    Ok(tx.query_row(sql, &[app.into()], |row| row.int(0))?.unwrap_or(0))
 }
 
 /// The subscriptions about some users.
 pub fn list_by_users(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<ActivitySubscription>, Fault> {
-    tx.query_by_keys(
-        columns!("WHERE user_id = $1"),
-        users,
-        &[],
-        subscription_from_row,
-    )
+    tx.query_by_keys(columns!("WHERE user_id = $1"), users, &[], subscription_from_row)
 }
 
 /// Subscriptions about nobody, of a kind and beyond an id, in its order.
@@ -244,11 +223,7 @@ pub fn list_unscoped(
 }
 
 /// Subscriptions about nobody, of a kind and an app.
-pub fn list_unscoped_by_app(
-    tx: &mut Tx<'_>,
-    event_type: &str,
-    app: AppId,
-) -> Result<Vec<ActivitySubscription>, Fault> {
+pub fn list_unscoped_by_app(tx: &mut Tx<'_>, event_type: &str, app: AppId) -> Result<Vec<ActivitySubscription>, Fault> {
     let sql = columns!("WHERE app_id = $1 AND event_type = $2 AND user_id = 0 ORDER BY id");
     tx.query_rows(sql, &[app.into(), event_type.into()], subscription_from_row)
 }

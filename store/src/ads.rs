@@ -33,11 +33,7 @@ fn access_from_row(row: &SqlRow<'_, '_>) -> Result<AdsAccountAccess, Fault> {
 }
 
 /// A user's access to an account.
-pub fn find_access(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    account: i64,
-) -> Result<Option<AdsAccountAccess>, Fault> {
+pub fn find_access(tx: &mut Tx<'_>, user: UserId, account: i64) -> Result<Option<AdsAccountAccess>, Fault> {
     let sql = "SELECT user_id, account_id, role, composes FROM ads_access \
                WHERE user_id = $1 AND account_id = $2";
     tx.query_row(sql, &[user.into(), account.into()], access_from_row)
@@ -50,10 +46,7 @@ pub fn list_access_by_user(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<AdsAccou
 }
 
 /// All accesses to an account.
-pub fn list_access_by_account(
-    tx: &mut Tx<'_>,
-    account: i64,
-) -> Result<Vec<AdsAccountAccess>, Fault> {
+pub fn list_access_by_account(tx: &mut Tx<'_>, account: i64) -> Result<Vec<AdsAccountAccess>, Fault> {
     let sql = "SELECT user_id, account_id, role, composes FROM ads_access \
                WHERE account_id = $1 ORDER BY user_id";
     tx.query_rows(sql, &[account.into()], access_from_row)
@@ -146,10 +139,7 @@ pub struct AdsChangeQuery<'a> {
 }
 
 /// Changes, the latest first.
-pub fn list_changes(
-    tx: &mut Tx<'_>,
-    wanted: &AdsChangeQuery<'_>,
-) -> Result<Vec<AdsChangeRecord>, Fault> {
+pub fn list_changes(tx: &mut Tx<'_>, wanted: &AdsChangeQuery<'_>) -> Result<Vec<AdsChangeRecord>, Fault> {
     macro_rules! changes_by {
         ($column:literal) => {
             concat!(

@@ -8,11 +8,7 @@ use crate::follows::UserEdge;
 use crate::posts::PageRange;
 
 /// Makes these the organizations that a user is affiliated with.
-pub fn set_organizations(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    organizations: &[UserId],
-) -> Result<(), Fault> {
+pub fn set_organizations(tx: &mut Tx<'_>, user: UserId, organizations: &[UserId]) -> Result<(), Fault> {
     let sql = "DELETE FROM affiliate WHERE user_id = $1";
     tx.execute(sql, &[user.into()])?;
     for organization in organizations {
@@ -32,11 +28,7 @@ pub fn list_by_users(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<(UserId, U
 }
 
 /// A page of those who are affiliated with an organization, latest first.
-pub fn page_of_affiliates(
-    tx: &mut Tx<'_>,
-    organization: UserId,
-    span: &PageRange,
-) -> Result<Vec<UserEdge>, Fault> {
+pub fn page_of_affiliates(tx: &mut Tx<'_>, organization: UserId, span: &PageRange) -> Result<Vec<UserEdge>, Fault> {
     let sql = edge_page_query!("SELECT user_id, id FROM affiliate WHERE organization_id = $1");
     typed_edge_page(tx, organization, span, sql)
 }

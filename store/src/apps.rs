@@ -28,9 +28,7 @@ impl AppStatus {
     }
 
     fn from_number(number: i64) -> Result<Self, Fault> {
-        let known = Self::ALL
-            .into_iter()
-            .find(|state| state.to_number() == number);
+        let known = Self::ALL.into_iter().find(|state| state.to_number() == number);
         known.ok_or_else(|| Fault::new(format!("an app in state {number}")))
     }
 }
@@ -171,22 +169,13 @@ pub fn find_by_bearer(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<App>,
 }
 
 /// The apps after an id, oldest first; of one owner or of all.
-pub fn list(
-    tx: &mut Tx<'_>,
-    owner: Option<UserId>,
-    after: AppId,
-    limit: i64,
-) -> Result<Vec<App>, Fault> {
+pub fn list(tx: &mut Tx<'_>, owner: Option<UserId>, after: AppId, limit: i64) -> Result<Vec<App>, Fault> {
     let sql = columns!(
         "SELECT ",
         " FROM app WHERE (owner_id = $1 OR $1 = 0) AND id > $2 AND state < 2 ORDER BY id LIMIT $3"
     );
     let owner = owner.map_or(0, UserId::get);
-    let found = tx.query_rows(
-        sql,
-        &[owner.into(), after.into(), limit.into()],
-        app_from_row,
-    )?;
+    let found = tx.query_rows(sql, &[owner.into(), after.into(), limit.into()], app_from_row)?;
     found
         .into_iter()
         .filter_map(|pair| decrypt_secret(tx, Some(pair)).transpose())
@@ -205,10 +194,7 @@ pub fn lock(tx: &mut Tx<'_>, id: AppId) -> Result<(), Fault> {
 
 /// Registers an app.
 pub fn insert(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
-    let secret = tx.encrypt(
-        &secret_encryption_context(app.id),
-        app.api_secret.expose_secret(),
-    )?;
+    let secret = tx.encrypt(&secret_encryption_context(app.id), app.api_secret.expose_secret())?;
     let sql = "INSERT INTO app (id, owner_id, name, description, website_url, created_at, state, \
                api_key, api_secret, client_id, client_secret_digest, kind, permission, \
                request_email, sign_in, access_level, entitlements, callback_urls, vocabulary) \
@@ -240,10 +226,7 @@ pub fn insert(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
 /// Stores everything of an app that can change.
 pub fn update(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
     tx.mark_credentials_changed();
-    let secret = tx.encrypt(
-        &secret_encryption_context(app.id),
-        app.api_secret.expose_secret(),
-    )?;
+    let secret = tx.encrypt(&secret_encryption_context(app.id), app.api_secret.expose_secret())?;
     let sql = "UPDATE app SET name = $1, description = $2, website_url = $3, state = $4, \
                api_key = $5, api_secret = $6, client_secret_digest = $7, kind = $8, \
                permission = $9, request_email = $10, sign_in = $11, access_level = $12, \
@@ -272,9 +255,7 @@ pub fn update(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
 /// The app's live app-only bearer token.
 pub fn bearer_token(tx: &mut Tx<'_>, id: AppId) -> Result<Option<Secret>, Fault> {
     let sql = "SELECT bearer FROM app WHERE id = $1";
-    let sealed = tx
-        .query_row(sql, &[id.into()], |row| row.opt_bytes(0))?
-        .flatten();
+    let sealed = tx.query_row(sql, &[id.into()], |row| row.opt_bytes(0))?.flatten();
     sealed
         .map(|sealed| tx.decrypt(&bearer_encryption_context(id), &sealed))
         .transpose()
@@ -289,9 +270,6 @@ pub fn set_bearer_token(tx: &mut Tx<'_>, id: AppId, bearer: Option<&Secret>) -> 
     };
     let digest = bearer.map(|bearer| bearer.digest().to_vec());
     let sql = "UPDATE app SET bearer = $1, bearer_digest = $2 WHERE id = $3";
-    tx.execute(
-        sql,
-        &[sealed.as_ref().into(), digest.as_ref().into(), id.into()],
-    )
-    .map(|_| ())
+    tx.execute(sql, &[sealed.as_ref().into(), digest.as_ref().into(), id.into()])
+        .map(|_| ())
 }

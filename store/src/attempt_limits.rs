@@ -16,8 +16,7 @@ pub struct AttemptRateLimit {
 
 impl AttemptRateLimit {
     const fn burst_window_ms(self) -> i64 {
-        self.refill_interval_ms
-            .saturating_mul(self.burst.saturating_sub(1))
+        self.refill_interval_ms.saturating_mul(self.burst.saturating_sub(1))
     }
 
     const fn full_bucket_ms(self) -> i64 {
@@ -84,11 +83,7 @@ pub fn record_attempt(
 }
 
 /// Takes one try back: it was rightly made.
-pub fn refund_attempt(
-    tx: &mut Tx<'_>,
-    digest: &[u8; 32],
-    pace: AttemptRateLimit,
-) -> Result<(), Fault> {
+pub fn refund_attempt(tx: &mut Tx<'_>, digest: &[u8; 32], pace: AttemptRateLimit) -> Result<(), Fault> {
     let sql = "UPDATE attempts SET clear_at = clear_at - $1 WHERE digest = $2";
     tx.execute(sql, &[pace.refill_interval_ms.into(), digest.into()])
         .map(|_| ())

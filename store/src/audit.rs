@@ -106,11 +106,7 @@ pub fn list(tx: &mut Tx<'_>, filter: AuditFilter, limit: i64) -> Result<Vec<Audi
         (Some(actor), Some(app)) => {
             let sql = "SELECT seq, at, kind, actor_id, app_id, address, detail, operator FROM audit \
                        WHERE actor_id = $1 AND app_id = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4";
-            tx.query_rows(
-                sql,
-                &[actor.into(), app.into(), before, limit],
-                entry_from_row,
-            )
+            tx.query_rows(sql, &[actor.into(), app.into(), before, limit], entry_from_row)
         }
     }
 }

@@ -50,13 +50,7 @@ pub fn exists(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<bool, Fault
 }
 
 /// Puts a bookmark into a folder; false when it is there already.
-pub fn add_to_folder(
-    tx: &mut Tx<'_>,
-    folder: i64,
-    user: UserId,
-    post: PostId,
-    id: i64,
-) -> Result<bool, Fault> {
+pub fn add_to_folder(tx: &mut Tx<'_>, folder: i64, user: UserId, post: PostId, id: i64) -> Result<bool, Fault> {
     let sql = "INSERT INTO bookmark_filing (folder_id, post_id, user_id, id) \
                VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
     let args = [folder.into(), post.into(), user.into(), id.into()];
@@ -84,11 +78,7 @@ pub fn page_by_folder(tx: &mut Tx<'_>, folder: i64, span: &PageRange) -> Result<
 /// Makes a folder.
 pub fn insert_folder(tx: &mut Tx<'_>, folder: &BookmarkFolder) -> Result<(), Fault> {
     let sql = "INSERT INTO bookmark_folder (id, user_id, name) VALUES ($1, $2, $3)";
-    let args = [
-        folder.id.into(),
-        folder.user_id.into(),
-        (&folder.name).into(),
-    ];
+    let args = [folder.id.into(), folder.user_id.into(), (&folder.name).into()];
     tx.execute(sql, &args).map(|_| ())
 }
 
@@ -107,11 +97,7 @@ fn folder_from_row(row: &SqlRow<'_, '_>) -> Result<BookmarkFolder, Fault> {
 }
 
 /// A page of a user's folders, latest first.
-pub fn list_folders(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    span: &PageRange,
-) -> Result<Vec<BookmarkFolder>, Fault> {
+pub fn list_folders(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Result<Vec<BookmarkFolder>, Fault> {
     let sql = edge_page_query!("SELECT id, user_id, name FROM bookmark_folder WHERE user_id = $1");
     edges::query_page(tx, &[user.into()], span, sql, folder_from_row)
 }

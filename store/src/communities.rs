@@ -108,10 +108,7 @@ pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Community>, Fault> 
 
 /// The communities after an id, oldest first.
 pub fn list(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<Community>, Fault> {
-    let sql = columns!(
-        "SELECT ",
-        " FROM community c WHERE c.id > $1 ORDER BY c.id LIMIT $2"
-    );
+    let sql = columns!("SELECT ", " FROM community c WHERE c.id > $1 ORDER BY c.id LIMIT $2");
     tx.query_rows(sql, &[after.into(), limit.into()], community_from_row)
 }
 
@@ -120,12 +117,7 @@ const BATCH: i64 = 200;
 
 /// The newest communities below an id in whose name or description every word of a query begins
 /// some word, newest first.
-pub fn search(
-    tx: &mut Tx<'_>,
-    query: &str,
-    below: i64,
-    limit: usize,
-) -> Result<Vec<Community>, Fault> {
+pub fn search(tx: &mut Tx<'_>, query: &str, below: i64, limit: usize) -> Result<Vec<Community>, Fault> {
     let mut words: Vec<String> = lowercase_words(query).collect();
     // The longest word leaves the fewest candidates.
     words.sort_by_key(|word| std::cmp::Reverse(word.chars().count()));
@@ -140,11 +132,7 @@ pub fn search(
             " FROM community_word w JOIN community c ON c.id = w.community_id \
              WHERE w.word = $1 AND w.community_id < $2 ORDER BY w.community_id DESC LIMIT $3"
         );
-        let batch = tx.query_rows(
-            sql,
-            &[first.into(), below.into(), BATCH.into()],
-            community_from_row,
-        )?;
+        let batch = tx.query_rows(sql, &[first.into(), below.into(), BATCH.into()], community_from_row)?;
         let last = batch.last().map(|community| community.id);
         let full = i64::try_from(batch.len()).unwrap_or(BATCH) >= BATCH;
         found.extend(batch.into_iter().filter(|community| {
@@ -188,27 +176,16 @@ fn add_to_member_count(tx: &mut Tx<'_>, community: i64, by: i64) -> Result<(), F
 }
 
 /// Which of some communities a user belongs to.
-pub fn filter_joined(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    communities: &[i64],
-) -> Result<Vec<i64>, Fault> {
+pub fn filter_joined(tx: &mut Tx<'_>, user: UserId, communities: &[i64]) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT community_id FROM community_member WHERE community_id = $1 AND user_id = $2";
     tx.query_by_keys(sql, communities, &[user.into()], |row| row.int(0))
 }
 
 /// Members behind one, in the order in which they joined: their place in it, and who.
-pub fn list_members(
-    tx: &mut Tx<'_>,
-    community: i64,
-    after: i64,
-    limit: i64,
-) -> Result<Vec<(i64, UserId)>, Fault> {
+pub fn list_members(tx: &mut Tx<'_>, community: i64, after: i64, limit: i64) -> Result<Vec<(i64, UserId)>, Fault> {
     let sql = "SELECT id, user_id FROM community_member WHERE community_id = $1 AND id > $2 \
                ORDER BY id LIMIT $3";
-    tx.query_rows(
-        sql,
-        &[community.into(), after.into(), limit.into()],
-        |row| Ok((row.int(0)?, row.id(1)?)),
-    )
+    tx.query_rows(sql, &[community.into(), after.into(), limit.into()], |row| {
+        Ok((row.int(0)?, row.id(1)?))
+    })
 }

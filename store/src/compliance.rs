@@ -121,21 +121,13 @@ pub fn find_by_upload_token(tx: &mut Tx<'_>, token: &str) -> Result<Option<Compl
 }
 
 /// The job whose result comes from an address.
-pub fn find_by_download_token(
-    tx: &mut Tx<'_>,
-    token: &str,
-) -> Result<Option<ComplianceJob>, Fault> {
+pub fn find_by_download_token(tx: &mut Tx<'_>, token: &str) -> Result<Option<ComplianceJob>, Fault> {
     let sql = columns!("SELECT ", " FROM compliance_job WHERE download_token = $1");
     tx.query_row(sql, &[token.into()], job_from_row)
 }
 
 /// The jobs of an app, newest first.
-pub fn list_by_app(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    kind: &str,
-    limit: i64,
-) -> Result<Vec<ComplianceJob>, Fault> {
+pub fn list_by_app(tx: &mut Tx<'_>, app: AppId, kind: &str, limit: i64) -> Result<Vec<ComplianceJob>, Fault> {
     let sql = columns!(
         "SELECT ",
         " FROM compliance_job WHERE app_id = $1 AND kind = $2 ORDER BY id DESC LIMIT $3"
@@ -156,8 +148,7 @@ pub fn lock_job(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
 /// Says where a job stands.
 pub fn set_state(tx: &mut Tx<'_>, id: i64, state: ComplianceJobState) -> Result<(), Fault> {
     let sql = "UPDATE compliance_job SET state = $1 WHERE id = $2";
-    tx.execute(sql, &[state.to_number().into(), id.into()])
-        .map(|_| ())
+    tx.execute(sql, &[state.to_number().into(), id.into()]).map(|_| ())
 }
 
 /// Adds some of a job's ids.
@@ -165,16 +156,12 @@ pub fn insert_part(tx: &mut Tx<'_>, job: i64, place: i64, ids: &[i64]) -> Result
     let sql = "INSERT INTO compliance_part (job_id, place, ids) VALUES ($1, $2, $3)";
     let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
     let ids = ids.join(",");
-    tx.execute(sql, &[job.into(), place.into(), (&ids).into()])
-        .map(|_| ())
+    tx.execute(sql, &[job.into(), place.into(), (&ids).into()]).map(|_| ())
 }
 
 /// The oldest job that is worked on.
 pub fn next_in_progress(tx: &mut Tx<'_>) -> Result<Option<ComplianceJob>, Fault> {
-    let sql = columns!(
-        "SELECT ",
-        " FROM compliance_job WHERE state = 1 ORDER BY id LIMIT 1"
-    );
+    let sql = columns!("SELECT ", " FROM compliance_job WHERE state = 1 ORDER BY id LIMIT 1");
     tx.query_row(sql, &[], job_from_row)
 }
 
@@ -193,17 +180,11 @@ pub fn next_part(tx: &mut Tx<'_>, job: i64) -> Result<Option<(i64, Vec<i64>)>, F
 /// Keeps what there is to say of a part.
 pub fn set_part_result(tx: &mut Tx<'_>, job: i64, place: i64, result: &str) -> Result<(), Fault> {
     let sql = "UPDATE compliance_part SET result = $1, ids = '' WHERE job_id = $2 AND place = $3";
-    tx.execute(sql, &[result.into(), job.into(), place.into()])
-        .map(|_| ())
+    tx.execute(sql, &[result.into(), job.into(), place.into()]).map(|_| ())
 }
 
 /// What was said of the parts of a job behind a place, in their order.
-pub fn list_results(
-    tx: &mut Tx<'_>,
-    job: i64,
-    after: i64,
-    limit: i64,
-) -> Result<Vec<(i64, String)>, Fault> {
+pub fn list_results(tx: &mut Tx<'_>, job: i64, after: i64, limit: i64) -> Result<Vec<(i64, String)>, Fault> {
     let sql = "SELECT place, COALESCE(result, '') FROM compliance_part \
                WHERE job_id = $1 AND place > $2 ORDER BY place LIMIT $3";
     tx.query_rows(sql, &[job.into(), after.into(), limit.into()], |row| {

@@ -131,11 +131,7 @@ pub fn list_open_by_app(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<StreamConnect
 
 /// The connection of a name.
 pub fn find_by_uuid(tx: &mut Tx<'_>, uuid: &str) -> Result<Option<StreamConnection>, Fault> {
-    tx.query_row(
-        columns!("WHERE uuid = $1"),
-        &[uuid.into()],
-        connection_from_row,
-    )
+    tx.query_row(columns!("WHERE uuid = $1"), &[uuid.into()], connection_from_row)
 }
 
 /// Connections of an app, newest first, or in the order asked for.

@@ -21,9 +21,7 @@ use base::{Fault, PostId, Time, UserId};
 use crate::Tx;
 use crate::db::SqlRow;
 
-pub use attempts::{
-    DeliveryAttempt, insert_attempt, list_attempts, list_challenges, prune_attempts,
-};
+pub use attempts::{DeliveryAttempt, insert_attempt, list_attempts, list_challenges, prune_attempts};
 
 /// Something to be sent to a webhook.
 #[derive(Clone, Copy, Debug)]
@@ -74,9 +72,7 @@ impl DeliveryState {
     }
 
     fn from_number(number: i64) -> Result<Self, Fault> {
-        let known = Self::ALL
-            .into_iter()
-            .find(|state| state.to_number() == number);
+        let known = Self::ALL.into_iter().find(|state| state.to_number() == number);
         known.ok_or_else(|| Fault::new(format!("a delivery in state {number}")))
     }
 }
@@ -132,11 +128,7 @@ pub fn enqueue(tx: &mut Tx<'_>, new: &NewDelivery<'_>) -> Result<bool, Fault> {
 }
 
 /// The same for what a user lets the webhook's app see; [`withdraw`] takes it back.
-pub fn enqueue_with_consent(
-    tx: &mut Tx<'_>,
-    new: &NewDelivery<'_>,
-    user: UserId,
-) -> Result<bool, Fault> {
+pub fn enqueue_with_consent(tx: &mut Tx<'_>, new: &NewDelivery<'_>, user: UserId) -> Result<bool, Fault> {
     insert_row(tx, new, 0, Some(user))
 }
 
@@ -154,12 +146,7 @@ pub fn enqueue_for_job(tx: &mut Tx<'_>, new: &NewDelivery<'_>, job_id: i64) -> R
 
 /// Puts a delivery into the queue again, for a job; false when that was done. Whether it may be
 /// sent again is for the caller to ask.
-pub fn enqueue_retry(
-    tx: &mut Tx<'_>,
-    seq: i64,
-    job_id: i64,
-    order_key: i64,
-) -> Result<bool, Fault> {
+pub fn enqueue_retry(tx: &mut Tx<'_>, seq: i64, job_id: i64, order_key: i64) -> Result<bool, Fault> {
     let now = tx.now();
     let sql = "INSERT INTO delivery \
                (webhook_id, event_id, job_id, order_key, post_id, at, body, due_at, about_id) \
@@ -174,12 +161,7 @@ pub fn enqueue_retry(
     Ok(is_new)
 }
 
-fn insert_row(
-    tx: &mut Tx<'_>,
-    new: &NewDelivery<'_>,
-    job_id: i64,
-    about: Option<UserId>,
-) -> Result<bool, Fault> {
+fn insert_row(tx: &mut Tx<'_>, new: &NewDelivery<'_>, job_id: i64, about: Option<UserId>) -> Result<bool, Fault> {
     let sql = "INSERT INTO delivery \
                (webhook_id, event_id, job_id, order_key, post_id, at, body, due_at, about_id) \
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING";
@@ -264,15 +246,8 @@ pub fn filter_pending_seqs(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<i64>, Fa
 }
 
 /// The deliveries of a webhook before a place, newest first.
-pub fn list_before(
-    tx: &mut Tx<'_>,
-    webhook_id: i64,
-    before: (Time, i64),
-    limit: i64,
-) -> Result<Vec<Delivery>, Fault> {
-    let sql = columns!(
-        "WHERE webhook_id = $1 AND (at, seq) < ($2, $3) ORDER BY at DESC, seq DESC LIMIT $4"
-    );
+pub fn list_before(tx: &mut Tx<'_>, webhook_id: i64, before: (Time, i64), limit: i64) -> Result<Vec<Delivery>, Fault> {
+    let sql = columns!("WHERE webhook_id = $1 AND (at, seq) < ($2, $3) ORDER BY at DESC, seq DESC LIMIT $4");
     let (at, seq) = before;
     let args = [webhook_id.into(), at.into(), seq.into(), limit.into()];
     tx.query_rows(sql, &args, delivery_from_row)
@@ -281,18 +256,11 @@ pub fn list_before(
 /// The highest place there is.
 pub fn highest_seq(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     let sql = "SELECT MAX(seq) FROM delivery";
-    Ok(tx
-        .query_row(sql, &[], |row| row.opt_int(0))?
-        .flatten()
-        .unwrap_or(0))
+    Ok(tx.query_row(sql, &[], |row| row.opt_int(0))?.flatten().unwrap_or(0))
 }
 
 /// What was enqueued behind a place, for all webhooks, with whether it waits.
-pub fn list_after(
-    tx: &mut Tx<'_>,
-    seq: i64,
-    limit: i64,
-) -> Result<Vec<(PendingDelivery, bool)>, Fault> {
+pub fn list_after(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<(PendingDelivery, bool)>, Fault> {
     let sql = "SELECT seq, webhook_id, order_key, due_at, state FROM delivery WHERE seq > $1 \
                ORDER BY seq LIMIT $2";
     tx.query_rows(sql, &[seq.into(), limit.into()], |row| {
@@ -301,12 +269,7 @@ pub fn list_after(
 }
 
 /// What waits for a webhook behind a place, in order.
-pub fn list_pending(
-    tx: &mut Tx<'_>,
-    webhook_id: i64,
-    seq: i64,
-    limit: i64,
-) -> Result<Vec<PendingDelivery>, Fault> {
+pub fn list_pending(tx: &mut Tx<'_>, webhook_id: i64, seq: i64, limit: i64) -> Result<Vec<PendingDelivery>, Fault> {
     let sql = "SELECT seq, webhook_id, order_key, due_at FROM delivery \
                WHERE webhook_id = $1 AND state = 0 AND seq > $2 ORDER BY seq LIMIT $3";
     let args = [webhook_id.into(), seq.into(), limit.into()];
@@ -335,12 +298,7 @@ pub fn record_attempt(
 ) -> Result<bool, Fault> {
     let sql = "UPDATE delivery SET state = $1, tries = tries + 1, \
                tried_at = COALESCE(tried_at, $2), due_at = $3 WHERE seq = $4 AND state = 0";
-    let args = [
-        state.to_number().into(),
-        at.into(),
-        again_at.into(),
-        seq.into(),
-    ];
+    let args = [state.to_number().into(), at.into(), again_at.into(), seq.into()];
     Ok(tx.execute(sql, &args)? > 0)
 }
 
@@ -355,13 +313,7 @@ pub fn make_pending_due(tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Fault> {
 
 /// Forgets at most `limit` deliveries of a webhook of which all is done and which happened before
 /// a moment; with `all`, those that wait and newer ones, too.
-pub fn prune(
-    tx: &mut Tx<'_>,
-    webhook_id: i64,
-    before: Time,
-    all: bool,
-    limit: i64,
-) -> Result<u64, Fault> {
+pub fn prune(tx: &mut Tx<'_>, webhook_id: i64, before: Time, all: bool, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM delivery WHERE seq IN (SELECT seq FROM delivery WHERE webhook_id = $1 \
                AND at < $2 AND (state <> 0 OR $3 = CAST(1 AS BIGINT)) ORDER BY at, seq LIMIT $4)";
     let args = [webhook_id.into(), before.into(), all.into(), limit.into()];

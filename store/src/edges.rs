@@ -30,10 +30,7 @@ macro_rules! directional_query {
 /// The query of a page of what hangs on `$1`: all but the bounds, which are on a column `id`.
 macro_rules! edge_page_query {
     ($select:expr) => {
-        $crate::edges::directional_query!(
-            concat!($select, " AND id > $2 AND id < $3 ORDER BY id"),
-            " LIMIT $4"
-        )
+        $crate::edges::directional_query!(concat!($select, " AND id > $2 AND id < $3 ORDER BY id"), " LIMIT $4")
     };
 }
 

@@ -101,10 +101,7 @@ pub fn list(tx: &mut Tx<'_>, before: Option<i64>, limit: i64) -> Result<Vec<Emai
                expires_at FROM letter WHERE id < $1 ORDER BY id DESC LIMIT $2";
     let before = before.unwrap_or(i64::MAX);
     let found = tx.query_rows(sql, &[before.into(), limit.into()], email_from_row)?;
-    found
-        .into_iter()
-        .map(|found| decrypt_text(tx, found))
-        .collect()
+    found.into_iter().map(|found| decrypt_text(tx, found)).collect()
 }
 
 /// The letters that are due, those that wait longest first.
@@ -112,10 +109,7 @@ pub fn list_due(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<Vec<Email>, Fa
     let sql = "SELECT id, recipient, subject, body, created_at, due_at, tries, sent_at, problem, \
                expires_at FROM letter WHERE due_at <= $1 ORDER BY due_at, id LIMIT $2";
     let found = tx.query_rows(sql, &[now.into(), limit.into()], email_from_row)?;
-    found
-        .into_iter()
-        .map(|found| decrypt_text(tx, found))
-        .collect()
+    found.into_iter().map(|found| decrypt_text(tx, found)).collect()
 }
 
 /// Takes a letter for sending, so that no other sender does until the moment given; false when
@@ -172,25 +166,17 @@ pub fn insert_link(tx: &mut Tx<'_>, digest: &[u8; 32], link: &EmailLink) -> Resu
 }
 
 /// The link with a digest and purpose, if it still works.
-pub fn find_link(
-    tx: &mut Tx<'_>,
-    digest: &[u8; 32],
-    purpose: &str,
-) -> Result<Option<EmailLink>, Fault> {
+pub fn find_link(tx: &mut Tx<'_>, digest: &[u8; 32], purpose: &str) -> Result<Option<EmailLink>, Fault> {
     let sql = "SELECT purpose, user_id, email, expires_at FROM link \
                WHERE digest = $1 AND purpose = $2 AND used_at IS NULL AND expires_at > $3";
-    tx.query_row(
-        sql,
-        &[digest.into(), purpose.into(), tx.now().into()],
-        |row| {
-            Ok(EmailLink {
-                purpose: row.text(0)?,
-                user_id: row.id(1)?,
-                email: row.text(2)?,
-                expires_at: row.time(3)?,
-            })
-        },
-    )
+    tx.query_row(sql, &[digest.into(), purpose.into(), tx.now().into()], |row| {
+        Ok(EmailLink {
+            purpose: row.text(0)?,
+            user_id: row.id(1)?,
+            email: row.text(2)?,
+            expires_at: row.time(3)?,
+        })
+    })
 }
 
 /// Uses a link up; false when it does not work any more.
@@ -209,11 +195,7 @@ pub fn expire_links(tx: &mut Tx<'_>, user: UserId, purpose: &str) -> Result<(), 
 }
 
 /// The address of a user's link of a purpose that still works, if there is one.
-pub fn pending_address(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    purpose: &str,
-) -> Result<Option<String>, Fault> {
+pub fn pending_address(tx: &mut Tx<'_>, user: UserId, purpose: &str) -> Result<Option<String>, Fault> {
     let sql = "SELECT email FROM link WHERE user_id = $1 AND purpose = $2 AND used_at IS NULL \
                AND expires_at > $3 ORDER BY created_at DESC LIMIT 1";
     let args = [user.into(), purpose.into(), tx.now().into()];

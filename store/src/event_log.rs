@@ -33,13 +33,7 @@ pub struct LogEvent {
 }
 
 /// Appends to the log, inside the transaction of what happened.
-pub fn append(
-    tx: &mut Tx<'_>,
-    kind: &str,
-    actor_id: i64,
-    subject_id: i64,
-    body: &str,
-) -> Result<(), Fault> {
+pub fn append(tx: &mut Tx<'_>, kind: &str, actor_id: i64, subject_id: i64, body: &str) -> Result<(), Fault> {
     let fact = [
         tx.now().into(),
         kind.into(),
@@ -56,19 +50,10 @@ pub fn append(
             return Err(Fault::new("a transaction has too much to tell"));
         }
         let [at, kind, actor, subject, body] = fact;
-        let args = [
-            tx.log_base().into(),
-            number.into(),
-            at,
-            kind,
-            actor,
-            subject,
-            body,
-        ];
+        let args = [tx.log_base().into(), number.into(), at, kind, actor, subject, body];
         tx.execute(sql, &args)?;
     } else {
-        let sql =
-            "INSERT INTO event (at, kind, actor_id, subject_id, body) VALUES ($1, $2, $3, $4, $5)";
+        let sql = "INSERT INTO event (at, kind, actor_id, subject_id, body) VALUES ($1, $2, $3, $4, $5)";
         tx.execute(sql, &fact)?;
     }
     tx.effects.appended_events = tx.effects.appended_events.saturating_add(1);
@@ -82,11 +67,7 @@ pub fn list_after(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<LogEvent>
                    (CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT) + $2) * 1048576 \
                    ORDER BY seq LIMIT $3";
         let base = tx.log_base();
-        return tx.query_rows(
-            sql,
-            &[seq.into(), base.into(), limit.into()],
-            event_from_row,
-        );
+        return tx.query_rows(sql, &[seq.into(), base.into(), limit.into()], event_from_row);
     }
     let sql = "SELECT seq, at, kind, actor_id, subject_id, body FROM event \
                WHERE seq > $1 ORDER BY seq LIMIT $2";
@@ -155,11 +136,7 @@ pub fn may_be_pruned(tx: &mut Tx<'_>, seq: i64) -> Result<bool, Fault> {
     let sql = "SELECT MIN(seq) FROM event";
     let oldest = tx.query_row(sql, &[], |row| row.opt_int(0))?.flatten();
     // A file's places have no gaps; a server's have.
-    let next = if tx.is_postgres() {
-        seq
-    } else {
-        seq.saturating_add(1)
-    };
+    let next = if tx.is_postgres() { seq } else { seq.saturating_add(1) };
     Ok(oldest.is_some_and(|oldest| oldest > next))
 }
 
@@ -199,11 +176,9 @@ pub fn claim_cursor(tx: &mut Tx<'_>, name: &str) -> Result<i64, Fault> {
 
 /// How far a reader of the log has come, if it has ever said.
 pub fn find_cursor(tx: &mut Tx<'_>, name: &str) -> Result<Option<i64>, Fault> {
-    tx.query_row(
-        "SELECT seq FROM follower WHERE name = $1",
-        &[name.into()],
-        |row| row.int(0),
-    )
+    tx.query_row("SELECT seq FROM follower WHERE name = $1", &[name.into()], |row| {
+        row.int(0)
+    })
 }
 
 /// Says how far a reader of the log has come.

@@ -12,12 +12,7 @@ pub type IdPair = (i64, i64);
 pub type EdgeWithId = (IdPair, i64);
 
 /// The edges of a kind behind one, as source and target.
-pub fn list_edges(
-    tx: &mut Tx<'_>,
-    kind: EdgeKind,
-    after: IdPair,
-    limit: i64,
-) -> Result<Vec<EdgeWithId>, Fault> {
+pub fn list_edges(tx: &mut Tx<'_>, kind: EdgeKind, after: IdPair, limit: i64) -> Result<Vec<EdgeWithId>, Fault> {
     let sql = match kind {
         EdgeKind::Follow => {
             "SELECT source_id, target_id, id FROM follow WHERE (source_id, target_id) > ($1, $2) \
@@ -40,11 +35,9 @@ pub fn list_edges(
              ORDER BY source_id, target_id LIMIT $3"
         }
     };
-    tx.query_rows(
-        sql,
-        &[after.0.into(), after.1.into(), limit.into()],
-        |row| Ok(((row.int(0)?, row.int(1)?), row.int(2)?)),
-    )
+    tx.query_rows(sql, &[after.0.into(), after.1.into(), limit.into()], |row| {
+        Ok(((row.int(0)?, row.int(1)?), row.int(2)?))
+    })
 }
 
 /// A like, and what is known of the post's text where the post is a placeholder.
@@ -66,18 +59,14 @@ pub fn list_likes(tx: &mut Tx<'_>, after: IdPair, limit: i64) -> Result<Vec<Expo
                FROM post_like l JOIN post p ON p.id = l.post_id \
                WHERE (l.user_id, l.post_id) > ($1, $2) \
                ORDER BY l.user_id, l.post_id LIMIT $3";
-    tx.query_rows(
-        sql,
-        &[after.0.into(), after.1.into(), limit.into()],
-        |row| {
-            Ok(ExportedLike {
-                user_id: row.id(0)?,
-                post_id: row.id(1)?,
-                id: row.int(2)?,
-                text: row.text(3)?,
-            })
-        },
-    )
+    tx.query_rows(sql, &[after.0.into(), after.1.into(), limit.into()], |row| {
+        Ok(ExportedLike {
+            user_id: row.id(0)?,
+            post_id: row.id(1)?,
+            id: row.int(2)?,
+            text: row.text(3)?,
+        })
+    })
 }
 
 /// Someone whom a post mentions.

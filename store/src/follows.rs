@@ -15,22 +15,14 @@ pub fn exists(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, F
 }
 
 /// Which of `targets` `source` follows.
-pub fn filter_followed(
-    tx: &mut Tx<'_>,
-    source: UserId,
-    targets: &[UserId],
-) -> Result<Vec<UserId>, Fault> {
+pub fn filter_followed(tx: &mut Tx<'_>, source: UserId, targets: &[UserId]) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT target_id FROM follow WHERE target_id = $1 AND source_id = $2";
     let keys: Vec<_> = targets.iter().map(|target| target.get()).collect();
     tx.query_by_keys(sql, &keys, &[source.into()], |row| row.id(0))
 }
 
 /// Which of `sources` follow `target`.
-pub fn filter_followers(
-    tx: &mut Tx<'_>,
-    sources: &[UserId],
-    target: UserId,
-) -> Result<Vec<UserId>, Fault> {
+pub fn filter_followers(tx: &mut Tx<'_>, sources: &[UserId], target: UserId) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT source_id FROM follow WHERE source_id = $1 AND target_id = $2";
     let keys: Vec<_> = sources.iter().map(|source| source.get()).collect();
     tx.query_by_keys(sql, &keys, &[target.into()], |row| row.id(0))
@@ -74,16 +66,11 @@ fn add_to_counts(tx: &mut Tx<'_>, source: UserId, target: UserId, by: i64) -> Re
     let sql = "UPDATE users SET followers_count = followers_count + $1, \
                verified_followers_count = verified_followers_count \
                + $1 * (SELECT verified FROM users WHERE id = $2) WHERE id = $3";
-    tx.execute(sql, &[by.into(), source.into(), target.into()])
-        .map(|_| ())
+    tx.execute(sql, &[by.into(), source.into(), target.into()]).map(|_| ())
 }
 
 /// Counts `source` among the verified followers of everyone that it follows, or no longer.
-pub(crate) fn add_to_verified_counts(
-    tx: &mut Tx<'_>,
-    source: UserId,
-    by: i64,
-) -> Result<(), Fault> {
+pub(crate) fn add_to_verified_counts(tx: &mut Tx<'_>, source: UserId, by: i64) -> Result<(), Fault> {
     let sql = "UPDATE users SET verified_followers_count = verified_followers_count + $1 \
                WHERE id IN (SELECT target_id FROM follow WHERE source_id = $2)";
     tx.execute(sql, &[by.into(), source.into()]).map(|_| ())
@@ -97,21 +84,13 @@ pub fn filter_verified(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<UserId>,
 }
 
 /// A page of those who follow a user, latest first: the user and the edge's own number.
-pub fn follower_page(
-    tx: &mut Tx<'_>,
-    target: UserId,
-    span: &PageRange,
-) -> Result<Vec<UserEdge>, Fault> {
+pub fn follower_page(tx: &mut Tx<'_>, target: UserId, span: &PageRange) -> Result<Vec<UserEdge>, Fault> {
     let sql = edge_page_query!("SELECT source_id, id FROM follow WHERE target_id = $1");
     typed_edge_page(tx, target, span, sql)
 }
 
 /// A page of those whom a user follows, latest first: the user and the edge's own number.
-pub fn following_page(
-    tx: &mut Tx<'_>,
-    source: UserId,
-    span: &PageRange,
-) -> Result<Vec<UserEdge>, Fault> {
+pub fn following_page(tx: &mut Tx<'_>, source: UserId, span: &PageRange) -> Result<Vec<UserEdge>, Fault> {
     let sql = edge_page_query!("SELECT target_id, id FROM follow WHERE source_id = $1");
     typed_edge_page(tx, source, span, sql)
 }

@@ -74,13 +74,7 @@ pub fn lock_existing(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<bool, 
 }
 
 /// Sets what a grant covers.
-pub fn set_scopes(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    app: AppId,
-    permission: &str,
-    scopes: &str,
-) -> Result<(), Fault> {
+pub fn set_scopes(tx: &mut Tx<'_>, user: UserId, app: AppId, permission: &str, scopes: &str) -> Result<(), Fault> {
     let sql = "UPDATE app_grant SET permission = $1, scopes = $2 \
                WHERE user_id = $3 AND app_id = $4";
     let args = [permission.into(), scopes.into(), user.into(), app.into()];

@@ -34,29 +34,14 @@ macro_rules! relation_sql {
 }
 
 /// Whether `source` has this tie to `target`.
-pub fn exists(
-    tx: &mut Tx<'_>,
-    tie: RelationKind,
-    source: UserId,
-    target: UserId,
-) -> Result<bool, Fault> {
-    let sql = relation_sql!(
-        tie,
-        "SELECT 1 FROM ",
-        " WHERE source_id = $1 AND target_id = $2"
-    );
+pub fn exists(tx: &mut Tx<'_>, tie: RelationKind, source: UserId, target: UserId) -> Result<bool, Fault> {
+    let sql = relation_sql!(tie, "SELECT 1 FROM ", " WHERE source_id = $1 AND target_id = $2");
     let found = tx.query_row(sql, &[source.into(), target.into()], |_| Ok(()))?;
     Ok(found.is_some())
 }
 
 /// Ties `source` to `target`; false when they are tied so already.
-pub fn insert(
-    tx: &mut Tx<'_>,
-    tie: RelationKind,
-    source: UserId,
-    target: UserId,
-    id: i64,
-) -> Result<bool, Fault> {
+pub fn insert(tx: &mut Tx<'_>, tie: RelationKind, source: UserId, target: UserId, id: i64) -> Result<bool, Fault> {
     let sql = relation_sql!(
         tie,
         "INSERT INTO ",
@@ -66,17 +51,8 @@ pub fn insert(
 }
 
 /// Unties `source` from `target`; false when they are not tied so.
-pub fn delete(
-    tx: &mut Tx<'_>,
-    tie: RelationKind,
-    source: UserId,
-    target: UserId,
-) -> Result<bool, Fault> {
-    let sql = relation_sql!(
-        tie,
-        "DELETE FROM ",
-        " WHERE source_id = $1 AND target_id = $2"
-    );
+pub fn delete(tx: &mut Tx<'_>, tie: RelationKind, source: UserId, target: UserId) -> Result<bool, Fault> {
+    let sql = relation_sql!(tie, "DELETE FROM ", " WHERE source_id = $1 AND target_id = $2");
     Ok(tx.execute(sql, &[source.into(), target.into()])? > 0)
 }
 
@@ -142,11 +118,7 @@ pub fn target_page(
 }
 
 /// A page of those who have asked to follow `target`, latest first.
-pub fn follow_request_page(
-    tx: &mut Tx<'_>,
-    target: UserId,
-    span: &PageRange,
-) -> Result<Vec<UserEdge>, Fault> {
+pub fn follow_request_page(tx: &mut Tx<'_>, target: UserId, span: &PageRange) -> Result<Vec<UserEdge>, Fault> {
     let sql = edge_page_query!("SELECT source_id, id FROM follow_request WHERE target_id = $1");
     typed_edge_page(tx, target, span, sql)
 }
@@ -164,28 +136,16 @@ pub fn list_muted(tx: &mut Tx<'_>, source: UserId) -> Result<Vec<UserId>, Fault>
 }
 
 /// Which of `sources` block `target`.
-pub fn filter_blockers(
-    tx: &mut Tx<'_>,
-    sources: &[UserId],
-    target: UserId,
-) -> Result<Vec<UserId>, Fault> {
+pub fn filter_blockers(tx: &mut Tx<'_>, sources: &[UserId], target: UserId) -> Result<Vec<UserId>, Fault> {
     filter_sources(tx, RelationKind::Block, sources, target)
 }
 
 /// Which of `targets` `source` blocks.
-pub fn filter_blocked(
-    tx: &mut Tx<'_>,
-    source: UserId,
-    targets: &[UserId],
-) -> Result<Vec<UserId>, Fault> {
+pub fn filter_blocked(tx: &mut Tx<'_>, source: UserId, targets: &[UserId]) -> Result<Vec<UserId>, Fault> {
     filter_targets(tx, RelationKind::Block, source, targets)
 }
 
 /// Which of `targets` `source` mutes.
-pub fn filter_muted(
-    tx: &mut Tx<'_>,
-    source: UserId,
-    targets: &[UserId],
-) -> Result<Vec<UserId>, Fault> {
+pub fn filter_muted(tx: &mut Tx<'_>, source: UserId, targets: &[UserId]) -> Result<Vec<UserId>, Fault> {
     filter_targets(tx, RelationKind::Mute, source, targets)
 }

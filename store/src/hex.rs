@@ -11,9 +11,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
 }
 
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
-    let digits = text
-        .chars()
-        .map(|digit| u8::try_from(digit.to_digit(16)?).ok());
+    let digits = text.chars().map(|digit| u8::try_from(digit.to_digit(16)?).ok());
     let digits: Vec<u8> = digits.collect::<Option<_>>()?;
     let pairs = digits.chunks(2);
     pairs

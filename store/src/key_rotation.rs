@@ -19,11 +19,7 @@ struct EncryptedColumn {
     is_keyed_by_digest: bool,
 }
 
-const fn column_by_number(
-    name: &'static str,
-    walk: &'static str,
-    put: &'static str,
-) -> EncryptedColumn {
+const fn column_by_number(name: &'static str, walk: &'static str, put: &'static str) -> EncryptedColumn {
     EncryptedColumn {
         name,
         select_sql: walk,
@@ -32,11 +28,7 @@ const fn column_by_number(
     }
 }
 
-const fn column_by_digest(
-    name: &'static str,
-    walk: &'static str,
-    put: &'static str,
-) -> EncryptedColumn {
+const fn column_by_digest(name: &'static str, walk: &'static str, put: &'static str) -> EncryptedColumn {
     EncryptedColumn {
         is_keyed_by_digest: true,
         ..column_by_number(name, walk, put)
@@ -141,11 +133,9 @@ pub fn rotate_batch(
     } else {
         SecretRowKey::Number(from.number)
     };
-    let found = tx.query_rows(
-        column.select_sql,
-        &[after.to_sql_value(), rows.into()],
-        |row| secret_from_row(column, row),
-    )?;
+    let found = tx.query_rows(column.select_sql, &[after.to_sql_value(), rows.into()], |row| {
+        secret_from_row(column, row)
+    })?;
     let mut step = KeyRotationStep {
         next: Some(cursor_after(from, &found, rows)),
         reencrypted: 0,
@@ -268,10 +258,7 @@ mod tests {
     #[test]
     fn no_column_of_secrets_is_left_out() {
         let mut found = Vec::new();
-        places(
-            &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
-            &mut found,
-        );
+        places(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
         found.sort();
         let mut known: Vec<_> = ENCRYPTED_COLUMNS.iter().map(|column| column.name).collect();
         known.sort_unstable();

@@ -14,24 +14,20 @@ mod vocabulary;
 
 use base::Time;
 
-pub use auctions::{
-    AuctionBid, AuctionStatistics, load_auction_statistics, prune_auctions, record_auction,
-};
+pub use auctions::{AuctionBid, AuctionStatistics, load_auction_statistics, prune_auctions, record_auction};
 pub use insertion::{insert_events, set_owed};
 pub use jobs::{
-    AnalyticsJob, AnalyticsJobState, count_open_jobs, delete_expired_files, find_job,
-    find_job_file, insert_job, list_jobs, list_open_jobs, transition_job,
+    AnalyticsJob, AnalyticsJobState, count_open_jobs, delete_expired_files, find_job, find_job_file, insert_job,
+    list_jobs, list_open_jobs, transition_job,
 };
 pub use queries::{
-    ActiveEntity, ReportFilter, ReportRow, ReportSegment, ViewerImpressions,
-    count_viewer_impressions, event_kinds_by_impressions, hourly_sums, list_active_entities,
-    list_impressions_of_viewer, list_line_item_impressions, list_viewers, load_report,
-    spend_between, total_spend, total_sums, total_sums_by_entity,
+    ActiveEntity, ReportFilter, ReportRow, ReportSegment, ViewerImpressions, count_viewer_impressions,
+    event_kinds_by_impressions, hourly_sums, list_active_entities, list_impressions_of_viewer,
+    list_line_item_impressions, list_viewers, load_report, spend_between, total_spend, total_sums,
+    total_sums_by_entity,
 };
 pub use videos::{count_videos_with_ads, record_video_ad};
-pub use vocabulary::{
-    AdEntity, AdEventKind, AdEventOrigin, METRIC_COUNT, Metric, MetricSums, Placement,
-};
+pub use vocabulary::{AdEntity, AdEventKind, AdEventOrigin, METRIC_COUNT, Metric, MetricSums, Placement};
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]

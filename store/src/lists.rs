@@ -12,8 +12,8 @@ use crate::posts::PageRange;
 
 pub use followers::{follow, followed_page, follower_page, list_pinned, pin, unfollow, unpin};
 pub use members::{
-    add_member, add_member_with_id, is_member, list_all_members, list_member_ids, member_page,
-    membership_page, public_lists_of_users, remove_member,
+    add_member, add_member_with_id, is_member, list_all_members, list_member_ids, member_page, membership_page,
+    public_lists_of_users, remove_member,
 };
 
 /// A list as stored.
@@ -80,12 +80,7 @@ pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<List>, Fault> {
 }
 
 /// A page of a user's live lists, newest first; the private ones only where they may be seen.
-pub fn page_by_owner(
-    tx: &mut Tx<'_>,
-    owner: UserId,
-    private_too: bool,
-    span: &PageRange,
-) -> Result<Vec<List>, Fault> {
+pub fn page_by_owner(tx: &mut Tx<'_>, owner: UserId, private_too: bool, span: &PageRange) -> Result<Vec<List>, Fault> {
     let sql = directional_query!(
         columns!(
             "SELECT ",
@@ -94,13 +89,7 @@ pub fn page_by_owner(
         ),
         " LIMIT $5"
     );
-    query_page(
-        tx,
-        &[owner.into(), private_too.into()],
-        span,
-        sql,
-        list_from_row,
-    )
+    query_page(tx, &[owner.into(), private_too.into()], span, sql, list_from_row)
 }
 
 /// How many live lists a user has.

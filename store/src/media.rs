@@ -66,10 +66,7 @@ impl Media {
 
     /// The paths of all of its files.
     pub fn file_paths(&self) -> Vec<String> {
-        let sizes = self
-            .sizes
-            .split(',')
-            .filter_map(|one| one.split('.').next());
+        let sizes = self.sizes.split(',').filter_map(|one| one.split('.').next());
         let mut all: Vec<String> = sizes.filter_map(|size| self.size_path(size)).collect();
         if !self.path.is_empty() {
             all.push(self.path.clone());
@@ -189,11 +186,7 @@ pub fn share(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, user: UserId) -> Resu
 }
 
 /// Whether a user whose it is not may post a media object.
-pub fn is_shared(
-    tx: &mut Tx<'_>,
-    id: Id<marker::MediaMarker>,
-    user: UserId,
-) -> Result<bool, Fault> {
+pub fn is_shared(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM media_share WHERE media_id = $1 AND user_id = $2";
     let found = tx.query_row(sql, &[id.into(), user.into()], |_| Ok(()))?;
     Ok(found.is_some())
@@ -207,11 +200,7 @@ pub fn add_post_uses(tx: &mut Tx<'_>, ids: &[Id<marker::MediaMarker>]) -> Result
 }
 
 /// A post that carried these is gone: what nothing carries any more goes as well.
-pub fn remove_post_uses(
-    tx: &mut Tx<'_>,
-    ids: &[Id<marker::MediaMarker>],
-    goes_at: Time,
-) -> Result<(), Fault> {
+pub fn remove_post_uses(tx: &mut Tx<'_>, ids: &[Id<marker::MediaMarker>], goes_at: Time) -> Result<(), Fault> {
     let sql = "UPDATE media SET uses = uses - 1, expires_at = CASE WHEN uses <= 1 \
                AND message_uses = 0 THEN $1 ELSE expires_at END WHERE id = $2";
     ids.iter()
@@ -225,11 +214,7 @@ pub fn add_message_use(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<(
 }
 
 /// A message that carried this is gone: what nothing carries any more goes as well.
-pub fn remove_message_use(
-    tx: &mut Tx<'_>,
-    id: Id<marker::MediaMarker>,
-    goes_at: Time,
-) -> Result<(), Fault> {
+pub fn remove_message_use(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, goes_at: Time) -> Result<(), Fault> {
     let sql = "UPDATE media SET message_uses = message_uses - 1, expires_at = \
                CASE WHEN message_uses <= 1 AND uses = 0 THEN $1 ELSE expires_at END WHERE id = $2";
     tx.execute(sql, &[goes_at.into(), id.into()]).map(|_| ())
@@ -297,12 +282,7 @@ pub fn set_subtitles(
     let sql = "INSERT INTO subtitle (video_id, language, media_id, display_name) \
                VALUES ($1, $2, $3, $4) ON CONFLICT (video_id, language) DO UPDATE \
                SET media_id = excluded.media_id, display_name = excluded.display_name";
-    let args = [
-        video.into(),
-        language.into(),
-        subtitles.into(),
-        display_name.into(),
-    ];
+    let args = [video.into(), language.into(), subtitles.into(), display_name.into()];
     tx.execute(sql, &args).map(|_| ())
 }
 
@@ -317,12 +297,7 @@ pub fn find_subtitles(
 }
 
 /// Takes the subtitles in a language from a video.
-pub fn remove_subtitles(
-    tx: &mut Tx<'_>,
-    video: Id<marker::MediaMarker>,
-    language: &str,
-) -> Result<(), Fault> {
+pub fn remove_subtitles(tx: &mut Tx<'_>, video: Id<marker::MediaMarker>, language: &str) -> Result<(), Fault> {
     let sql = "DELETE FROM subtitle WHERE video_id = $1 AND language = $2";
-    tx.execute(sql, &[video.into(), language.into()])
-        .map(|_| ())
+    tx.execute(sql, &[video.into(), language.into()]).map(|_| ())
 }

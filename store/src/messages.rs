@@ -76,9 +76,7 @@ impl MessageEventKind {
     }
 
     fn from_number(number: i64) -> Result<Self, Fault> {
-        let known = Self::ALL
-            .into_iter()
-            .find(|kind| kind.to_number() == number);
+        let known = Self::ALL.into_iter().find(|kind| kind.to_number() == number);
         known.ok_or_else(|| Fault::new(format!("a message event of kind {number}")))
     }
 }
@@ -147,11 +145,7 @@ fn join_ids<K>(ids: &[Id<K>]) -> String {
 }
 
 /// The conversation of two users, if they have one.
-pub fn find_direct(
-    tx: &mut Tx<'_>,
-    one: UserId,
-    other: UserId,
-) -> Result<Option<DmConversation>, Fault> {
+pub fn find_direct(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<Option<DmConversation>, Fault> {
     let sql = "SELECT id, lower_id, higher_id FROM dm_conversation \
                WHERE lower_id = $1 AND higher_id = $2 AND lower_id > 0";
     let args = [one.min(other).into(), one.max(other).into()];
@@ -165,11 +159,7 @@ pub fn find_group(tx: &mut Tx<'_>, id: i64) -> Result<Option<DmConversation>, Fa
 }
 
 fn conversation_from_row(row: &SqlRow<'_, '_>) -> Result<DmConversation, Fault> {
-    Ok(DmConversation::from_ids(
-        row.int(0)?,
-        row.id(1)?,
-        row.id(2)?,
-    ))
+    Ok(DmConversation::from_ids(row.int(0)?, row.id(1)?, row.id(2)?))
 }
 
 /// Makes other work that locks the same conversation wait for this transaction's end. A SQLite
@@ -215,30 +205,18 @@ pub fn list_participants(tx: &mut Tx<'_>, conversation: i64) -> Result<Vec<(User
         Ok((row.int(2)?, (row.id(0)?, row.int(1)?)))
     })?;
     found.sort_unstable_by_key(|(id, _)| *id);
-    Ok(found
-        .into_iter()
-        .map(|(_, participant)| participant)
-        .collect())
+    Ok(found.into_iter().map(|(_, participant)| participant).collect())
 }
 
 /// Notes that a participant has read up to an event; false when they had before.
-pub fn set_last_read(
-    tx: &mut Tx<'_>,
-    conversation: i64,
-    user: UserId,
-    event: i64,
-) -> Result<bool, Fault> {
+pub fn set_last_read(tx: &mut Tx<'_>, conversation: i64, user: UserId, event: i64) -> Result<bool, Fault> {
     let sql = "UPDATE dm_participant SET read_id = $1 \
                WHERE conversation_id = $2 AND user_id = $3 AND read_id < $1";
     Ok(tx.execute(sql, &[event.into(), conversation.into(), user.into()])? > 0)
 }
 
 /// Adds an event, with a copy for each of some participants.
-pub fn insert_event(
-    tx: &mut Tx<'_>,
-    event: &MessageEvent,
-    readers: &[UserId],
-) -> Result<(), Fault> {
+pub fn insert_event(tx: &mut Tx<'_>, event: &MessageEvent, readers: &[UserId]) -> Result<(), Fault> {
     let sql = "INSERT INTO dm_event (id, conversation_id, kind, sender_id, app_id, text, entities, \
                media_id, media_key, post_ids, participant_ids, copies) \
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";

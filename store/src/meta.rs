@@ -9,11 +9,9 @@ const KEY_CHECK_NAME: &str = "master_key_check";
 
 /// A fact, if it is set.
 pub fn get(tx: &mut Tx<'_>, key: &str) -> Result<Option<String>, Fault> {
-    tx.query_row(
-        "SELECT value FROM meta WHERE key = $1",
-        &[key.into()],
-        |row| row.text(0),
-    )
+    tx.query_row("SELECT value FROM meta WHERE key = $1", &[key.into()], |row| {
+        row.text(0)
+    })
 }
 
 /// Sets a fact.
@@ -66,13 +64,10 @@ pub(crate) fn verify_master_key(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let Some(text) = get(tx, KEY_CHECK_NAME)? else {
         return Ok(false);
     };
-    let sealed =
-        hex::decode(&text).ok_or_else(|| Fault::new("the master key's proof is garbled"))?;
-    tx.decrypt(KEY_CHECK_NAME, &sealed).map(|_| true).map_err(|_| {
-        Fault::new(
-            "the master key is not the one that this database was made with: nothing was touched",
-        )
-    })
+    let sealed = hex::decode(&text).ok_or_else(|| Fault::new("the master key's proof is garbled"))?;
+    tx.decrypt(KEY_CHECK_NAME, &sealed)
+        .map(|_| true)
+        .map_err(|_| Fault::new("the master key is not the one that this database was made with: nothing was touched"))
 }
 
 /// The same; a new database gets its proof for next time.

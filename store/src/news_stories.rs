@@ -122,11 +122,7 @@ fn story_from_row(row: &SqlRow<'_, '_>) -> Result<NewsStory, Fault> {
 
 /// The story with an id.
 pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<NewsStory>, Fault> {
-    tx.query_row(
-        columns!("story s WHERE s.id = $1"),
-        &[id.into()],
-        story_from_row,
-    )
+    tx.query_row(columns!("story s WHERE s.id = $1"), &[id.into()], story_from_row)
 }
 
 /// The story that the platform made about a topic.
@@ -190,10 +186,7 @@ pub fn upsert(tx: &mut Tx<'_>, story: &NewsStory, words: &BTreeSet<String>) -> R
     tx.execute(sql, &[story.id.into()])?;
     for word in words {
         let sql = "INSERT INTO story_word (word, updated_at, story_id) VALUES ($1, $2, $3)";
-        tx.execute(
-            sql,
-            &[word.into(), story.updated_at.into(), story.id.into()],
-        )?;
+        tx.execute(sql, &[word.into(), story.updated_at.into(), story.id.into()])?;
     }
     Ok(())
 }

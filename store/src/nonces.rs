@@ -51,23 +51,13 @@ impl NonceRegistry {
     }
 
     /// Whether a signature is new; from now on it is not.
-    pub async fn claim_nonce(
-        &self,
-        store: &Store,
-        digest: [u8; 32],
-        now: Time,
-    ) -> Result<bool, Error> {
+    pub async fn claim_nonce(&self, store: &Store, digest: [u8; 32], now: Time) -> Result<bool, Error> {
         let Some(journal) = &self.journal else {
             let expires = now.plus_ms(2 * self.window_ms);
-            return store
-                .write(move |tx| Ok(insert(tx, &digest, expires)?))
-                .await;
+            return store.write(move |tx| Ok(insert(tx, &digest, expires)?)).await;
         };
         let mut short = [0; DIGEST_LENGTH];
-        short
-            .iter_mut()
-            .zip(digest)
-            .for_each(|(to, from)| *to = from);
+        short.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
         Ok(journal.lock().insert_if_new(short, now, self.window_ms)?)
     }
 }
@@ -94,12 +84,7 @@ impl NonceJournal {
         })
     }
 
-    fn insert_if_new(
-        &mut self,
-        digest: [u8; DIGEST_LENGTH],
-        now: Time,
-        window_ms: i64,
-    ) -> Result<bool, Fault> {
+    fn insert_if_new(&mut self, digest: [u8; DIGEST_LENGTH], now: Time, window_ms: i64) -> Result<bool, Fault> {
         if now.ms() - self.started_at.ms() > 2 * window_ms {
             self.rotate(now)?;
         }
@@ -107,13 +92,9 @@ impl NonceJournal {
             return Ok(false);
         }
         let mut record = [0; ENTRY_LENGTH];
-        record
-            .iter_mut()
-            .zip(digest)
-            .for_each(|(to, from)| *to = from);
+        record.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
         let at = record.iter_mut().skip(DIGEST_LENGTH);
-        at.zip(now.ms().to_be_bytes())
-            .for_each(|(to, from)| *to = from);
+        at.zip(now.ms().to_be_bytes()).for_each(|(to, from)| *to = from);
         self.current
             .file
             .write_all(&record)

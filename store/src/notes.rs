@@ -109,8 +109,7 @@ pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<CommunityNote>, Fau
 /// Removes a note and what it was rated.
 pub fn delete(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
     tx.execute("DELETE FROM note_rating WHERE note_id = $1", &[id.into()])?;
-    tx.execute("DELETE FROM note WHERE id = $1", &[id.into()])
-        .map(|_| ())
+    tx.execute("DELETE FROM note WHERE id = $1", &[id.into()]).map(|_| ())
 }
 
 /// A page of a user's notes in a pool, newest first.
@@ -124,13 +123,7 @@ pub fn page_by_author(
         columns!("WHERE author_id = $1 AND test_mode = $2 AND id > $3 AND id < $4 ORDER BY id"),
         " LIMIT $5"
     );
-    query_page(
-        tx,
-        &[author.into(), test_mode.into()],
-        span,
-        sql,
-        note_from_row,
-    )
+    query_page(tx, &[author.into(), test_mode.into()], span, sql, note_from_row)
 }
 
 /// Sets what a user thinks of a note, in the place of what they thought before; the counters
@@ -151,10 +144,8 @@ pub fn insert_rating(tx: &mut Tx<'_>, id: i64, user: UserId, helpful: bool) -> R
         // It moves from one side to the other.
         (more, fewer) = (more - fewer, fewer - more);
     }
-    let sql =
-        "UPDATE note SET helpful = helpful + $1, not_helpful = not_helpful + $2 WHERE id = $3";
-    tx.execute(sql, &[more.into(), fewer.into(), id.into()])
-        .map(|_| ())
+    let sql = "UPDATE note SET helpful = helpful + $1, not_helpful = not_helpful + $2 WHERE id = $3";
+    tx.execute(sql, &[more.into(), fewer.into(), id.into()]).map(|_| ())
 }
 
 /// Asks for a note on a post; false when the user has done so already.
@@ -183,9 +174,7 @@ pub struct NoteFeedQuery {
 pub fn post_id_at_depth(tx: &mut Tx<'_>, depth: i64) -> Result<i64, Fault> {
     let sql = "SELECT id FROM post WHERE state = 0 AND nullcast = 0 ORDER BY id DESC \
                LIMIT 1 OFFSET $1";
-    Ok(tx
-        .query_row(sql, &[depth.into()], |row| row.int(0))?
-        .unwrap_or(0))
+    Ok(tx.query_row(sql, &[depth.into()], |row| row.int(0))?.unwrap_or(0))
 }
 
 /// Posts of a feed, everyone may see them: not the writer's own, and none that the writer has a
@@ -209,11 +198,7 @@ macro_rules! fit {
 }
 
 /// A page of a feed, newest first.
-pub fn eligible_posts(
-    tx: &mut Tx<'_>,
-    feed: &NoteFeedQuery,
-    span: &PageRange,
-) -> Result<Vec<PostId>, Fault> {
+pub fn eligible_posts(tx: &mut Tx<'_>, feed: &NoteFeedQuery, span: &PageRange) -> Result<Vec<PostId>, Fault> {
     let recent = fit!("post p");
     let asked = fit!(
         "(SELECT DISTINCT post_id FROM note_request WHERE post_id > $1 AND post_id < $2) r \

@@ -31,12 +31,7 @@ pub fn insert(tx: &mut Tx<'_>, user: UserId, text: &str, path: &str) -> Result<(
 }
 
 /// What somebody was told below an id, newest first.
-pub fn list_before(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    below: i64,
-    limit: i64,
-) -> Result<Vec<Notification>, Fault> {
+pub fn list_before(tx: &mut Tx<'_>, user: UserId, below: i64, limit: i64) -> Result<Vec<Notification>, Fault> {
     let sql = "SELECT id, text, path FROM notification WHERE user_id = $1 AND id < $2 \
                ORDER BY id DESC LIMIT $3";
     tx.query_rows(sql, &[user.into(), below.into(), limit.into()], |row| {
@@ -52,8 +47,5 @@ pub fn list_before(
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM notification WHERE id IN (SELECT id FROM notification WHERE id < $1 \
                ORDER BY id LIMIT $2)";
-    tx.execute(
-        sql,
-        &[base::id::first_snowflake_at(before).into(), limit.into()],
-    )
+    tx.execute(sql, &[base::id::first_snowflake_at(before).into(), limit.into()])
 }

@@ -198,9 +198,7 @@ impl TableDefinition {
     fn page_sql(&self) -> String {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name).collect();
         let key: Vec<&str> = names.iter().take(self.key_length).copied().collect();
-        let places: Vec<String> = (1..=self.key_length)
-            .map(|place| format!("${place}"))
-            .collect();
+        let places: Vec<String> = (1..=self.key_length).map(|place| format!("${place}")).collect();
         let only = if self.row_filter.is_empty() {
             String::new()
         } else {
@@ -233,11 +231,7 @@ impl TableDefinition {
             })
             .collect();
         let rows = if is_typed {
-            format!(
-                "SELECT {}{values} WHERE {}",
-                cells.join(", "),
-                self.insert_condition
-            )
+            format!("SELECT {}{values} WHERE {}", cells.join(", "), self.insert_condition)
         } else {
             format!("VALUES ({}{values})", cells.join(", "))
         };
@@ -307,18 +301,10 @@ fn cell_from_row(row: &SqlRow<'_, '_>, place: usize, kind: ColumnType) -> Result
 }
 
 /// Adds a row and moves what moves with it.
-pub fn insert_row(
-    tx: &mut Tx<'_>,
-    table: &PortableTable,
-    row: &[CellValue],
-) -> Result<InsertOutcome, Fault> {
+pub fn insert_row(tx: &mut Tx<'_>, table: &PortableTable, row: &[CellValue]) -> Result<InsertOutcome, Fault> {
     let args: Vec<SqlValue<'_>> = row.iter().map(CellValue::as_sql_value).collect();
     if tx.execute(table.insert_sql, &args)? == 0 {
-        let key: Vec<SqlValue<'_>> = row
-            .iter()
-            .take(table.key_length)
-            .map(CellValue::as_sql_value)
-            .collect();
+        let key: Vec<SqlValue<'_>> = row.iter().take(table.key_length).map(CellValue::as_sql_value).collect();
         let same = tx.query_row(table.find_same_sql, &key, |_| Ok(()))?;
         return Ok(same.map_or(InsertOutcome::Refused, |()| InsertOutcome::AlreadyExists));
     }
@@ -468,9 +454,7 @@ mod tests {
     #[test]
     fn every_table_is_carried_or_left_out_for_a_reason() {
         let carried = all_tables().iter().map(|table| table.name);
-        let left = LEFT_OUT
-            .iter()
-            .flat_map(|(_, tables)| tables.iter().copied());
+        let left = LEFT_OUT.iter().flat_map(|(_, tables)| tables.iter().copied());
         let known: Vec<&str> = SPOKEN.iter().copied().chain(carried).chain(left).collect();
         let once: BTreeSet<&str> = known.iter().copied().collect();
         assert_eq!(known.len(), once.len(), "a table is named twice");
@@ -499,15 +483,9 @@ mod tests {
         ];
         let there = schema::declared_tables();
         for table in all_tables() {
-            let mut columns: BTreeSet<&str> =
-                there[table.name].iter().map(String::as_str).collect();
+            let mut columns: BTreeSet<&str> = there[table.name].iter().map(String::as_str).collect();
             for column in table.columns {
-                assert!(
-                    columns.remove(column.name),
-                    "{}.{}",
-                    table.name,
-                    column.name
-                );
+                assert!(columns.remove(column.name), "{}.{}", table.name, column.name);
             }
             columns.retain(|column| !made.contains(&(table.name, *column)));
             assert!(columns.is_empty(), "{}: {columns:?}", table.name);
@@ -519,8 +497,7 @@ mod tests {
         let mut seen: Vec<&str> = SPOKEN.to_vec();
         for table in all_tables() {
             for column in table.columns {
-                if let ColumnType::Reference(other) | ColumnType::OptReference(other) = column.kind
-                {
+                if let ColumnType::Reference(other) | ColumnType::OptReference(other) = column.kind {
                     assert!(seen.contains(&other), "{} before {other}", table.name);
                     let known = table_definitions::REFERENCED_TABLES
                         .iter()

@@ -8,8 +8,8 @@ use crate::db::SqlRow;
 pub(crate) use insertion::add_to_author_counts;
 pub use insertion::{NewPostDetails, insert, insert_without_counts, replace_placeholder};
 pub use pages::{
-    PageRange, PostText, count_videos_since, find_texts, list_ids_by_author, list_live_between,
-    list_own_posts, list_recent, list_recent_by_authors, page_by_author, page_mentioning,
+    PageRange, PostText, count_videos_since, find_texts, list_ids_by_author, list_live_between, list_own_posts,
+    list_recent, list_recent_by_authors, page_by_author, page_mentioning,
 };
 pub use removal::{delete, removal_times};
 
@@ -27,12 +27,7 @@ pub enum PostState {
 }
 
 impl PostState {
-    const ALL: [Self; 4] = [
-        Self::Live,
-        Self::Superseded,
-        Self::Deleted,
-        Self::Placeholder,
-    ];
+    const ALL: [Self; 4] = [Self::Live, Self::Superseded, Self::Deleted, Self::Placeholder];
 
     pub(crate) fn to_number(self) -> i64 {
         match self {
@@ -44,9 +39,7 @@ impl PostState {
     }
 
     pub(crate) fn from_number(number: i64) -> Result<Self, Fault> {
-        let known = Self::ALL
-            .into_iter()
-            .find(|state| state.to_number() == number);
+        let known = Self::ALL.into_iter().find(|state| state.to_number() == number);
         known.ok_or_else(|| Fault::new(format!("a post in state {number}")))
     }
 }
@@ -234,20 +227,11 @@ pub fn highest_id(tx: &mut Tx<'_>) -> Result<PostId, Fault> {
 }
 
 /// Whether the author has a live post above an id with the same fingerprint.
-pub fn has_duplicate(
-    tx: &mut Tx<'_>,
-    author: UserId,
-    fingerprint: &[u8],
-    above: i64,
-) -> Result<bool, Fault> {
+pub fn has_duplicate(tx: &mut Tx<'_>, author: UserId, fingerprint: &[u8], above: i64) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM post WHERE author_id = $1 AND fingerprint = $2 AND state = 0 \
                AND id > $3 LIMIT 1";
     Ok(tx
-        .query_row(
-            sql,
-            &[author.into(), fingerprint.into(), above.into()],
-            |_| Ok(()),
-        )?
+        .query_row(sql, &[author.into(), fingerprint.into(), above.into()], |_| Ok(()))?
         .is_some())
 }
 
@@ -269,9 +253,7 @@ pub fn newest_version(tx: &mut Tx<'_>, root: PostId) -> Result<Option<Post>, Fau
 /// Whether a post mentions a user.
 pub fn is_mentioned(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM mention WHERE user_id = $1 AND post_id = $2";
-    Ok(tx
-        .query_row(sql, &[user.into(), post.into()], |_| Ok(()))?
-        .is_some())
+    Ok(tx.query_row(sql, &[user.into(), post.into()], |_| Ok(()))?.is_some())
 }
 
 /// Whom a post mentions, in no particular order.

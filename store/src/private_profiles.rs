@@ -32,9 +32,7 @@ pub fn find_by_user(tx: &mut Tx<'_>, user: UserId) -> Result<PrivateProfile, Fau
 /// Birth dates and genders of some users, of those who told any.
 pub fn list_demographics(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<(i64, String, i64)>, Fault> {
     let sql = "SELECT user_id, born_on, gender FROM particulars WHERE user_id = $1";
-    tx.query_by_keys(sql, users, &[], |row| {
-        Ok((row.int(0)?, row.text(1)?, row.int(2)?))
-    })
+    tx.query_by_keys(sql, users, &[], |row| Ok((row.int(0)?, row.text(1)?, row.int(2)?)))
 }
 
 /// Writes down what is known of a user.

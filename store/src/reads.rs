@@ -28,16 +28,13 @@ pub fn record_reads(tx: &mut Tx<'_>, app: AppId, day: i64, posts: &[PostId]) -> 
     }
     let sql = "INSERT INTO app_read (app_id, day, posts) VALUES ($1, $2, $3) \
                ON CONFLICT (app_id, day) DO UPDATE SET posts = app_read.posts + excluded.posts";
-    tx.execute(sql, &[app.into(), day.into(), new.into()])
-        .map(|_| ())
+    tx.execute(sql, &[app.into(), day.into(), new.into()]).map(|_| ())
 }
 
 /// The days from one on, oldest first, on which an app was given posts, and how many.
 pub fn daily_counts(tx: &mut Tx<'_>, app: AppId, from: i64) -> Result<Vec<(i64, i64)>, Fault> {
     let sql = "SELECT day, posts FROM app_read WHERE app_id = $1 AND day >= $2 ORDER BY day";
-    tx.query_rows(sql, &[app.into(), from.into()], |row| {
-        Ok((row.int(0)?, row.int(1)?))
-    })
+    tx.query_rows(sql, &[app.into(), from.into()], |row| Ok((row.int(0)?, row.int(1)?)))
 }
 
 /// Forgets which posts were given before a day, and how many were before another; how many rows.

@@ -13,8 +13,7 @@ pub(crate) use indexes::intern_sql;
 pub use indexes::{IndexedFields, RecordIndex, sync_indexes};
 pub use line_items::servable_line_items;
 pub use listing::{
-    OrderValue, RecordCursor, RecordListing, RecordOrder, RecordOrderKey, RecordPage,
-    compare_cursors, page_with_total,
+    OrderValue, RecordCursor, RecordListing, RecordOrder, RecordOrderKey, RecordPage, compare_cursors, page_with_total,
 };
 
 /// Where a record is shown.
@@ -109,21 +108,13 @@ pub fn lock(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<(), Fault> {
 
 /// The record of a kind with an id, whoever's it is.
 pub fn find_by_id(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<Option<RecordRow>, Fault> {
-    let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM ads_record WHERE kind = $1 AND id = $2"
-    );
+    let sql = concat!("SELECT ", columns!(), " FROM ads_record WHERE kind = $1 AND id = $2");
     tx.query_row(sql, &[kind.into(), id.into()], record_from_row)
 }
 
 /// The records of a kind with these ids, in no order; unknown ids are left out.
 pub fn find_by_ids(tx: &mut Tx<'_>, kind: &str, ids: &[i64]) -> Result<Vec<RecordRow>, Fault> {
-    let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM ads_record WHERE id = $1 AND kind = $2"
-    );
+    let sql = concat!("SELECT ", columns!(), " FROM ads_record WHERE id = $1 AND kind = $2");
     tx.query_by_keys(sql, ids, &[kind.into()], record_from_row)
 }
 
@@ -219,22 +210,13 @@ pub fn list_all_by_field(
 }
 
 /// The records of a kind in an account that are shown and have a name, in lower case.
-pub fn list_by_name(
-    tx: &mut Tx<'_>,
-    kind: &str,
-    account: i64,
-    name_key: &[u8],
-) -> Result<Vec<RecordRow>, Fault> {
+pub fn list_by_name(tx: &mut Tx<'_>, kind: &str, account: i64, name_key: &[u8]) -> Result<Vec<RecordRow>, Fault> {
     let sql = concat!(
         "SELECT ",
         columns!(),
         " FROM ads_record WHERE kind = $1 AND account_id = $2 AND name_key = $3 AND level = 0"
     );
-    tx.query_rows(
-        sql,
-        &[kind.into(), account.into(), name_key.into()],
-        record_from_row,
-    )
+    tx.query_rows(sql, &[kind.into(), account.into(), name_key.into()], record_from_row)
 }
 
 /// How many there are of those that [`with`] finds.

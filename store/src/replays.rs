@@ -19,12 +19,7 @@ pub enum ReplayState {
 }
 
 impl ReplayState {
-    const ALL: [Self; 4] = [
-        Self::Enqueuing,
-        Self::Sending,
-        Self::Complete,
-        Self::Incomplete,
-    ];
+    const ALL: [Self; 4] = [Self::Enqueuing, Self::Sending, Self::Complete, Self::Incomplete];
 
     const fn to_number(self) -> i64 {
         match self {
@@ -45,9 +40,7 @@ impl ReplayState {
     }
 
     fn from_number(number: i64) -> Result<Self, Fault> {
-        let known = Self::ALL
-            .into_iter()
-            .find(|state| state.to_number() == number);
+        let known = Self::ALL.into_iter().find(|state| state.to_number() == number);
         known.ok_or_else(|| Fault::new(format!("a replay in state {number}")))
     }
 }
@@ -114,11 +107,7 @@ pub fn insert(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Fault> {
 
 /// The replays that are under way.
 pub fn list_running(tx: &mut Tx<'_>) -> Result<Vec<Replay>, Fault> {
-    tx.query_rows(
-        columns!("WHERE state < 2 ORDER BY webhook_id"),
-        &[],
-        replay_from_row,
-    )
+    tx.query_rows(columns!("WHERE state < 2 ORDER BY webhook_id"), &[], replay_from_row)
 }
 
 /// Forgets the replays of a webhook.
@@ -135,12 +124,7 @@ pub fn list_by_webhook(tx: &mut Tx<'_>, webhook_id: i64, limit: i64) -> Result<V
 
 /// Says how far a replay has come, if it was where it is thought to be: of several nodes one
 /// takes it on.
-pub fn advance(
-    tx: &mut Tx<'_>,
-    replay: &Replay,
-    taken: (Time, i64),
-    state: ReplayState,
-) -> Result<bool, Fault> {
+pub fn advance(tx: &mut Tx<'_>, replay: &Replay, taken: (Time, i64), state: ReplayState) -> Result<bool, Fault> {
     let sql = "UPDATE replay SET taken_at = $1, taken_seq = $2, state = $3 \
                WHERE id = $4 AND taken_at = $5 AND taken_seq = $6 AND state = $7";
     let args = [
@@ -156,11 +140,7 @@ pub fn advance(
 }
 
 /// Where the next first sendings of a replay's span are, in the order in which things happened.
-pub fn next_deliveries(
-    tx: &mut Tx<'_>,
-    replay: &Replay,
-    limit: i64,
-) -> Result<Vec<(Time, i64)>, Fault> {
+pub fn next_deliveries(tx: &mut Tx<'_>, replay: &Replay, limit: i64) -> Result<Vec<(Time, i64)>, Fault> {
     let sql = "SELECT at, seq FROM delivery WHERE webhook_id = $1 AND (at, seq) > ($2, $3) \
                AND at < $4 AND job_id = 0 ORDER BY at, seq LIMIT $5";
     let (at, seq) = replay.enqueued_to;

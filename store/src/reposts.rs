@@ -24,12 +24,7 @@ pub fn add_to_post_count(tx: &mut Tx<'_>, post: PostId, by: i64) -> Result<bool,
 
 /// A user's live repost of a post: the one that everyone sees, or the one that is for promotion
 /// only. There may be both.
-pub fn find_by_user(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    post: PostId,
-    nullcast: bool,
-) -> Result<Option<PostId>, Fault> {
+pub fn find_by_user(tx: &mut Tx<'_>, user: UserId, post: PostId, nullcast: bool) -> Result<Option<PostId>, Fault> {
     let sql = "SELECT id FROM post WHERE repost_of_id = $1 AND author_id = $2 AND nullcast = $3 \
                AND state = 0";
     let args = [post.into(), user.into(), nullcast.into()];
@@ -45,18 +40,12 @@ pub fn list_nullcast(tx: &mut Tx<'_>, post: PostId) -> Result<Vec<PostId>, Fault
 
 /// A page of a post's reposts, latest first: who reposted it, and the repost's id.
 pub fn page_by_post(tx: &mut Tx<'_>, post: PostId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
-    let sql = edge_page_query!(
-        "SELECT author_id, id FROM post WHERE repost_of_id = $1 AND state = 0 AND nullcast = 0"
-    );
+    let sql = edge_page_query!("SELECT author_id, id FROM post WHERE repost_of_id = $1 AND state = 0 AND nullcast = 0");
     edges::edge_page(tx, post, span, sql)
 }
 
 /// A page of an author's posts that others reposted, newest first; both ends are the post's id.
-pub fn page_reposted_of_author(
-    tx: &mut Tx<'_>,
-    author: UserId,
-    span: &PageRange,
-) -> Result<Vec<Edge>, Fault> {
+pub fn page_reposted_of_author(tx: &mut Tx<'_>, author: UserId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
     let sql = edge_page_query!(
         "SELECT id, id FROM post WHERE author_id = $1 AND state = 0 \
          AND repost_count + imported_repost_count > 0 AND (imported_repost_count > 0 OR EXISTS \
@@ -74,10 +63,6 @@ pub fn page_quotes(tx: &mut Tx<'_>, post: PostId, span: &PageRange) -> Result<Ve
          AND id > $4 AND id < $5 ORDER BY id",
         " LIMIT $6"
     );
-    let of = [
-        post.into(),
-        span.without_replies.into(),
-        span.without_reposts.into(),
-    ];
+    let of = [post.into(), span.without_replies.into(), span.without_reposts.into()];
     query_page(tx, &of, span, sql, |row| Ok((row.int(0)?, row.int(0)?)))
 }

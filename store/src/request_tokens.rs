@@ -92,10 +92,7 @@ pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<RequestToken>, 
 
 /// Stores a new request token by its digest.
 pub fn insert(tx: &mut Tx<'_>, token: &RequestToken, digest: &[u8; 32]) -> Result<(), Fault> {
-    let secret = tx.encrypt(
-        &secret_encryption_context(token.id),
-        token.secret.expose_secret(),
-    )?;
+    let secret = tx.encrypt(&secret_encryption_context(token.id), token.secret.expose_secret())?;
     let sql = "INSERT INTO oauth1_request (digest, id, app_id, permission, callback, secret, \
                created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     let args = [
@@ -112,20 +109,10 @@ pub fn insert(tx: &mut Tx<'_>, token: &RequestToken, digest: &[u8; 32]) -> Resul
 }
 
 /// Approves a request token that waits; false when it does not, or no longer.
-pub fn approve(
-    tx: &mut Tx<'_>,
-    digest: &[u8; 32],
-    user: UserId,
-    verifier_digest: &[u8; 32],
-) -> Result<bool, Fault> {
+pub fn approve(tx: &mut Tx<'_>, digest: &[u8; 32], user: UserId, verifier_digest: &[u8; 32]) -> Result<bool, Fault> {
     let sql = "UPDATE oauth1_request SET state = 1, user_id = $1, verifier_digest = $2 \
                WHERE digest = $3 AND state = 0 AND expires_at > $4";
-    let args = [
-        user.into(),
-        verifier_digest.into(),
-        digest.into(),
-        tx.now().into(),
-    ];
+    let args = [user.into(), verifier_digest.into(), digest.into(), tx.now().into()];
     Ok(tx.execute(sql, &args)? > 0)
 }
 

@@ -49,10 +49,7 @@ pub struct StreamRule {
 
 macro_rules! columns {
     ($after:expr) => {
-        concat!(
-            "SELECT id, app_id, value, tag, created_at FROM rule ",
-            $after
-        )
+        concat!("SELECT id, app_id, value, tag, created_at FROM rule ", $after)
     };
 }
 
@@ -67,12 +64,7 @@ fn rule_from_row(row: &SqlRow<'_, '_>) -> Result<StreamRule, Fault> {
 }
 
 /// Stores a rule; false when the app has one with this canonical form already.
-pub fn insert(
-    tx: &mut Tx<'_>,
-    product: StreamProduct,
-    rule: &StreamRule,
-    digest: &[u8; 32],
-) -> Result<bool, Fault> {
+pub fn insert(tx: &mut Tx<'_>, product: StreamProduct, rule: &StreamRule, digest: &[u8; 32]) -> Result<bool, Fault> {
     let sql = "INSERT INTO rule (id, app_id, product, value, digest, tag, created_at) \
                VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING";
     let args = [
@@ -108,28 +100,14 @@ pub fn list_by_app(
     limit: i64,
 ) -> Result<Vec<StreamRule>, Fault> {
     let sql = columns!("WHERE app_id = $1 AND product = $2 AND id > $3 ORDER BY id LIMIT $4");
-    let args = [
-        app.into(),
-        product.name().into(),
-        after.into(),
-        limit.into(),
-    ];
+    let args = [app.into(), product.name().into(), after.into(), limit.into()];
     tx.query_rows(sql, &args, rule_from_row)
 }
 
 /// A rule of an app; none when the app has none with this id.
-pub fn find_by_id(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    product: StreamProduct,
-    id: i64,
-) -> Result<Option<StreamRule>, Fault> {
+pub fn find_by_id(tx: &mut Tx<'_>, app: AppId, product: StreamProduct, id: i64) -> Result<Option<StreamRule>, Fault> {
     let sql = columns!("WHERE id = $1 AND app_id = $2 AND product = $3");
-    tx.query_row(
-        sql,
-        &[id.into(), app.into(), product.name().into()],
-        rule_from_row,
-    )
+    tx.query_row(sql, &[id.into(), app.into(), product.name().into()], rule_from_row)
 }
 
 /// How many rules an app has.

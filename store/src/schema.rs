@@ -23,10 +23,7 @@ pub(crate) fn declared_tables() -> BTreeMap<String, Vec<String>> {
                     table = Some((*name).to_owned());
                 }
                 ["ALTER", "TABLE", name, "ADD", "COLUMN", column, ..] => {
-                    found
-                        .entry((*name).to_owned())
-                        .or_default()
-                        .push((*column).to_owned());
+                    found.entry((*name).to_owned()).or_default().push((*column).to_owned());
                 }
                 ["DROP", "TABLE", name, ..] => {
                     found.remove(name.trim_end_matches(';'));

@@ -86,10 +86,7 @@ fn session_from_row(row: &SqlRow<'_, '_>) -> Result<(UserSession, Vec<u8>), Faul
     Ok((session, row.bytes(3)?))
 }
 
-fn decrypt_form_key(
-    tx: &Tx<'_>,
-    (mut session, sealed): (UserSession, Vec<u8>),
-) -> Result<UserSession, Fault> {
+fn decrypt_form_key(tx: &Tx<'_>, (mut session, sealed): (UserSession, Vec<u8>)) -> Result<UserSession, Fault> {
     session.form_key = tx.decrypt(&encryption_context(&session.digest), &sealed)?;
     Ok(session)
 }
@@ -102,33 +99,18 @@ pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32], now: Time) -> Result<Option<User
 }
 
 /// The live sessions of a user, last used first.
-pub fn list(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    now: Time,
-    limit: i64,
-) -> Result<Vec<UserSession>, Fault> {
+pub fn list(tx: &mut Tx<'_>, user: UserId, now: Time, limit: i64) -> Result<Vec<UserSession>, Fault> {
     let sql = columns!(
         "session.user_id = $1 AND session.last_seen_at > $2 - session.ttl_ms \
          ORDER BY session.last_seen_at DESC, session.id DESC LIMIT $3"
     );
-    let found = tx.query_rows(
-        sql,
-        &[user.into(), now.into(), limit.into()],
-        session_from_row,
-    )?;
-    found
-        .into_iter()
-        .map(|found| decrypt_form_key(tx, found))
-        .collect()
+    let found = tx.query_rows(sql, &[user.into(), now.into(), limit.into()], session_from_row)?;
+    found.into_iter().map(|found| decrypt_form_key(tx, found)).collect()
 }
 
 /// Begins a session.
 pub fn insert(tx: &mut Tx<'_>, new: &NewSession<'_>, now: Time) -> Result<(), Fault> {
-    let form_key = tx.encrypt(
-        &encryption_context(new.digest),
-        new.form_key.expose_secret(),
-    )?;
+    let form_key = tx.encrypt(&encryption_context(new.digest), new.form_key.expose_secret())?;
     let sql = "INSERT INTO session (digest, user_id, form_key, created_at, last_seen_at, ttl_ms, \
                address, user_agent) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     let args = [
@@ -145,12 +127,7 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewSession<'_>, now: Time) -> Result<(), Fa
 }
 
 /// Gives a live session another text and another form key; false when it is not live any more.
-pub fn rotate(
-    tx: &mut Tx<'_>,
-    old: &[u8; 32],
-    digest: &[u8; 32],
-    form_key: &Secret,
-) -> Result<bool, Fault> {
+pub fn rotate(tx: &mut Tx<'_>, old: &[u8; 32], digest: &[u8; 32], form_key: &Secret) -> Result<bool, Fault> {
     let form_key = tx.encrypt(&encryption_context(digest), form_key.expose_secret())?;
     let sql = "UPDATE session SET digest = $1, form_key = $2 \
                WHERE digest = $3 AND revoked_at IS NULL";
@@ -158,20 +135,11 @@ pub fn rotate(
 }
 
 /// Says that a session was used just now.
-pub fn touch(
-    tx: &mut Tx<'_>,
-    id: i64,
-    address: &str,
-    user_agent: &str,
-    now: Time,
-) -> Result<(), Fault> {
+pub fn touch(tx: &mut Tx<'_>, id: i64, address: &str, user_agent: &str, now: Time) -> Result<(), Fault> {
     let sql = "UPDATE session SET last_seen_at = $1, address = $2, user_agent = $3 \
                WHERE id = $4 AND revoked_at IS NULL AND last_seen_at < $1";
-    tx.execute(
-        sql,
-        &[now.into(), address.into(), user_agent.into(), id.into()],
-    )
-    .map(|_| ())
+    tx.execute(sql, &[now.into(), address.into(), user_agent.into(), id.into()])
+        .map(|_| ())
 }
 
 /// Ends one session of a user; false when it was not live.
@@ -182,12 +150,7 @@ pub fn revoke(tx: &mut Tx<'_>, user: UserId, id: i64, now: Time) -> Result<bool,
 }
 
 /// Ends all sessions of a user but one; how many.
-pub fn revoke_others(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    but: Option<i64>,
-    now: Time,
-) -> Result<u64, Fault> {
+pub fn revoke_others(tx: &mut Tx<'_>, user: UserId, but: Option<i64>, now: Time) -> Result<u64, Fault> {
     let sql = "UPDATE session SET revoked_at = $1 \
                WHERE user_id = $2 AND id <> $3 AND revoked_at IS NULL";
     tx.execute(sql, &[now.into(), user.into(), but.unwrap_or(0).into()])

@@ -11,9 +11,7 @@ use crate::db::SqlRow;
 use crate::edges::{edge_page_query, typed_edge_page};
 use crate::posts::PageRange;
 
-pub use participants::{
-    SpaceRole, add_role, buyer_page, count_role, has_role, list_hosts_and_speakers, remove_role,
-};
+pub use participants::{SpaceRole, add_role, buyer_page, count_role, has_role, list_hosts_and_speakers, remove_role};
 pub use search::{index_words, remove_words, search_titles};
 pub use topics::{SpaceTopic, add_topic, find_or_insert_topic, find_topics, topics_by_spaces};
 
@@ -43,9 +41,7 @@ impl SpaceState {
     }
 
     fn from_number(number: i64) -> Result<Self, Fault> {
-        let known = Self::ALL
-            .into_iter()
-            .find(|state| state.to_number() == number);
+        let known = Self::ALL.into_iter().find(|state| state.to_number() == number);
         known.ok_or_else(|| Fault::new(format!("a space in state {number}")))
     }
 
@@ -142,10 +138,7 @@ pub fn list_active_by_creators(tx: &mut Tx<'_>, creators: &[UserId]) -> Result<V
 
 /// The spaces before an id, newest first.
 pub fn list(tx: &mut Tx<'_>, before: i64, limit: i64) -> Result<Vec<Space>, Fault> {
-    let sql = columns!(
-        "SELECT ",
-        " FROM space WHERE id < $1 ORDER BY id DESC LIMIT $2"
-    );
+    let sql = columns!("SELECT ", " FROM space WHERE id < $1 ORDER BY id DESC LIMIT $2");
     tx.query_rows(sql, &[before.into(), limit.into()], space_from_row)
 }
 
@@ -203,11 +196,7 @@ pub fn share_post(tx: &mut Tx<'_>, space: i64, post: PostId) -> Result<bool, Fau
 
 /// A page of the posts that were shared in a space, latest first: the post and the share's own
 /// number.
-pub fn page_of_shared_posts(
-    tx: &mut Tx<'_>,
-    space: i64,
-    span: &PageRange,
-) -> Result<Vec<(PostId, i64)>, Fault> {
+pub fn page_of_shared_posts(tx: &mut Tx<'_>, space: i64, span: &PageRange) -> Result<Vec<(PostId, i64)>, Fault> {
     let sql = edge_page_query!("SELECT post_id, id FROM space_post WHERE space_id = $1");
     typed_edge_page(tx, space, span, sql)
 }

@@ -11,9 +11,7 @@ use base::{Clock, Error, Fault, Rng};
 use tokio::sync::{oneshot, watch};
 
 use crate::context::StoreContext;
-use crate::db::{
-    AppliedMigration, Database, DatabaseLocation, MigrationStatus, TransactionWork, sqlite,
-};
+use crate::db::{AppliedMigration, Database, DatabaseLocation, MigrationStatus, TransactionWork, sqlite};
 use crate::{event_log, meta, user_search};
 
 /// Users whose words are put in at once, in a database that is older than the words.
@@ -70,10 +68,7 @@ impl Store {
     fn connect_database(options: StoreOptions) -> Result<Self, Fault> {
         let lock = lock_data_folder(&options)?;
         let known = Database::migration_status(&options.location)?;
-        let missing = known
-            .iter()
-            .filter(|migration| migration.applied_at.is_none())
-            .count();
+        let missing = known.iter().filter(|migration| migration.applied_at.is_none()).count();
         if missing > 0 && !options.migrate {
             return Err(Fault::new(format!(
                 "{missing} migrations are missing: run `locum migrate up`"
@@ -89,14 +84,7 @@ impl Store {
             delivery_commits: watch::Sender::new(0),
             log_base: AtomicI64::new(0),
         });
-        let open = || {
-            Database::open(
-                &options.location,
-                options.connections,
-                options.node,
-                &context,
-            )
-        };
+        let open = || Database::open(&options.location, options.connections, options.node, &context);
         let mut applied = Vec::new();
         if missing > 0 {
             if missing < known.len() {
@@ -119,9 +107,7 @@ impl Store {
     }
 
     /// What is applied and what is missing, without touching anything.
-    pub async fn migration_status(
-        location: DatabaseLocation,
-    ) -> Result<Vec<MigrationStatus>, Fault> {
+    pub async fn migration_status(location: DatabaseLocation) -> Result<Vec<MigrationStatus>, Fault> {
         run_blocking(move || Database::migration_status(&location)).await
     }
 
@@ -139,10 +125,7 @@ impl Store {
     }
 
     /// Runs `work` in a transaction; answers once it is on disk.
-    pub async fn write<T: Send + 'static>(
-        &self,
-        work: impl TransactionWork<T>,
-    ) -> Result<T, Error> {
+    pub async fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
         self.db.write(work).await
     }
 
@@ -177,9 +160,7 @@ impl Store {
         let location = self.location.clone();
         run_blocking(move || match location {
             DatabaseLocation::File(from) => sqlite::copy_database(&from, &to),
-            DatabaseLocation::Server(_) => {
-                Err(Fault::new("a database server is copied with its own tools"))
-            }
+            DatabaseLocation::Server(_) => Err(Fault::new("a database server is copied with its own tools")),
         })
         .await
     }
@@ -209,14 +190,10 @@ fn error_to_fault(stop: Error) -> Fault {
 }
 
 /// Connecting blocks, and may not be done where asynchronous work is driven.
-async fn run_blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
-) -> Result<T, Fault> {
+async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Fault> + Send + 'static) -> Result<T, Fault> {
     let (reply, answer) = oneshot::channel();
     let run = move || drop(reply.send(work()));
-    let thread = std::thread::Builder::new()
-        .name("store-open".to_owned())
-        .spawn(run);
+    let thread = std::thread::Builder::new().name("store-open".to_owned()).spawn(run);
     thread.map_err(Fault::context("starting a thread"))?;
     answer
         .await
@@ -225,8 +202,7 @@ async fn run_blocking<T: Send + 'static>(
 
 /// The data folder's lock.
 fn lock_data_folder(options: &StoreOptions) -> Result<File, Fault> {
-    std::fs::create_dir_all(&options.data_dir)
-        .map_err(Fault::context("creating the data folder"))?;
+    std::fs::create_dir_all(&options.data_dir).map_err(Fault::context("creating the data folder"))?;
     let path = options.data_dir.join("locum.lock");
     let file = OpenOptions::new()
         .create(true)

@@ -82,10 +82,7 @@ fn oauth1_from_row(row: &SqlRow<'_, '_>) -> Result<EncryptedOAuth1Token, Fault> 
     })
 }
 
-fn decrypt_oauth1(
-    tx: &Tx<'_>,
-    found: Option<EncryptedOAuth1Token>,
-) -> Result<Option<OAuth1Token>, Fault> {
+fn decrypt_oauth1(tx: &Tx<'_>, found: Option<EncryptedOAuth1Token>) -> Result<Option<OAuth1Token>, Fault> {
     let Some(EncryptedOAuth1Token {
         mut token,
         text,
@@ -117,24 +114,14 @@ pub fn find_live_oauth1(
     let sql = "SELECT id, app_id, user_id, permission, token, secret, created_at, revoked_at \
                FROM oauth1_token WHERE app_id = $1 AND user_id = $2 AND permission = $3 \
                AND revoked_at IS NULL";
-    let found = tx.query_row(
-        sql,
-        &[app.into(), user.into(), permission.into()],
-        oauth1_from_row,
-    )?;
+    let found = tx.query_row(sql, &[app.into(), user.into(), permission.into()], oauth1_from_row)?;
     decrypt_oauth1(tx, found)
 }
 
 /// Stores an OAuth 1.0a token.
 pub fn insert_oauth1(tx: &mut Tx<'_>, token: &OAuth1Token) -> Result<(), Fault> {
-    let text = tx.encrypt(
-        &token_encryption_context(token.id),
-        token.token.expose_secret(),
-    )?;
-    let secret = tx.encrypt(
-        &secret_encryption_context(token.id),
-        token.secret.expose_secret(),
-    )?;
+    let text = tx.encrypt(&token_encryption_context(token.id), token.token.expose_secret())?;
+    let secret = tx.encrypt(&secret_encryption_context(token.id), token.secret.expose_secret())?;
     let sql = "INSERT INTO oauth1_token (digest, id, app_id, user_id, permission, token, secret, \
                created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     let digest = token.token.digest();

@@ -38,13 +38,7 @@ pub fn claim_cursor(tx: &mut Tx<'_>, reader: &str) -> Result<i64, Fault> {
 }
 
 /// Notes that a post of an hour speaks of a topic; counts it once.
-pub fn insert_topic_post(
-    tx: &mut Tx<'_>,
-    topic: &str,
-    post: PostId,
-    author: UserId,
-    hour: i64,
-) -> Result<(), Fault> {
+pub fn insert_topic_post(tx: &mut Tx<'_>, topic: &str, post: PostId, author: UserId, hour: i64) -> Result<(), Fault> {
     let sql = "INSERT INTO topic_post (topic, post_id, author_id, hour) VALUES ($1, $2, $3, $4) \
                ON CONFLICT DO NOTHING";
     let args = [topic.into(), post.into(), author.into(), hour.into()];
@@ -55,16 +49,13 @@ pub fn insert_topic_post(
     let sql = "INSERT INTO topic_hour (hour, topic, posts, authors) VALUES ($1, $2, 1, $3) \
                ON CONFLICT (hour, topic) DO UPDATE SET posts = topic_hour.posts + 1, \
                authors = topic_hour.authors + excluded.authors";
-    tx.execute(sql, &[hour.into(), topic.into(), alone.into()])
-        .map(|_| ())
+    tx.execute(sql, &[hour.into(), topic.into(), alone.into()]).map(|_| ())
 }
 
 /// Takes a post away from its topics; how many there were.
 pub fn remove_post(tx: &mut Tx<'_>, post: PostId) -> Result<usize, Fault> {
     let sql = "SELECT topic, author_id, hour FROM topic_post WHERE post_id = $1";
-    let rows = tx.query_rows(sql, &[post.into()], |row| {
-        Ok((row.text(0)?, row.id(1)?, row.int(2)?))
-    })?;
+    let rows = tx.query_rows(sql, &[post.into()], |row| Ok((row.text(0)?, row.id(1)?, row.int(2)?)))?;
     for (topic, author, hour) in &rows {
         let sql = "DELETE FROM topic_post WHERE topic = $1 AND post_id = $2";
         tx.execute(sql, &[topic.into(), post.into()])?;
@@ -76,23 +67,14 @@ pub fn remove_post(tx: &mut Tx<'_>, post: PostId) -> Result<usize, Fault> {
     Ok(rows.len())
 }
 
-fn count_author_posts(
-    tx: &mut Tx<'_>,
-    topic: &str,
-    hour: i64,
-    author: UserId,
-) -> Result<i64, Fault> {
+fn count_author_posts(tx: &mut Tx<'_>, topic: &str, hour: i64, author: UserId) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM topic_post WHERE topic = $1 AND hour = $2 AND author_id = $3";
     let args = [topic.into(), hour.into(), author.into()];
     Ok(tx.query_row(sql, &args, |row| row.int(0))?.unwrap_or(0))
 }
 
 /// Posts of an author that speak of topics.
-pub fn list_posts_by_author(
-    tx: &mut Tx<'_>,
-    author: UserId,
-    limit: i64,
-) -> Result<Vec<PostId>, Fault> {
+pub fn list_posts_by_author(tx: &mut Tx<'_>, author: UserId, limit: i64) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT DISTINCT post_id FROM topic_post WHERE author_id = $1 LIMIT $2";
     tx.query_rows(sql, &[author.into(), limit.into()], |row| row.id(0))
 }
@@ -131,11 +113,7 @@ pub fn list_newest_posts(tx: &mut Tx<'_>, topic: &str, limit: i64) -> Result<Vec
 }
 
 /// What each of some authors wrote about after a post, each topic once an author.
-pub fn list_by_authors(
-    tx: &mut Tx<'_>,
-    authors: &[UserId],
-    after: PostId,
-) -> Result<Vec<String>, Fault> {
+pub fn list_by_authors(tx: &mut Tx<'_>, authors: &[UserId], after: PostId) -> Result<Vec<String>, Fault> {
     let keys: Vec<i64> = authors.iter().map(|author| author.get()).collect();
     let sql = "SELECT DISTINCT topic FROM topic_post WHERE author_id = $1 AND post_id > $2";
     tx.query_by_keys(sql, &keys, &[after.into()], |row| row.text(0))

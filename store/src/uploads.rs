@@ -94,9 +94,7 @@ macro_rules! columns {
 
 fn upload_from_row(row: &SqlRow<'_, '_>) -> Result<MediaUpload, Fault> {
     let state = row.int(6)?;
-    let state = UploadState::ALL
-        .into_iter()
-        .find(|known| known.to_number() == state);
+    let state = UploadState::ALL.into_iter().find(|known| known.to_number() == state);
     let shared_with = row.text(11)?;
     Ok(MediaUpload {
         id: row.id(0)?,
@@ -142,10 +140,7 @@ pub fn insert(tx: &mut Tx<'_>, upload: &MediaUpload) -> Result<(), Fault> {
 }
 
 /// An upload.
-pub fn find_by_id(
-    tx: &mut Tx<'_>,
-    id: Id<marker::MediaMarker>,
-) -> Result<Option<MediaUpload>, Fault> {
+pub fn find_by_id(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<Option<MediaUpload>, Fault> {
     let sql = columns!("SELECT ", " FROM upload WHERE id = $1");
     tx.query_row(sql, &[id.into()], upload_from_row)
 }
@@ -159,23 +154,14 @@ pub fn count_receiving(tx: &mut Tx<'_>, owner: UserId, bound: i64) -> Result<i64
 }
 
 /// Notes a segment, in the place of an earlier one.
-pub fn upsert_segment(
-    tx: &mut Tx<'_>,
-    id: Id<marker::MediaMarker>,
-    place: i64,
-    size: i64,
-) -> Result<(), Fault> {
+pub fn upsert_segment(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, place: i64, size: i64) -> Result<(), Fault> {
     let sql = "INSERT INTO upload_segment (upload_id, place, size) VALUES ($1, $2, $3) \
                ON CONFLICT (upload_id, place) DO UPDATE SET size = excluded.size";
-    tx.execute(sql, &[id.into(), place.into(), size.into()])
-        .map(|_| ())
+    tx.execute(sql, &[id.into(), place.into(), size.into()]).map(|_| ())
 }
 
 /// The segments of an upload, in order.
-pub fn list_segments(
-    tx: &mut Tx<'_>,
-    id: Id<marker::MediaMarker>,
-) -> Result<Vec<UploadSegment>, Fault> {
+pub fn list_segments(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<Vec<UploadSegment>, Fault> {
     let sql = "SELECT place, size FROM upload_segment WHERE upload_id = $1 ORDER BY place";
     tx.query_rows(sql, &[id.into()], |row| {
         Ok(UploadSegment {
@@ -199,21 +185,13 @@ pub fn transition(
 
 /// Takes an upload that received everything to work on it at once; false when it is no longer
 /// receiving.
-pub fn start_processing(
-    tx: &mut Tx<'_>,
-    id: Id<marker::MediaMarker>,
-    leased_until: Time,
-) -> Result<bool, Fault> {
+pub fn start_processing(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, leased_until: Time) -> Result<bool, Fault> {
     let sql = "UPDATE upload SET state = 2, leased_until = $1 WHERE id = $2 AND state = 0";
     Ok(tx.execute(sql, &[leased_until.into(), id.into()])? > 0)
 }
 
 /// Says that nothing comes of an upload, and why.
-pub fn mark_failed(
-    tx: &mut Tx<'_>,
-    id: Id<marker::MediaMarker>,
-    failure: &str,
-) -> Result<(), Fault> {
+pub fn mark_failed(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, failure: &str) -> Result<(), Fault> {
     let sql = "UPDATE upload SET state = 4, failure = $1 WHERE id = $2";
     tx.execute(sql, &[failure.into(), id.into()]).map(|_| ())
 }
@@ -243,11 +221,7 @@ pub fn claim_next(tx: &mut Tx<'_>, leased_until: Time) -> Result<Option<MediaUpl
     };
     let sql = "UPDATE upload SET state = 2, leased_until = $1 WHERE id = $2 AND leased_until = $3 \
                AND (state = 1 OR state = 2)";
-    let args = [
-        leased_until.into(),
-        found.id.into(),
-        found.leased_until.into(),
-    ];
+    let args = [leased_until.into(), found.id.into(), found.leased_until.into()];
     if tx.execute(sql, &args)? == 0 {
         return Ok(None);
     }

@@ -27,21 +27,12 @@ pub struct CredentialLastUse {
 }
 
 /// Adds calls to a window.
-pub fn add_calls(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    operation: &str,
-    started: Time,
-    calls: i64,
-) -> Result<(), Fault> {
+pub fn add_calls(tx: &mut Tx<'_>, app: AppId, operation: &str, started: Time, calls: i64) -> Result<(), Fault> {
     let sql = "INSERT INTO app_use (app_id, operation, started_at, calls) VALUES ($1, $2, $3, $4) \
                ON CONFLICT (app_id, operation, started_at) \
                DO UPDATE SET calls = app_use.calls + excluded.calls";
-    tx.execute(
-        sql,
-        &[app.into(), operation.into(), started.into(), calls.into()],
-    )
-    .map(|_| ())
+    tx.execute(sql, &[app.into(), operation.into(), started.into(), calls.into()])
+        .map(|_| ())
 }
 
 /// Says that a credential was used at a moment.
@@ -62,12 +53,7 @@ pub fn record_credential_use(
 }
 
 /// The calls of an app in the windows from a moment on, oldest first.
-pub fn list_calls(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    from: Time,
-    limit: i64,
-) -> Result<Vec<OperationCalls>, Fault> {
+pub fn list_calls(tx: &mut Tx<'_>, app: AppId, from: Time, limit: i64) -> Result<Vec<OperationCalls>, Fault> {
     let sql = "SELECT operation, started_at, calls FROM app_use \
                WHERE app_id = $1 AND started_at >= $2 ORDER BY started_at, operation LIMIT $3";
     tx.query_rows(sql, &[app.into(), from.into(), limit.into()], |row| {
@@ -80,11 +66,7 @@ pub fn list_calls(
 }
 
 /// When an app last used its credentials: one row for itself and one for each user asked for.
-pub fn list_last_uses(
-    tx: &mut Tx<'_>,
-    app: AppId,
-    user: Option<UserId>,
-) -> Result<Vec<CredentialLastUse>, Fault> {
+pub fn list_last_uses(tx: &mut Tx<'_>, app: AppId, user: Option<UserId>) -> Result<Vec<CredentialLastUse>, Fault> {
     let sql = "SELECT kind, user_id, last_used_at FROM credential_use \
                WHERE app_id = $1 AND (user_id = 0 OR user_id = $2) ORDER BY kind, user_id";
     let user = user.map_or(0, UserId::get);
@@ -99,8 +81,5 @@ pub fn list_last_uses(
 
 /// Forgets the calls of windows that began before a moment; how many rows.
 pub fn prune(tx: &mut Tx<'_>, before: Time) -> Result<u64, Fault> {
-    tx.execute(
-        "DELETE FROM app_use WHERE started_at < $1",
-        &[before.into()],
-    )
+    tx.execute("DELETE FROM app_use WHERE started_at < $1", &[before.into()])
 }

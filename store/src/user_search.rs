@@ -55,11 +55,7 @@ pub(crate) fn remove_user(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
 }
 
 /// [`put`] anew, when what the words come from is another than before.
-pub(crate) fn reindex_user(
-    tx: &mut Tx<'_>,
-    before: Option<&User>,
-    user: &User,
-) -> Result<(), Fault> {
+pub(crate) fn reindex_user(tx: &mut Tx<'_>, before: Option<&User>, user: &User) -> Result<(), Fault> {
     let facts = |user: &User| {
         let is_placeholder = user.state == UserState::Placeholder;
         (searched_texts(user).map(str::to_owned), is_placeholder)
@@ -83,9 +79,7 @@ pub(crate) fn backfill_words(tx: &mut Tx<'_>, limit: i64) -> Result<bool, Fault>
     for user in &some {
         reindex_user(tx, None, user)?;
     }
-    let reached = some
-        .last()
-        .map_or("all".to_owned(), |user| user.id.to_string());
+    let reached = some.last().map_or("all".to_owned(), |user| user.id.to_string());
     crate::meta::set(tx, BACKFILL_KEY, &reached)?;
     Ok(!some.is_empty())
 }
@@ -116,12 +110,7 @@ pub fn find_in_range(tx: &mut Tx<'_>, reach: &WordRangeQuery) -> Result<Vec<(i64
          ORDER BY user_id LIMIT $4"
     };
     let read = |row: &crate::db::SqlRow<'_, '_>| Ok((row.int(0)?, row.id(1)?));
-    let args = [
-        reach.field.into(),
-        word.into(),
-        user.into(),
-        reach.limit.into(),
-    ];
+    let args = [reach.field.into(), word.into(), user.into(), reach.limit.into()];
     let mut found = tx.query_rows(same, &args, read)?;
     let rest = reach.limit - i64::try_from(found.len()).unwrap_or(i64::MAX);
     if rest <= 0 {

@@ -19,12 +19,7 @@ pub enum UserState {
 }
 
 impl UserState {
-    const ALL: [Self; 4] = [
-        Self::Active,
-        Self::Suspended,
-        Self::Deleted,
-        Self::Placeholder,
-    ];
+    const ALL: [Self; 4] = [Self::Active, Self::Suspended, Self::Deleted, Self::Placeholder];
 
     fn to_number(self) -> i64 {
         match self {
@@ -36,9 +31,7 @@ impl UserState {
     }
 
     fn from_number(number: i64) -> Result<Self, Fault> {
-        let known = Self::ALL
-            .into_iter()
-            .find(|state| state.to_number() == number);
+        let known = Self::ALL.into_iter().find(|state| state.to_number() == number);
         known.ok_or_else(|| Fault::new(format!("a user in state {number}")))
     }
 }
@@ -260,9 +253,7 @@ pub fn find_by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<User>, Fault
 
 /// The users with these handles, in whatever case, state and order; unknown ones are left out.
 pub fn find_by_usernames(tx: &mut Tx<'_>, usernames: &[&str]) -> Result<Vec<User>, Fault> {
-    let found = usernames
-        .iter()
-        .map(|username| find_by_username(tx, username));
+    let found = usernames.iter().map(|username| find_by_username(tx, username));
     let found: Vec<Option<User>> = found.collect::<Result<_, _>>()?;
     Ok(found.into_iter().flatten().collect())
 }
@@ -321,10 +312,7 @@ pub fn update(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
     // The mark that it has is counted with whomever it follows.
     lock(tx, user.id)?;
     let before = find_by_id(tx, user.id)?;
-    if before
-        .as_ref()
-        .is_none_or(|before| before.state != user.state)
-    {
+    if before.as_ref().is_none_or(|before| before.state != user.state) {
         tx.mark_credentials_changed();
     }
     user_search::reindex_user(tx, before.as_ref(), user)?;
@@ -409,11 +397,9 @@ pub fn set_email(tx: &mut Tx<'_>, id: UserId, email: &str, confirmed: bool) -> R
 
 /// The stored password hash; empty when the user has no password.
 pub fn find_password_hash(tx: &mut Tx<'_>, id: UserId) -> Result<Option<String>, Fault> {
-    tx.query_row(
-        "SELECT password_hash FROM users WHERE id = $1",
-        &[id.into()],
-        |row| row.text(0),
-    )
+    tx.query_row("SELECT password_hash FROM users WHERE id = $1", &[id.into()], |row| {
+        row.text(0)
+    })
 }
 
 /// Stores a password hash; false when there is no such user.
@@ -440,10 +426,7 @@ pub fn invalidate_timeline(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
 }
 
 /// The newest live post of each of these users that has one.
-pub fn most_recent_posts(
-    tx: &mut Tx<'_>,
-    users: &[UserId],
-) -> Result<Vec<(PostId, UserId)>, Fault> {
+pub fn most_recent_posts(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<(PostId, UserId)>, Fault> {
     let sql = "SELECT most_recent_post_id, id FROM users WHERE id = $1 \
                AND most_recent_post_id IS NOT NULL";
     let keys: Vec<_> = users.iter().map(|user| user.get()).collect();

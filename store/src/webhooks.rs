@@ -104,9 +104,7 @@ pub fn list_by_app(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<Webhook>, Fault> {
 /// How many webhooks an app has.
 pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM webhook WHERE app_id = $1 AND deleted_at IS NULL";
-    Ok(tx
-        .query_row(sql, &[app.into()], |row| row.int(0))?
-        .unwrap_or(0))
+    Ok(tx.query_row(sql, &[app.into()], |row| row.int(0))?.unwrap_or(0))
 }
 
 /// All webhooks, those that were removed among them, by id behind one.
@@ -137,17 +135,11 @@ pub fn mark_checked(tx: &mut Tx<'_>, id: i64, next_at: Time) -> Result<(), Fault
     let now = tx.now();
     let sql = "UPDATE webhook SET valid = 1, problem = '', checked_at = $1, check_due_at = $2, \
                failing_since = CASE WHEN valid = 1 THEN failing_since ELSE NULL END WHERE id = $3";
-    tx.execute(sql, &[now.into(), next_at.into(), id.into()])
-        .map(|_| ())
+    tx.execute(sql, &[now.into(), next_at.into(), id.into()]).map(|_| ())
 }
 
 /// It did not; it is challenged again.
-pub fn mark_check_failed(
-    tx: &mut Tx<'_>,
-    id: i64,
-    problem: &str,
-    next_at: Time,
-) -> Result<(), Fault> {
+pub fn mark_check_failed(tx: &mut Tx<'_>, id: i64, problem: &str, next_at: Time) -> Result<(), Fault> {
     let sql = "UPDATE webhook SET problem = $1, check_due_at = $2 WHERE id = $3";
     tx.execute(sql, &[problem.into(), next_at.into(), id.into()])
         .map(|_| ())

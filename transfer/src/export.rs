@@ -55,9 +55,7 @@ pub async fn export_json_lines<W: Write>(
         summary: ExportSummary::default(),
         records: 0,
     };
-    export
-        .write_pages("user", i64::MIN, users::load_users)
-        .await?;
+    export.write_pages("user", i64::MIN, users::load_users).await?;
     export.write_pages("post", 0, posts::load_posts).await?;
     export.write_pages("list", 0, lines::load_lists).await?;
     export
@@ -73,21 +71,13 @@ pub async fn export_json_lines<W: Write>(
         let page = move |tx: &mut Tx<'_>, after| lines::load_edges(tx, kind, after);
         export.write_pages(name, START_PAIR, page).await?;
     }
-    export
-        .write_pages("like", START_PAIR, lines::load_likes)
-        .await?;
+    export.write_pages("like", START_PAIR, lines::load_likes).await?;
     export.write_pages("media", 0, lines::load_media).await?;
     for table in portable_tables::all_tables() {
-        let page =
-            move |tx: &mut Tx<'_>, after: Vec<CellValue>| lines::load_table_rows(tx, table, &after);
-        export
-            .write_pages(table.name, table.first_key(), page)
-            .await?;
+        let page = move |tx: &mut Tx<'_>, after: Vec<CellValue>| lines::load_table_rows(tx, table, &after);
+        export.write_pages(table.name, table.first_key(), page).await?;
     }
-    export
-        .out
-        .flush()
-        .map_err(Fault::context("writing the export"))?;
+    export.out.flush().map_err(Fault::context("writing the export"))?;
     Ok(export.summary)
 }
 
@@ -114,8 +104,7 @@ impl<W: Write> JsonLinesExport<'_, W> {
             let read = move |tx: &mut Tx<'_>| page(tx, key.clone());
             let page = self.store.read(read).await?;
             for record in &page.records {
-                writeln!(self.out, "{}", record.to_json_line())
-                    .map_err(Fault::context("writing the export"))?;
+                writeln!(self.out, "{}", record.to_json_line()).map_err(Fault::context("writing the export"))?;
             }
             let count = u64::try_from(page.records.len()).unwrap_or(0);
             *self.summary.lines.entry(name).or_default() += count;
@@ -133,11 +122,7 @@ impl<W: Write> JsonLinesExport<'_, W> {
 }
 
 /// A page of what `rows` gave; a full page has another behind it.
-pub(crate) fn build_page<R, K>(
-    rows: &[R],
-    key: impl Fn(&R) -> K,
-    records: Vec<ArchiveRecord>,
-) -> ExportPage<K> {
+pub(crate) fn build_page<R, K>(rows: &[R], key: impl Fn(&R) -> K, records: Vec<ArchiveRecord>) -> ExportPage<K> {
     let full = i64::try_from(rows.len()).is_ok_and(|count| count >= PAGE_SIZE);
     let left_out = rows.len().saturating_sub(records.len());
     ExportPage {

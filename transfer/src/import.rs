@@ -43,8 +43,7 @@ pub async fn import(
     progress: &mut (dyn FnMut(TransferProgress) + Send),
 ) -> Result<ImportReport, TransferError> {
     let messages = options.messages;
-    let (opened, about) =
-        thread::run_blocking(move || OpenedSource::open(&source, messages)).await??;
+    let (opened, about) = thread::run_blocking(move || OpenedSource::open(&source, messages)).await??;
     let mut run = ImportRun::start_or_resume(store, &about, &options).await?;
     let highest = first_snowflake_at(store.context().clock.now().plus_ms(MAX_CLOCK_SKEW_MS));
     let errand = ReadJob {
@@ -110,8 +109,8 @@ impl<'s> ImportRun<'s> {
             is_new: true,
         };
         if let Some(mark) = mark.filter(|mark| !mark.finished) {
-            let report: ImportReport = serde_json::from_str(&mark.report)
-                .map_err(Fault::context("the report of an interrupted import"))?;
+            let report: ImportReport =
+                serde_json::from_str(&mark.report).map_err(Fault::context("the report of an interrupted import"))?;
             let total = report.total;
             run.report = Arc::new(ImportReport {
                 resumed_from: Some(mark.position.clone()),
@@ -139,12 +138,7 @@ impl<'s> ImportRun<'s> {
             .store
             .write(move |tx: &mut Tx<'_>| {
                 let mut report = report.clone();
-                let owner = match chunk::resolve_owner(
-                    tx,
-                    account.as_ref(),
-                    owner.as_ref(),
-                    &mut report,
-                )? {
+                let owner = match chunk::resolve_owner(tx, account.as_ref(), owner.as_ref(), &mut report)? {
                     Ok(owner) => owner,
                     Err(why) => return Ok(Err(why)),
                 };
@@ -181,13 +175,7 @@ impl<'s> ImportRun<'s> {
     /// Makes the readers of everyone whose posts came look again, and closes the import.
     async fn finish(self) -> Result<ImportReport, TransferError> {
         let key = self.setup.key.clone();
-        let renew = move |tx: &mut Tx<'_>| {
-            Ok(imports::invalidate_home_timelines(
-                tx,
-                &key,
-                AUTHORS_PER_TRANSACTION,
-            )?)
-        };
+        let renew = move |tx: &mut Tx<'_>| Ok(imports::invalidate_home_timelines(tx, &key, AUTHORS_PER_TRANSACTION)?);
         while self.store.write(renew.clone()).await? {}
         let setup = Arc::clone(&self.setup);
         let mark = ImportProgress {

@@ -30,12 +30,7 @@ pub(crate) fn to_line(table: &PortableTable, cells: &[CellValue]) -> ArchiveReco
     ArchiveRecord::Row(Line {
         kind: table.name.to_owned(),
         cells: told
-            .map(|(column, cell)| {
-                (
-                    column_key(column).to_owned(),
-                    cell_to_json(column.kind, cell),
-                )
-            })
+            .map(|(column, cell)| (column_key(column).to_owned(), cell_to_json(column.kind, cell)))
             .collect(),
     })
 }
@@ -69,13 +64,9 @@ pub(crate) fn from_line(line: &Line, highest: i64) -> Result<PortableRow, String
     let known = portable_tables::find_table(&line.kind);
     let table = known.ok_or_else(|| format!("no kind {:?} is known", line.kind))?;
     let cells = table.columns.iter().map(|column| {
-        let told = line
-            .cells
-            .iter()
-            .find(|(told, _)| told == column_key(column));
+        let told = line.cells.iter().find(|(told, _)| told == column_key(column));
         let value = told.map_or(&Value::Null, |(_, value)| value);
-        parse_cell(column, value, highest)
-            .ok_or_else(|| format!("its {} is not sound", column.name))
+        parse_cell(column, value, highest).ok_or_else(|| format!("its {} is not sound", column.name))
     });
     Ok(PortableRow {
         table,
@@ -89,9 +80,7 @@ fn parse_cell(column: &PortableColumn, value: &Value, highest: i64) -> Option<Ce
         (low <= number && number <= high).then_some(CellValue::Int(number))
     };
     match column.kind {
-        ColumnType::OptTime | ColumnType::OptReference(_) if value.is_null() => {
-            Some(CellValue::Null)
-        }
+        ColumnType::OptTime | ColumnType::OptReference(_) if value.is_null() => Some(CellValue::Null),
         ColumnType::Id
         | ColumnType::User
         | ColumnType::Post
@@ -107,9 +96,7 @@ fn parse_cell(column: &PortableColumn, value: &Value, highest: i64) -> Option<Ce
         ColumnType::Bytes => parse_hex(value.as_str()?).map(CellValue::Bytes),
         ColumnType::OneOf(words) => {
             let text = parse_text(value)?;
-            words
-                .contains(&text)
-                .then(|| CellValue::Text(text.to_owned()))
+            words.contains(&text).then(|| CellValue::Text(text.to_owned()))
         }
         ColumnType::Json => {
             let text = parse_text(value)?;
@@ -139,16 +126,13 @@ fn parse_id_list(value: &Value, highest: i64) -> Option<String> {
         Some(id.to_string())
     });
     let ids: Option<Vec<String>> = ids.collect();
-    ids.map(|ids| ids.join(","))
-        .filter(|ids| ids.len() <= MAX_CELL_BYTES)
+    ids.map(|ids| ids.join(",")).filter(|ids| ids.len() <= MAX_CELL_BYTES)
 }
 
 fn parse_hex(hex: &str) -> Option<Vec<u8>> {
     let pairs = hex.as_bytes().chunks(2);
     let pairs = pairs.map(|pair| {
-        let pair = std::str::from_utf8(pair)
-            .ok()
-            .filter(|pair| pair.len() == 2)?;
+        let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2)?;
         u8::from_str_radix(pair, 16).ok()
     });
     pairs
@@ -162,9 +146,7 @@ impl PortableRow {
         let mut people = Vec::new();
         for (column, cell) in self.table.columns.iter().zip(&self.cells) {
             match (column.kind, cell) {
-                (ColumnType::User | ColumnType::UserOrNone, CellValue::Int(id)) if *id > 0 => {
-                    people.push(*id)
-                }
+                (ColumnType::User | ColumnType::UserOrNone, CellValue::Int(id)) if *id > 0 => people.push(*id),
                 (ColumnType::Users, CellValue::Text(ids)) => {
                     people.extend(ids.split(',').filter_map(|id| id.parse::<i64>().ok()));
                 }
@@ -189,10 +171,7 @@ impl PortableRow {
     /// Which it is, for a report.
     pub(crate) fn report_label(&self) -> String {
         let key = self.table.row_key(&self.cells);
-        let key = key
-            .iter()
-            .filter_map(CellValue::as_int)
-            .map(|id| id.to_string());
+        let key = key.iter().filter_map(CellValue::as_int).map(|id| id.to_string());
         format!("{} {}", self.table.name, key.collect::<Vec<_>>().join("/"))
     }
 }

@@ -98,13 +98,7 @@ impl ImportReport {
         self.add_skipped(kind, why, 1, example);
     }
 
-    pub(crate) fn add_skipped(
-        &mut self,
-        kind: &str,
-        why: &str,
-        count: u64,
-        example: impl FnOnce() -> String,
-    ) {
+    pub(crate) fn add_skipped(&mut self, kind: &str, why: &str, count: u64, example: impl FnOnce() -> String) {
         let same = |skip: &&mut SkippedRecords| skip.kind == kind && skip.why == why;
         if let Some(skip) = self.skipped.iter_mut().find(same) {
             skip.count += count;
@@ -188,9 +182,7 @@ mod tests {
     fn reasons_are_counted_together_and_bounded() {
         let mut report = ImportReport::default();
         for number in 0..1_000 {
-            report.skip("post", &format!("reason {}", number % 200), || {
-                format!("post {number}")
-            });
+            report.skip("post", &format!("reason {}", number % 200), || format!("post {number}"));
         }
         assert_eq!(report.skipped.len(), super::MAX_SKIP_REASONS + 1);
         let all: u64 = report.skipped.iter().map(|skip| skip.count).sum();

@@ -93,9 +93,6 @@ mod tests {
         assert_eq!(sanitize_display_name("\u{202e} a", "ada"), "a");
         assert_eq!(sanitize_display_name("a\u{202e}b\u{0}c", "ada"), "abc");
         assert_eq!(sanitize_display_name(" \u{200b} ", "ada"), "ada");
-        assert_eq!(
-            sanitize_display_name(&"x".repeat(80), "ada"),
-            "x".repeat(50)
-        );
+        assert_eq!(sanitize_display_name(&"x".repeat(80), "ada"), "x".repeat(50));
     }
 }

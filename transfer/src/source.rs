@@ -26,10 +26,7 @@ pub(crate) struct SourceInfo {
 type SourceItem = Result<(ReadPosition, ArchiveRecord), ArchiveError>;
 
 impl OpenedSource {
-    pub(crate) fn open(
-        source: &ImportSource,
-        messages: bool,
-    ) -> Result<(Self, SourceInfo), ArchiveError> {
+    pub(crate) fn open(source: &ImportSource, messages: bool) -> Result<(Self, SourceInfo), ArchiveError> {
         match source {
             ImportSource::Archive(path) => {
                 let archive = Archive::open_with_options(path, messages)?;
@@ -73,12 +70,7 @@ impl OpenedSource {
 }
 
 /// A source's name in the store: its place, its size and time, whose it is and what it promises.
-fn source_key(
-    path: &Path,
-    account: Option<&ArchivedAccount>,
-    promised: &[(String, u64)],
-    messages: bool,
-) -> String {
+fn source_key(path: &Path, account: Option<&ArchivedAccount>, promised: &[(String, u64)], messages: bool) -> String {
     let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let mut facts = vec![place.display().to_string()];
     for file in fingerprint_files(&place) {
@@ -106,15 +98,6 @@ fn fingerprint_files(place: &Path) -> Vec<PathBuf> {
     if place.is_file() {
         return vec![place.to_owned()];
     }
-    let names = [
-        "manifest.js",
-        "account.js",
-        "tweets.js",
-        "tweet.js",
-        "like.js",
-    ];
-    names
-        .iter()
-        .map(|name| place.join("data").join(name))
-        .collect()
+    let names = ["manifest.js", "account.js", "tweets.js", "tweet.js", "like.js"];
+    names.iter().map(|name| place.join("data").join(name)).collect()
 }

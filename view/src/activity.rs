@@ -73,8 +73,7 @@ impl EventRenderer {
         let replied = found.in_reply_to_post_id;
         let selection = self.full_selection(ObjectKind::Post);
         let page = vec![found];
-        let answer = crate::render_posts(tx, Viewer::anonymous(), page, &selection, self.options)?
-            .into_single();
+        let answer = crate::render_posts(tx, Viewer::anonymous(), page, &selection, self.options)?.into_single();
         if answer.count == 0 {
             return Ok(None);
         }
@@ -97,9 +96,7 @@ impl EventRenderer {
     pub fn render_deleted_post(self, id: PostId, author: UserId) -> EventPayload {
         let mut out = self.new_writer();
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("id"), |out| {
-                out.write_id(id.get())
-            });
+            out.write_member(VocabularyWord::same_in_both("id"), |out| out.write_id(id.get()));
             out.write_member(VocabularyWord::same_in_both("author_id"), |out| {
                 out.write_id(author.get())
             });
@@ -108,36 +105,27 @@ impl EventRenderer {
     }
 
     /// A like of a post that anyone may see.
-    pub fn render_like(
-        self,
-        tx: &mut Tx<'_>,
-        like: LikeEvent,
-    ) -> Result<Option<EventPayload>, Fault> {
+    pub fn render_like(self, tx: &mut Tx<'_>, like: LikeEvent) -> Result<Option<EventPayload>, Fault> {
         let Some(post) = stored::find_by_id(tx, like.post)? else {
             return Ok(None);
         };
         let liker = people::find_by_id(tx, like.user)?;
-        let Some(liker) = liker.filter(|user| profile_visibility(user) == Visibility::Visible)
-        else {
+        let Some(liker) = liker.filter(|user| profile_visibility(user) == Visibility::Visible) else {
             return Ok(None);
         };
         let mut selection = FieldSelection::public_fields_only(ObjectKind::Post);
         selection.set_site(self.site);
-        let mut objects =
-            LoadedObjects::load_for_posts(tx, Viewer::anonymous(), vec![post], &selection)?;
+        let mut objects = LoadedObjects::load_for_posts(tx, Viewer::anonymous(), vec![post], &selection)?;
         let id = liker.id;
         objects.users.extend_distinct(vec![liker], |user| user.id);
         let objects = &objects;
         let found = objects.posts.get(like.post);
-        let Some(post) = found.filter(|post| objects.post_visibility(post) == Visibility::Visible)
-        else {
+        let Some(post) = found.filter(|post| objects.post_visibility(post) == Visibility::Visible) else {
             return Ok(None);
         };
         let mut out = self.new_writer();
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("id"), |out| {
-                out.write_id(like.id)
-            });
+            out.write_member(VocabularyWord::same_in_both("id"), |out| out.write_id(like.id));
             out.write_member(VocabularyWord::same_in_both("created_at"), |out| {
                 out.write_time(like.at)
             });
@@ -186,12 +174,8 @@ impl EventRenderer {
         };
         let mut out = self.new_writer();
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("source"), |out| {
-                out.write_raw(source)
-            });
-            out.write_member(VocabularyWord::same_in_both("target"), |out| {
-                out.write_raw(target)
-            });
+            out.write_member(VocabularyWord::same_in_both("source"), |out| out.write_raw(source));
+            out.write_member(VocabularyWord::same_in_both("target"), |out| out.write_raw(target));
         });
         Ok(Some(EventPayload::payload_only(out)))
     }
@@ -200,12 +184,8 @@ impl EventRenderer {
     pub fn render_change(self, before: &str, after: &str) -> EventPayload {
         let mut out = self.new_writer();
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("before"), |out| {
-                out.write_text(before)
-            });
-            out.write_member(VocabularyWord::same_in_both("after"), |out| {
-                out.write_text(after)
-            });
+            out.write_member(VocabularyWord::same_in_both("before"), |out| out.write_text(before));
+            out.write_member(VocabularyWord::same_in_both("after"), |out| out.write_text(after));
         });
         EventPayload::payload_only(out)
     }
@@ -219,10 +199,7 @@ impl EventRenderer {
         people: &[UserId],
     ) -> Result<EventPayload, Fault> {
         let shown = self.render_users(tx, people)?;
-        let mut shown: Vec<(String, &String)> = shown
-            .iter()
-            .map(|(id, user)| (id.to_string(), user))
-            .collect();
+        let mut shown: Vec<(String, &String)> = shown.iter().map(|(id, user)| (id.to_string(), user)).collect();
         shown.sort();
         let mut out = self.new_writer();
         out.write_object(|out| {
@@ -230,10 +207,7 @@ impl EventRenderer {
                 out.write_array([event], |out, event| out.write_raw(&event.to_string()));
             });
             out.write_member(VocabularyWord::same_in_both("users"), |out| {
-                let members: Vec<String> = shown
-                    .iter()
-                    .map(|(id, user)| format!("\"{id}\":{user}"))
-                    .collect();
+                let members: Vec<String> = shown.iter().map(|(id, user)| format!("\"{id}\":{user}")).collect();
                 out.write_raw(&format!("{{{}}}", members.join(",")));
             });
         });
@@ -270,18 +244,14 @@ impl EventRenderer {
         out.write_object(|out| {
             out.write_member(VocabularyWord::same_in_both("user"), |out| {
                 out.write_object(|out| {
-                    out.write_member(VocabularyWord::same_in_both("data"), |out| {
-                        out.write_raw(user)
-                    })
+                    out.write_member(VocabularyWord::same_in_both("data"), |out| out.write_raw(user))
                 });
             });
             out.write_member(VocabularyWord::same_in_both("broadcast_id"), |out| {
                 out.write_text(&encode_base62(space))
             });
             let kind = kind.replace('.', "_");
-            out.write_member(VocabularyWord::same_in_both("event_type"), |out| {
-                out.write_text(&kind)
-            });
+            out.write_member(VocabularyWord::same_in_both("event_type"), |out| out.write_text(&kind));
         });
         Ok(Some(EventPayload::payload_only(out)))
     }
@@ -290,15 +260,9 @@ impl EventRenderer {
     pub fn render_revocation(self, at: Time, user: UserId, app: i64) -> EventPayload {
         let mut out = self.new_writer();
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("date_time"), |out| {
-                out.write_time(at)
-            });
-            out.write_member(VocabularyWord::same_in_both("user_id"), |out| {
-                out.write_id(user.get())
-            });
-            out.write_member(VocabularyWord::same_in_both("app_id"), |out| {
-                out.write_id(app)
-            });
+            out.write_member(VocabularyWord::same_in_both("date_time"), |out| out.write_time(at));
+            out.write_member(VocabularyWord::same_in_both("user_id"), |out| out.write_id(user.get()));
+            out.write_member(VocabularyWord::same_in_both("app_id"), |out| out.write_id(app));
         });
         EventPayload::payload_only(out)
     }
@@ -308,11 +272,7 @@ impl EventRenderer {
     }
 
     /// Users who are in sight, each as an event of the vocabulary shows it (contract §10.6).
-    fn render_users(
-        self,
-        tx: &mut Tx<'_>,
-        ids: &[UserId],
-    ) -> Result<HashMap<UserId, String>, Fault> {
+    fn render_users(self, tx: &mut Tx<'_>, ids: &[UserId]) -> Result<HashMap<UserId, String>, Fault> {
         let mut shown = self.render_bare_users(tx, ids)?;
         if self.options.vocabulary == Vocabulary::Tweet {
             for user in shown.values_mut() {
@@ -322,11 +282,7 @@ impl EventRenderer {
         Ok(shown)
     }
 
-    fn render_bare_users(
-        self,
-        tx: &mut Tx<'_>,
-        ids: &[UserId],
-    ) -> Result<HashMap<UserId, String>, Fault> {
+    fn render_bare_users(self, tx: &mut Tx<'_>, ids: &[UserId]) -> Result<HashMap<UserId, String>, Fault> {
         let selection = FieldSelection::public_fields_only(ObjectKind::User);
         let found = people::find_by_ids(tx, ids)?;
         let objects = LoadedObjects::load_for_users(tx, Viewer::anonymous(), found, &selection)?;
@@ -335,11 +291,7 @@ impl EventRenderer {
         let speak = |user| {
             let mut out = self.new_writer();
             let objects = &objects;
-            users::write(
-                &mut out,
-                UserRenderContext { user, objects },
-                selection.root_mask(),
-            );
+            users::write(&mut out, UserRenderContext { user, objects }, selection.root_mask());
             (user.id, out.finish())
         };
         Ok(seen.map(speak).collect())

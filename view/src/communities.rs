@@ -9,11 +9,7 @@ use crate::json_writer::JsonWriter;
 use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
 
 /// A page of communities, in their order.
-pub fn render_communities(
-    page: &[Community],
-    selection: &FieldSelection,
-    options: RenderOptions,
-) -> ResponsePayload {
+pub fn render_communities(page: &[Community], selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
     let mask = selection.included_mask(ObjectKind::Community);
     ResponsePayload::from_rows(options, page, 256, |out, community| {
         write(out, community, mask);
@@ -28,9 +24,7 @@ pub fn render_community(
     options: RenderOptions,
 ) -> ResponsePayload {
     match found {
-        Some(community) => {
-            render_communities(std::slice::from_ref(community), selection, options).into_single()
-        }
+        Some(community) => render_communities(std::slice::from_ref(community), selection, options).into_single(),
         None => ResponsePayload {
             errors: vec![Refusal::NotFound(ResourceRef::new("community", "id", id))],
             ..ResponsePayload::default()
@@ -69,12 +63,8 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         .community_writer(|out, community| out.write_time(community.created_at)),
     FieldDefinition::requested_field("description", JsonFieldType::Text, "What it is for.")
         .community_writer(|out, community| out.write_nonempty_text(&community.description)),
-    FieldDefinition::requested_field(
-        "join_policy",
-        JsonFieldType::OneOf(JOIN_POLICIES),
-        "Who may join.",
-    )
-    .community_writer(|out, community| out.write_nonempty_text(&community.join_policy)),
+    FieldDefinition::requested_field("join_policy", JsonFieldType::OneOf(JOIN_POLICIES), "Who may join.")
+        .community_writer(|out, community| out.write_nonempty_text(&community.join_policy)),
     FieldDefinition::requested_field("member_count", JsonFieldType::Int, "Its members.")
         .community_writer(|out, community| out.write_int(community.member_count)),
 ];

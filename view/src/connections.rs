@@ -59,11 +59,7 @@ pub fn render_connections(
 }
 
 /// How many rules there are; `data` is an object.
-pub fn render_rules_count(
-    shown: RuleCount,
-    selection: &FieldSelection,
-    options: RenderOptions,
-) -> ResponsePayload {
+pub fn render_rules_count(shown: RuleCount, selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
     let mask = selection.included_mask(ObjectKind::RulesCount);
     let mut out = JsonWriter::new(options, 256);
     out.write_fields(RULES_COUNT_FIELDS, mask, |out, write| {
@@ -81,20 +77,17 @@ pub fn render_rules_count(
 pub(crate) const CONNECTION_FIELDS: &[FieldDefinition] = &[
     FieldDefinition::default_field("id", JsonFieldType::Text, "Id of the connection.")
         .connection_writer(|out, one| out.write_nonempty_text(&one.uuid)),
-    FieldDefinition::default_field(
-        "endpoint_name",
-        JsonFieldType::Text,
-        "What it is connected to.",
-    )
-    .connection_writer(|out, one| out.write_nonempty_text(&one.endpoint)),
+    FieldDefinition::default_field("endpoint_name", JsonFieldType::Text, "What it is connected to.")
+        .connection_writer(|out, one| out.write_nonempty_text(&one.endpoint)),
     FieldDefinition::default_field("connected_at", JsonFieldType::Time, "When it began.")
         .connection_writer(|out, one| out.write_time(one.connected_at)),
-    FieldDefinition::default_field("disconnected_at", JsonFieldType::Time, "When it ended.")
-        .connection_writer(|out, one| {
+    FieldDefinition::default_field("disconnected_at", JsonFieldType::Time, "When it ended.").connection_writer(
+        |out, one| {
             if let Some(at) = one.disconnected_at {
                 out.write_time(at);
             }
-        }),
+        },
+    ),
     FieldDefinition::default_field("disconnect_reason", JsonFieldType::Text, "Why it ended.")
         .connection_writer(|out, one| out.write_nonempty_text(&one.reason)),
     FieldDefinition::default_field("client_ip", JsonFieldType::Text, "Where it came from.")
@@ -114,26 +107,14 @@ pub(crate) const RULES_COUNT_FIELDS: &[FieldDefinition] = &[
         "Rules by app.",
     )
     .rules_count_writer(|out, shown| out.write_array([shown], write_app_rule_count)),
-    FieldDefinition::default_field(
-        "cap_per_client_app",
-        JsonFieldType::Text,
-        "The most for an app.",
-    )
-    .rules_count_writer(|out, shown| out.write_id(shown.limit)),
-    FieldDefinition::default_field(
-        "cap_per_project",
-        JsonFieldType::Text,
-        "The most for a project.",
-    )
-    .rules_count_writer(|out, shown| out.write_id(shown.limit)),
+    FieldDefinition::default_field("cap_per_client_app", JsonFieldType::Text, "The most for an app.")
+        .rules_count_writer(|out, shown| out.write_id(shown.limit)),
+    FieldDefinition::default_field("cap_per_project", JsonFieldType::Text, "The most for a project.")
+        .rules_count_writer(|out, shown| out.write_id(shown.limit)),
     FieldDefinition::default_field("client_app_rules_count", APP_RULES, "Rules of this app.")
         .rules_count_writer(write_app_rule_count),
-    FieldDefinition::default_field(
-        "project_rules_count",
-        JsonFieldType::Text,
-        "Rules of the project.",
-    )
-    .rules_count_writer(|out, shown| out.write_id(shown.count)),
+    FieldDefinition::default_field("project_rules_count", JsonFieldType::Text, "Rules of the project.")
+        .rules_count_writer(|out, shown| out.write_id(shown.count)),
 ];
 
 fn write_app_rule_count(out: &mut JsonWriter, shown: RuleCount) {

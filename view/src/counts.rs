@@ -22,12 +22,8 @@ pub fn render_counts(page: &[CountBucket], options: RenderOptions) -> ResponsePa
     let mut out = JsonWriter::new(options, page.len() * 100);
     out.write_array(page, |out, count| {
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("end"), |out| {
-                out.write_time(count.end)
-            });
-            out.write_member(VocabularyWord::same_in_both("start"), |out| {
-                out.write_time(count.start)
-            });
+            out.write_member(VocabularyWord::same_in_both("end"), |out| out.write_time(count.end));
+            out.write_member(VocabularyWord::same_in_both("start"), |out| out.write_time(count.start));
             out.write_count(POSTS, count.posts);
         });
     });

@@ -140,27 +140,15 @@ impl FieldDefinition {
         }
     }
 
-    pub(crate) const fn default_field(
-        name: &'static str,
-        json: JsonFieldType,
-        about: &'static str,
-    ) -> Self {
+    pub(crate) const fn default_field(name: &'static str, json: JsonFieldType, about: &'static str) -> Self {
         Self::new(FieldInclusion::Always, name, json, about)
     }
 
-    pub(crate) const fn requested_field(
-        name: &'static str,
-        json: JsonFieldType,
-        about: &'static str,
-    ) -> Self {
+    pub(crate) const fn requested_field(name: &'static str, json: JsonFieldType, about: &'static str) -> Self {
         Self::new(FieldInclusion::Requested, name, json, about)
     }
 
-    pub(crate) const fn expansion_field(
-        name: &'static str,
-        json: JsonFieldType,
-        about: &'static str,
-    ) -> Self {
+    pub(crate) const fn expansion_field(name: &'static str, json: JsonFieldType, about: &'static str) -> Self {
         Self::new(FieldInclusion::Expanded, name, json, about)
     }
 
@@ -182,175 +170,94 @@ impl FieldDefinition {
         Self { audience, ..self }
     }
 
-    pub(crate) const fn post_writer(
-        self,
-        write: fn(&mut JsonWriter, PostRenderContext<'_>),
-    ) -> Self {
+    pub(crate) const fn post_writer(self, write: fn(&mut JsonWriter, PostRenderContext<'_>)) -> Self {
         let write = FieldWriter::Post(write);
-        Self {
-            writer: write,
-            ..self
-        }
+        Self { writer: write, ..self }
     }
 
-    pub(crate) const fn user_writer(
-        self,
-        write: fn(&mut JsonWriter, UserRenderContext<'_>),
-    ) -> Self {
+    pub(crate) const fn user_writer(self, write: fn(&mut JsonWriter, UserRenderContext<'_>)) -> Self {
         let write = FieldWriter::User(write);
-        Self {
-            writer: write,
-            ..self
-        }
+        Self { writer: write, ..self }
     }
 
-    pub(crate) const fn media_writer(
-        self,
-        write: fn(&mut JsonWriter, MediaRenderContext<'_>),
-    ) -> Self {
+    pub(crate) const fn media_writer(self, write: fn(&mut JsonWriter, MediaRenderContext<'_>)) -> Self {
         let write = FieldWriter::Media(write);
-        Self {
-            writer: write,
-            ..self
-        }
+        Self { writer: write, ..self }
     }
 
     pub(crate) const fn list_writer(self, write: fn(&mut JsonWriter, &List)) -> Self {
         let write = FieldWriter::List(write);
-        Self {
-            writer: write,
-            ..self
-        }
+        Self { writer: write, ..self }
     }
 
-    pub(crate) const fn space_writer(
-        self,
-        write: fn(&mut JsonWriter, SpaceRenderContext<'_>),
-    ) -> Self {
+    pub(crate) const fn space_writer(self, write: fn(&mut JsonWriter, SpaceRenderContext<'_>)) -> Self {
         let write = FieldWriter::Space(write);
-        Self {
-            writer: write,
-            ..self
-        }
+        Self { writer: write, ..self }
     }
 
     pub(crate) const fn topic_writer(self, write: fn(&mut JsonWriter, &SpaceTopic)) -> Self {
         let write = FieldWriter::Topic(write);
-        Self {
-            writer: write,
-            ..self
-        }
+        Self { writer: write, ..self }
     }
 
-    pub(crate) const fn poll_writer(
-        self,
-        write: fn(&mut JsonWriter, PollRenderContext<'_>),
-    ) -> Self {
+    pub(crate) const fn poll_writer(self, write: fn(&mut JsonWriter, PollRenderContext<'_>)) -> Self {
         let write = FieldWriter::Poll(write);
-        Self {
-            writer: write,
-            ..self
-        }
+        Self { writer: write, ..self }
     }
 
     pub(crate) const fn place_writer(self, write: fn(&mut JsonWriter, &Place)) -> Self {
         let write = FieldWriter::Place(write);
-        Self {
-            writer: write,
-            ..self
-        }
+        Self { writer: write, ..self }
     }
 
     pub(crate) const fn message_writer(self, write: fn(&mut JsonWriter, &MessageEvent)) -> Self {
         let write = FieldWriter::Message(write);
-        Self {
-            writer: write,
-            ..self
-        }
+        Self { writer: write, ..self }
     }
 
-    pub(crate) const fn like_writer(
-        self,
-        write: fn(&mut JsonWriter, LikeRenderContext<'_>),
-    ) -> Self {
+    pub(crate) const fn like_writer(self, write: fn(&mut JsonWriter, LikeRenderContext<'_>)) -> Self {
         let write = FieldWriter::Like(write);
-        Self {
-            writer: write,
-            ..self
-        }
+        Self { writer: write, ..self }
     }
 
     pub(crate) const fn community_writer(self, write: fn(&mut JsonWriter, &Community)) -> Self {
         let write = FieldWriter::Community(write);
-        Self {
-            writer: write,
-            ..self
-        }
+        Self { writer: write, ..self }
     }
 
     pub(crate) const fn note_writer(self, write: fn(&mut JsonWriter, &RatedNote)) -> Self {
         let write = FieldWriter::Note(write);
-        Self {
-            writer: write,
-            ..self
-        }
+        Self { writer: write, ..self }
     }
 
     pub(crate) const fn news_writer(self, write: fn(&mut JsonWriter, &NewsStoryDetails)) -> Self {
         let write = FieldWriter::News(write);
-        Self {
-            writer: write,
-            ..self
-        }
+        Self { writer: write, ..self }
     }
 
-    pub(crate) const fn trend_writer(
-        self,
-        write: fn(&mut JsonWriter, TrendRenderContext<'_>),
-    ) -> Self {
+    pub(crate) const fn trend_writer(self, write: fn(&mut JsonWriter, TrendRenderContext<'_>)) -> Self {
         let write = FieldWriter::Trend(write);
-        Self {
-            writer: write,
-            ..self
-        }
+        Self { writer: write, ..self }
     }
 
     pub(crate) const fn usage_writer(self, write: fn(&mut JsonWriter, &ProjectUsage)) -> Self {
         let write = FieldWriter::Usage(write);
-        Self {
-            writer: write,
-            ..self
-        }
+        Self { writer: write, ..self }
     }
 
-    pub(crate) const fn connection_writer(
-        self,
-        write: fn(&mut JsonWriter, &ConnectionSummary),
-    ) -> Self {
+    pub(crate) const fn connection_writer(self, write: fn(&mut JsonWriter, &ConnectionSummary)) -> Self {
         let write = FieldWriter::Connection(write);
-        Self {
-            writer: write,
-            ..self
-        }
+        Self { writer: write, ..self }
     }
 
     pub(crate) const fn rules_count_writer(self, write: fn(&mut JsonWriter, RuleCount)) -> Self {
         let write = FieldWriter::RulesCount(write);
-        Self {
-            writer: write,
-            ..self
-        }
+        Self { writer: write, ..self }
     }
 
-    pub(crate) const fn compliance_job_writer(
-        self,
-        write: fn(&mut JsonWriter, &ComplianceJobSummary),
-    ) -> Self {
+    pub(crate) const fn compliance_job_writer(self, write: fn(&mut JsonWriter, &ComplianceJobSummary)) -> Self {
         let write = FieldWriter::ComplianceJob(write);
-        Self {
-            writer: write,
-            ..self
-        }
+        Self { writer: write, ..self }
     }
 }
 
@@ -360,11 +267,7 @@ impl JsonMember {
         Self { name, json_type }
     }
 
-    pub(crate) const fn per_vocabulary(
-        post: &'static str,
-        tweet: &'static str,
-        json_type: JsonFieldType,
-    ) -> Self {
+    pub(crate) const fn per_vocabulary(post: &'static str, tweet: &'static str, json_type: JsonFieldType) -> Self {
         let name = VocabularyWord::new(post, tweet);
         Self { name, json_type }
     }
@@ -424,10 +327,7 @@ impl Expansion {
     }
 
     pub(crate) const fn start_at_references(self) -> Self {
-        Self {
-            nested: true,
-            ..self
-        }
+        Self { nested: true, ..self }
     }
 
     pub(crate) const fn post_resolver(
@@ -452,10 +352,7 @@ impl Expansion {
         }
     }
 
-    pub(crate) const fn list_resolver(
-        self,
-        reach: for<'a> fn(&'a List, &mut Vec<ExpansionTarget<'a>>),
-    ) -> Self {
+    pub(crate) const fn list_resolver(self, reach: for<'a> fn(&'a List, &mut Vec<ExpansionTarget<'a>>)) -> Self {
         let reach = ExpansionResolver::List(reach);
         Self {
             resolver: reach,

@@ -64,10 +64,7 @@ impl FieldSelection {
     /// The same without what it leads to.
     pub fn public_fields_only(root: ObjectKind) -> Self {
         let whole = Self::all_public_fields(root, Vocabulary::Post);
-        Self {
-            expansions: 0,
-            ..whole
-        }
+        Self { expansions: 0, ..whole }
     }
 
     /// Says at which address the platform's own files are.
@@ -81,12 +78,7 @@ impl FieldSelection {
     }
 
     /// Takes a `*.fields` parameter, called as the caller wrote it.
-    pub fn add_fields_param(
-        &mut self,
-        object: ObjectKind,
-        parameter: &str,
-        value: &str,
-    ) -> Result<(), Refusal> {
+    pub fn add_fields_param(&mut self, object: ObjectKind, parameter: &str, value: &str) -> Result<(), Refusal> {
         self.detect_vocabulary(object.fields_param(), parameter);
         let fields = object.fields();
         let mut wrong = Vec::new();
@@ -111,9 +103,7 @@ impl FieldSelection {
         let expansions = self.root.expansions();
         let mut wrong = Vec::new();
         for name in value.split(',') {
-            let found = find_row(expansions, |expansion| {
-                !name.is_empty() && expansion.name.matches(name)
-            });
+            let found = find_row(expansions, |expansion| !name.is_empty() && expansion.name.matches(name));
             let Some((place, expansion)) = found else {
                 wrong.push(name);
                 continue;
@@ -206,9 +196,7 @@ fn reject_unknown_names(
     let say = |value: &&str| InvalidParameter {
         parameter: Cow::Owned(parameter.to_owned()),
         values: vec![(*value).to_owned()],
-        message: format!(
-            "The `{parameter}` query parameter value [{value}] is not one of [{names}]"
-        ),
+        message: format!("The `{parameter}` query parameter value [{value}] is not one of [{names}]"),
     };
     Err(Refusal::InvalidParameters(wrong.iter().map(say).collect()))
 }

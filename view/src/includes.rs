@@ -60,11 +60,7 @@ pub(crate) struct IncludesBuilder<'w> {
 }
 
 impl<'w> IncludesBuilder<'w> {
-    pub(crate) fn new(
-        objects: &'w LoadedObjects,
-        selection: &'w FieldSelection,
-        options: RenderOptions,
-    ) -> Self {
+    pub(crate) fn new(objects: &'w LoadedObjects, selection: &'w FieldSelection, options: RenderOptions) -> Self {
         Self {
             objects,
             selection,
@@ -100,10 +96,7 @@ impl<'w> IncludesBuilder<'w> {
     }
 
     /// Follows the expansions from the rows of an answer.
-    pub(crate) fn expand_rows(
-        &mut self,
-        mut reach: impl FnMut(ExpansionResolver, &mut Vec<ExpansionTarget<'w>>),
-    ) {
+    pub(crate) fn expand_rows(&mut self, mut reach: impl FnMut(ExpansionResolver, &mut Vec<ExpansionTarget<'w>>)) {
         let mut targets = Vec::new();
         for expansion in self.selection.requested_expansions() {
             reach(expansion.resolver, &mut targets);
@@ -183,13 +176,7 @@ impl<'w> IncludesBuilder<'w> {
             match objects.post_visibility(post) {
                 Visibility::Visible => {
                     let errors = &mut self.errors;
-                    if !posts::reject_private_metrics(
-                        facts,
-                        mask,
-                        subject,
-                        self.options.vocabulary,
-                        errors,
-                    ) {
+                    if !posts::reject_private_metrics(facts, mask, subject, self.options.vocabulary, errors) {
                         shown.push(post);
                     }
                 }
@@ -206,17 +193,10 @@ impl<'w> IncludesBuilder<'w> {
         let mut shown = Vec::with_capacity(self.users.entries.len());
         for (id, expansion) in &self.users.entries {
             let subject = || ResourceRef::from_expansion("user", *expansion, *id);
-            match self
-                .objects
-                .users
-                .get(*id)
-                .map(|user| (user, profile_visibility(user)))
-            {
+            match self.objects.users.get(*id).map(|user| (user, profile_visibility(user))) {
                 Some((user, Visibility::Visible)) => shown.push(user),
                 Some((_, Visibility::Suspended)) => self.errors.push(Refusal::Suspended(subject())),
-                Some((_, Visibility::Forbidden)) => {
-                    self.errors.push(Refusal::NotVisible(subject()))
-                }
+                Some((_, Visibility::Forbidden)) => self.errors.push(Refusal::NotVisible(subject())),
                 Some((_, Visibility::Missing)) | None => {
                     self.errors.push(Refusal::NotFound(subject()));
                 }
@@ -227,8 +207,7 @@ impl<'w> IncludesBuilder<'w> {
 
     fn loaded_topics(&self) -> Vec<&'w SpaceTopic> {
         let ids = self.topics.entries.iter();
-        ids.filter_map(|(id, _)| self.objects.topics.get(*id))
-            .collect()
+        ids.filter_map(|(id, _)| self.objects.topics.get(*id)).collect()
     }
 
     fn visible_media(&mut self) -> Vec<&'w Media> {
@@ -260,8 +239,7 @@ impl<'w> IncludesBuilder<'w> {
     fn loaded_places(&mut self) -> Vec<&'w Place> {
         let mut shown = Vec::with_capacity(self.places.entries.len());
         for (id, expansion) in &self.places.entries {
-            let place =
-                network::places::parse_place_id(id).and_then(|id| self.objects.places.get(id));
+            let place = network::places::parse_place_id(id).and_then(|id| self.objects.places.get(id));
             shown.extend(place);
             if place.is_none() {
                 let subject = ResourceRef::from_expansion("place", *expansion, *id);
@@ -273,11 +251,7 @@ impl<'w> IncludesBuilder<'w> {
 }
 
 /// An expansion's name in the answer's vocabulary, or in the one that has it.
-const fn expansion_name(
-    post: &'static str,
-    tweet: &'static str,
-    options: RenderOptions,
-) -> &'static str {
+const fn expansion_name(post: &'static str, tweet: &'static str, options: RenderOptions) -> &'static str {
     match options.vocabulary {
         Vocabulary::Post if !post.is_empty() => post,
         Vocabulary::Tweet if tweet.is_empty() => post,

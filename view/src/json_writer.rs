@@ -52,11 +52,7 @@ impl JsonWriter {
         self.text.push('}');
     }
 
-    pub(crate) fn write_array<T>(
-        &mut self,
-        items: impl IntoIterator<Item = T>,
-        mut each: impl FnMut(&mut Self, T),
-    ) {
+    pub(crate) fn write_array<T>(&mut self, items: impl IntoIterator<Item = T>, mut each: impl FnMut(&mut Self, T)) {
         self.text.push('[');
         for item in items {
             self.write_separator();
@@ -87,9 +83,7 @@ impl JsonWriter {
                 Vocabulary::Post => name.tweet,
                 Vocabulary::Tweet => name.post,
             };
-            self.write_member(VocabularyWord::same_in_both(other), |out| {
-                out.write_int(count)
-            });
+            self.write_member(VocabularyWord::same_in_both(other), |out| out.write_int(count));
         }
     }
 
@@ -123,11 +117,8 @@ impl JsonWriter {
     }
 
     fn push_escaped(&mut self, text: &str, html: bool) {
-        let special = |byte: u8| {
-            byte < 0x20
-                || matches!(byte, b'"' | b'\\')
-                || html && matches!(byte, b'&' | b'<' | b'>')
-        };
+        let special =
+            |byte: u8| byte < 0x20 || matches!(byte, b'"' | b'\\') || html && matches!(byte, b'&' | b'<' | b'>');
         let mut rest = text;
         while let Some(place) = rest.bytes().position(special) {
             let Some((plain, tail)) = rest.split_at_checked(place) else {

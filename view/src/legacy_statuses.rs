@@ -117,9 +117,7 @@ fn apply_status_form(status: &mut Value, form: StatusForm, start: i64) {
         if let Some(Value::Object(whole)) = whole {
             members.extend(whole);
         } else {
-            let letters = unescape_html(text.as_str().unwrap_or_default())
-                .chars()
-                .count();
+            let letters = unescape_html(text.as_str().unwrap_or_default()).chars().count();
             members.insert("full_text".to_owned(), text);
             members.insert("display_text_range".to_owned(), json!([start, letters]));
         }
@@ -137,10 +135,7 @@ fn apply_status_form(status: &mut Value, form: StatusForm, start: i64) {
 }
 
 /// What posts were written with, as they name it.
-fn load_source_links(
-    tx: &mut Tx<'_>,
-    objects: &LoadedObjects,
-) -> Result<HashMap<AppId, String>, Fault> {
+fn load_source_links(tx: &mut Tx<'_>, objects: &LoadedObjects) -> Result<HashMap<AppId, String>, Fault> {
     let posts = objects.posts.items().iter();
     let ids: BTreeSet<AppId> = posts.filter_map(|post| post.app_id).collect();
     let mut names = HashMap::new();
@@ -219,8 +214,7 @@ impl LegacyRenderer<'_> {
     fn render_entities(&self, post: &Post, stored: &str) -> Map<String, Value> {
         let name = |id| Some(self.objects.users.get(id)?.name.clone());
         let (mut all, link) = convert_entities(stored, name);
-        let media =
-            media_keys(post).filter_map(|key| self.objects.media.get(id_from_media_key(key)?));
+        let media = media_keys(post).filter_map(|key| self.objects.media.get(id_from_media_key(key)?));
         let media: Vec<Value> = media.map(|media| self.render_media(media, &link)).collect();
         if !media.is_empty() {
             all.insert("media".to_owned(), Value::Array(media));
@@ -257,10 +251,7 @@ pub fn legacy_entities_json(stored: &str) -> Value {
 }
 
 /// The same where some are, and the link to media that ends the text.
-fn convert_entities(
-    stored: &str,
-    name: impl Fn(UserId) -> Option<String>,
-) -> (Map<String, Value>, Value) {
+fn convert_entities(stored: &str, name: impl Fn(UserId) -> Option<String>) -> (Map<String, Value>, Value) {
     let stored: Value = serde_json::from_str(stored).unwrap_or_default();
     let list = |name: &str| {
         let list = stored.get(name).and_then(Value::as_array);
@@ -290,9 +281,8 @@ fn convert_entities(
         })
     });
     all.insert("user_mentions".to_owned(), mentions.collect());
-    let (media, urls): (Vec<Value>, Vec<Value>) = list("urls")
-        .into_iter()
-        .partition(|url| url.get("media_key").is_some());
+    let (media, urls): (Vec<Value>, Vec<Value>) =
+        list("urls").into_iter().partition(|url| url.get("media_key").is_some());
     let urls = urls.iter().map(|url| {
         json!({
             "url": url.get("url"),
@@ -322,17 +312,10 @@ fn insert_text(members: &mut Map<String, Value>, text: &str, post: &Post, all: M
         }
         return;
     }
-    let beginning: String = text
-        .chars()
-        .take(SHORT_TEXT_CHARS - 1)
-        .chain(['…'])
-        .collect();
+    let beginning: String = text.chars().take(SHORT_TEXT_CHARS - 1).chain(['…']).collect();
     set("text", escape_html(&beginning).into());
     set("truncated", true.into());
-    set(
-        "entities",
-        Value::Object(entities_before(&all, SHORT_TEXT_CHARS - 1)),
-    );
+    set("entities", Value::Object(entities_before(&all, SHORT_TEXT_CHARS - 1)));
     let mut whole = json!({
         "full_text": escape_html(text),
         "display_text_range": [post.display_start, letters],
@@ -364,7 +347,5 @@ fn entity_indices(entity: &Value) -> Value {
 
 /// Text as the interfaces send it.
 fn escape_html(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -49,9 +49,7 @@ fn legacy_profile_entities(stored: Value) -> Value {
         Value::Object(stored) => stored,
         _ => Map::new(),
     };
-    stored
-        .entry("description")
-        .or_insert_with(|| json!({ "urls": [] }));
+    stored.entry("description").or_insert_with(|| json!({ "urls": [] }));
     Value::Object(stored)
 }
 

@@ -38,13 +38,10 @@ pub use communities::{render_communities, render_community};
 pub use compliance::{ComplianceJobSummary, render_compliance_job, render_compliance_jobs};
 pub use connections::{ConnectionSummary, RuleCount, render_connections, render_rules_count};
 pub use counts::{CountBucket, render_counts};
-pub use field_schema::{
-    Expansion, FieldAudience, FieldDefinition, FieldInclusion, JsonFieldType, JsonMember,
-};
+pub use field_schema::{Expansion, FieldAudience, FieldDefinition, FieldInclusion, JsonFieldType, JsonMember};
 pub use field_selection::FieldSelection;
 pub use legacy_statuses::{
-    StatusForm, legacy_entities_json, legacy_participant_json, legacy_post_json,
-    legacy_statuses_json,
+    StatusForm, legacy_entities_json, legacy_participant_json, legacy_post_json, legacy_statuses_json,
 };
 pub use legacy_users::legacy_user_json;
 pub use likes::render_like;
@@ -54,9 +51,8 @@ pub use news::{render_stories, render_story};
 pub use notes::{RatedNote, render_notes};
 pub use object::ObjectKind;
 pub use response::{
-    LookupKeys, RenderOptions, ResponsePayload, UserKey, new_post_text, render_media,
-    render_media_lookup, render_post, render_post_lookup, render_posts, render_user,
-    render_user_lookup, render_users,
+    LookupKeys, RenderOptions, ResponsePayload, UserKey, new_post_text, render_media, render_media_lookup, render_post,
+    render_post_lookup, render_posts, render_user, render_user_lookup, render_users,
 };
 pub use spaces::{render_space, render_space_lookup, render_spaces};
 pub use trends::{render_personal_trends, render_trends};

@@ -5,9 +5,7 @@ use network::visibility::{Viewer, Visibility, profile_visibility};
 use store::posts::{self as stored, Post};
 use store::{Tx, users};
 
-use crate::field_schema::{
-    Expansion, ExpansionResolver, FieldDefinition, FieldWriter, JsonFieldType, JsonMember,
-};
+use crate::field_schema::{Expansion, ExpansionResolver, FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
 use crate::loader::{ExpansionTarget, LoadedObjects};
 use crate::posts::media_keys;
@@ -37,19 +35,12 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         "When it was given, in milliseconds.",
     )
     .like_writer(|out, shown| out.write_int(shown.like.at.ms())),
-    FieldDefinition::expansion_field(
-        "liked_post_author_id",
-        JsonFieldType::Id,
-        "Whose post is liked.",
-    )
-    .tweet_name("liked_tweet_author_id")
-    .like_writer(|out, shown| out.write_id(shown.like.author.get())),
+    FieldDefinition::expansion_field("liked_post_author_id", JsonFieldType::Id, "Whose post is liked.")
+        .tweet_name("liked_tweet_author_id")
+        .like_writer(|out, shown| out.write_id(shown.like.author.get())),
     FieldDefinition::expansion_field(
         "attachments",
-        JsonFieldType::Object(&[JsonMember::new(
-            "media_keys",
-            JsonFieldType::List(&JsonFieldType::Text),
-        )]),
+        JsonFieldType::Object(&[JsonMember::new("media_keys", JsonFieldType::List(&JsonFieldType::Text))]),
         "Media of the post.",
     )
     .absent_for_some()
@@ -60,13 +51,9 @@ pub(crate) const EXPANSIONS: &[Expansion] = &[
     Expansion::new("liked_post_id", ObjectKind::Post, "liked_post_id")
         .tweet_name("liked_tweet_id")
         .like_resolver(|shown, to| to.push(ExpansionTarget::Post(shown.like.post))),
-    Expansion::new(
-        "liked_post_author_id",
-        ObjectKind::User,
-        "liked_post_author_id",
-    )
-    .tweet_name("liked_tweet_author_id")
-    .like_resolver(|shown, to| to.push(ExpansionTarget::User(shown.like.author))),
+    Expansion::new("liked_post_author_id", ObjectKind::User, "liked_post_author_id")
+        .tweet_name("liked_tweet_author_id")
+        .like_resolver(|shown, to| to.push(ExpansionTarget::User(shown.like.author))),
     Expansion::new("attachments.media_keys", ObjectKind::Media, "attachments")
         .like_resolver(|shown, to| to.extend(media_keys(shown.post).map(ExpansionTarget::Media))),
 ];

@@ -5,9 +5,7 @@ use network::visibility::{Viewer, Visibility, list_visibility};
 use store::lists::List;
 use store::{Tx, users};
 
-use crate::field_schema::{
-    Expansion, ExpansionResolver, FieldDefinition, FieldWriter, JsonFieldType,
-};
+use crate::field_schema::{Expansion, ExpansionResolver, FieldDefinition, FieldWriter, JsonFieldType};
 use crate::json_writer::JsonWriter;
 use crate::loader::{ExpansionTarget, LoadedObjects};
 use crate::response::ResponseRenderer;

@@ -105,9 +105,7 @@ impl<K: Copy + Eq + Hash, V> IndexedVec<K, V> {
         self.positions.reserve(records.len());
         for record in records {
             let place = self.items.len();
-            if let std::collections::hash_map::Entry::Vacant(entry) =
-                self.positions.entry(key(&record))
-            {
+            if let std::collections::hash_map::Entry::Vacant(entry) = self.positions.entry(key(&record)) {
                 entry.insert(place);
                 self.items.push(record);
             }
@@ -151,9 +149,7 @@ impl LoadPlan {
                 ExpansionTarget::Media(key) => self.media.extend(id_from_media_key(key)),
                 ExpansionTarget::Topic(id) => self.topics.push(id),
                 ExpansionTarget::Poll(id) => self.polls.push(id),
-                ExpansionTarget::Place(id) => {
-                    self.places.extend(network::places::parse_place_id(id))
-                }
+                ExpansionTarget::Place(id) => self.places.extend(network::places::parse_place_id(id)),
             }
         }
     }
@@ -277,13 +273,7 @@ impl LoadedObjects {
             if let ExpansionResolver::Post(reach) = expansion.resolver {
                 let roots = if nested { usize::MAX } else { self.root_count };
                 for post in self.posts.items().iter().take(roots) {
-                    reach(
-                        PostRenderContext {
-                            post,
-                            objects: self,
-                        },
-                        &mut targets,
-                    );
+                    reach(PostRenderContext { post, objects: self }, &mut targets);
                 }
                 needs.add_targets(&mut targets);
             }
@@ -291,12 +281,7 @@ impl LoadedObjects {
         needs
     }
 
-    fn load_planned(
-        &mut self,
-        tx: &mut Tx<'_>,
-        selection: &FieldSelection,
-        mut needs: LoadPlan,
-    ) -> Result<(), Fault> {
+    fn load_planned(&mut self, tx: &mut Tx<'_>, selection: &FieldSelection, mut needs: LoadPlan) -> Result<(), Fault> {
         self.load_posts(tx, &needs.posts)?;
         self.load_reposted_posts(tx)?;
         self.load_edit_versions(tx)?;
@@ -304,9 +289,7 @@ impl LoadedObjects {
         let nested = self.plan_post_expansions(selection, true);
         needs.users.extend(nested.users);
         needs.media.extend(nested.media);
-        needs
-            .users
-            .extend(self.posts.items().iter().map(|post| post.author_id));
+        needs.users.extend(self.posts.items().iter().map(|post| post.author_id));
         self.load_card_links(tx)?;
         let shown = self.card_links.values().flatten();
         needs
@@ -344,12 +327,7 @@ impl LoadedObjects {
         Ok(())
     }
 
-    fn load_polls_and_places(
-        &mut self,
-        tx: &mut Tx<'_>,
-        polls: Vec<i64>,
-        places: Vec<i64>,
-    ) -> Result<(), Fault> {
+    fn load_polls_and_places(&mut self, tx: &mut Tx<'_>, polls: Vec<i64>, places: Vec<i64>) -> Result<(), Fault> {
         let missing = self.polls.missing_keys(polls);
         if !missing.is_empty() {
             self.polls
@@ -380,14 +358,8 @@ impl LoadedObjects {
     }
 
     fn load_edit_versions(&mut self, tx: &mut Tx<'_>) -> Result<(), Fault> {
-        for root in self
-            .posts
-            .items()
-            .iter()
-            .filter_map(|post| post.edit_root_id)
-        {
-            if let std::collections::hash_map::Entry::Vacant(entry) = self.edit_versions.entry(root)
-            {
+        for root in self.posts.items().iter().filter_map(|post| post.edit_root_id) {
+            if let std::collections::hash_map::Entry::Vacant(entry) = self.edit_versions.entry(root) {
                 entry.insert(posts::list_versions(tx, root)?);
             }
         }
@@ -395,11 +367,7 @@ impl LoadedObjects {
     }
 
     /// Finds out what the viewer's own posts came to by their promotion.
-    fn load_promoted_totals(
-        &mut self,
-        tx: &mut Tx<'_>,
-        selection: &FieldSelection,
-    ) -> Result<(), Fault> {
+    fn load_promoted_totals(&mut self, tx: &mut Tx<'_>, selection: &FieldSelection) -> Result<(), Fault> {
         let asked = ["promoted_metrics", "organic_metrics", "non_public_metrics"]
             .into_iter()
             .any(|field| selects_field(selection, ObjectKind::Post, field));
@@ -417,8 +385,7 @@ impl LoadedObjects {
             if !self.promoted_totals.contains_key(&PostId::new(id))
                 && !records::list_in_all_accounts(tx, "promoted_post", ("post_id", id))?.is_empty()
             {
-                self.promoted_totals
-                    .insert(PostId::new(id), MetricSums::default());
+                self.promoted_totals.insert(PostId::new(id), MetricSums::default());
             }
         }
         Ok(())
@@ -436,17 +403,8 @@ impl LoadedObjects {
         if self.posts.items().is_empty() {
             return Ok(());
         }
-        let authors: HashSet<_> = self
-            .posts
-            .items()
-            .iter()
-            .map(|post| post.author_id)
-            .collect();
-        let authors = self
-            .users
-            .items()
-            .iter()
-            .filter(|user| authors.contains(&user.id));
+        let authors: HashSet<_> = self.posts.items().iter().map(|post| post.author_id).collect();
+        let authors = self.users.items().iter().filter(|user| authors.contains(&user.id));
         let mut sights = AuthorVisibilities::load(tx, self.viewer, authors)?;
         sights.admit_posts(tx, self.posts.items())?;
         let judge = |post: &Post| match post.state {
@@ -459,9 +417,7 @@ impl LoadedObjects {
                 (Visibility::Visible, Some(id)) => match self.posts.get(id).map(judge) {
                     Some(Visibility::Visible) => Visibility::Visible,
                     // An import knows the texts of reposts whose originals it lacks.
-                    None | Some(Visibility::Missing) if !post.text.is_empty() => {
-                        Visibility::Visible
-                    }
+                    None | Some(Visibility::Missing) if !post.text.is_empty() => Visibility::Visible,
                     original => original.unwrap_or(Visibility::Missing),
                 },
                 (sight, _) => sight,
@@ -474,11 +430,7 @@ impl LoadedObjects {
     }
 
     /// Only when a field says something about the viewer and the user shown.
-    fn load_viewer_relations(
-        &mut self,
-        tx: &mut Tx<'_>,
-        selection: &FieldSelection,
-    ) -> Result<(), Fault> {
+    fn load_viewer_relations(&mut self, tx: &mut Tx<'_>, selection: &FieldSelection) -> Result<(), Fault> {
         let ties = selects_field(selection, ObjectKind::User, "connection_status");
         let messages = selects_field(selection, ObjectKind::User, "receives_your_dm");
         let subscribes = ["subscription", "subscribes_to_you"]
@@ -518,19 +470,14 @@ impl LoadedObjects {
             self.relations
                 .blocking
                 .extend(graph::filter_blocked(tx, viewer, &others)?);
-            self.relations
-                .muting
-                .extend(graph::filter_muted(tx, viewer, &others)?);
+            self.relations.muting.extend(graph::filter_muted(tx, viewer, &others)?);
         }
         Ok(())
     }
 
     /// Whether the viewer may see a post that is here.
     pub(crate) fn post_visibility(&self, post: &Post) -> Visibility {
-        self.hidden_posts
-            .get(&post.id)
-            .copied()
-            .unwrap_or(Visibility::Visible)
+        self.hidden_posts.get(&post.id).copied().unwrap_or(Visibility::Visible)
     }
 
     /// Every version of an edited post, oldest first.

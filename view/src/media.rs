@@ -49,9 +49,7 @@ fn response_media_url(facts: MediaRenderContext<'_>, size: Option<&str>) -> Opti
     };
     let name = path.rsplit('/').next().filter(|_| !site.is_empty())?;
     let id = media.id;
-    Some(format!(
-        "{site}/2/dm_conversations/media/{event}/{id}/{name}"
-    ))
+    Some(format!("{site}/2/dm_conversations/media/{event}/{id}/{name}"))
 }
 
 /// The photo itself, or where an import says it was.
@@ -134,14 +132,9 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         "The kind of media.",
     )
     .media_writer(|out, facts| out.write_text(&facts.media.kind)),
-    FieldDefinition::requested_field("url", JsonFieldType::Text, "Address of a photo.")
-        .media_writer(write_url),
-    FieldDefinition::requested_field(
-        "preview_image_url",
-        JsonFieldType::Text,
-        "Address of a still.",
-    )
-    .media_writer(write_preview_image_url),
+    FieldDefinition::requested_field("url", JsonFieldType::Text, "Address of a photo.").media_writer(write_url),
+    FieldDefinition::requested_field("preview_image_url", JsonFieldType::Text, "Address of a still.")
+        .media_writer(write_preview_image_url),
     FieldDefinition::requested_field("width", JsonFieldType::Int, "Pixels.")
         .media_writer(|out, facts| write_positive(out, facts.media.width)),
     FieldDefinition::requested_field("height", JsonFieldType::Int, "Pixels.")

@@ -5,9 +5,7 @@ use network::visibility::Viewer;
 use store::Tx;
 use store::messages::{MessageEvent, MessageEventKind};
 
-use crate::field_schema::{
-    Expansion, ExpansionResolver, FieldDefinition, FieldWriter, JsonFieldType, JsonMember,
-};
+use crate::field_schema::{Expansion, ExpansionResolver, FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
 use crate::loader::{ExpansionTarget, LoadedObjects};
 use crate::response::ResponseRenderer;
@@ -25,12 +23,8 @@ const REFERENCE: JsonFieldType = JsonFieldType::Object(&[JsonMember::new("id", J
 pub(crate) const FIELDS: &[FieldDefinition] = &[
     FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the event.")
         .message_writer(|out, event| out.write_id(event.id)),
-    FieldDefinition::default_field(
-        "event_type",
-        JsonFieldType::OneOf(EVENT_TYPES),
-        "What happened.",
-    )
-    .message_writer(|out, event| out.write_text(event.kind.name())),
+    FieldDefinition::default_field("event_type", JsonFieldType::OneOf(EVENT_TYPES), "What happened.")
+        .message_writer(|out, event| out.write_text(event.kind.name())),
     FieldDefinition::default_field(
         "text",
         JsonFieldType::Text,
@@ -51,10 +45,11 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         "Media and cards it carries.",
     )
     .message_writer(write_attachments),
-    FieldDefinition::requested_field("created_at", JsonFieldType::Time, "When it happened.")
-        .message_writer(|out, event| {
+    FieldDefinition::requested_field("created_at", JsonFieldType::Time, "When it happened.").message_writer(
+        |out, event| {
             out.write_time(base::Id::<()>::new(event.id).created_at());
-        }),
+        },
+    ),
     FieldDefinition::requested_field(
         "dm_conversation_id",
         JsonFieldType::Text,
@@ -90,24 +85,12 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
 ];
 
 pub(crate) const EXPANSIONS: &[Expansion] = &[
-    Expansion::new("attachments.media_keys", ObjectKind::Media, "attachments")
-        .message_resolver(push_media),
-    Expansion::new("participant_ids", ObjectKind::User, "participant_ids").message_resolver(
-        |event, to| {
-            to.extend(
-                event
-                    .participant_ids
-                    .iter()
-                    .copied()
-                    .map(ExpansionTarget::User),
-            )
-        },
-    ),
+    Expansion::new("attachments.media_keys", ObjectKind::Media, "attachments").message_resolver(push_media),
+    Expansion::new("participant_ids", ObjectKind::User, "participant_ids")
+        .message_resolver(|event, to| to.extend(event.participant_ids.iter().copied().map(ExpansionTarget::User))),
     Expansion::new("referenced_posts", ObjectKind::Post, "referenced_posts")
         .tweet_name("referenced_tweets.id")
-        .message_resolver(|event, to| {
-            to.extend(event.post_ids.iter().copied().map(ExpansionTarget::Post))
-        }),
+        .message_resolver(|event, to| to.extend(event.post_ids.iter().copied().map(ExpansionTarget::Post))),
     Expansion::new("sender_id", ObjectKind::User, "sender_id")
         .message_resolver(|event, to| to.push(ExpansionTarget::User(event.sender_id))),
 ];
@@ -126,9 +109,7 @@ fn write_referenced_posts(out: &mut JsonWriter, event: &MessageEvent) {
     if !event.post_ids.is_empty() {
         out.write_array(&event.post_ids, |out, post| {
             out.write_object(|out| {
-                out.write_member(VocabularyWord::same_in_both("id"), |out| {
-                    out.write_id(post.get())
-                })
+                out.write_member(VocabularyWord::same_in_both("id"), |out| out.write_id(post.get()))
             });
         });
     }
@@ -157,9 +138,7 @@ pub fn render_message_events(
         }
     }
     let mut objects = LoadedObjects::load_for_targets(tx, viewer, Vec::new(), targets, selection)?;
-    let carried = page
-        .iter()
-        .filter_map(|event| Some((event.media_id?.get(), event.id)));
+    let carried = page.iter().filter_map(|event| Some((event.media_id?.get(), event.id)));
     objects.message_by_media.extend(carried);
     let speaker = ResponseRenderer {
         objects: &objects,

@@ -24,11 +24,7 @@ pub fn render_stories(
 }
 
 /// One story that was asked for; `data` is an object.
-pub fn render_story(
-    told: &NewsStoryDetails,
-    selection: &FieldSelection,
-    options: RenderOptions,
-) -> ResponsePayload {
+pub fn render_story(told: &NewsStoryDetails, selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
     render_stories(std::slice::from_ref(told), selection, options).into_single()
 }
 
@@ -50,14 +46,10 @@ const CONTEXTS: &[JsonMember] = &[
         "finance",
         JsonFieldType::Object(&[JsonMember::new("tickers", TEXT_LIST)]),
     ),
-    JsonMember::new(
-        "sports",
-        JsonFieldType::Object(&[JsonMember::new("teams", TEXT_LIST)]),
-    ),
+    JsonMember::new("sports", JsonFieldType::Object(&[JsonMember::new("teams", TEXT_LIST)])),
 ];
 
-const CLUSTER_POST: JsonFieldType =
-    JsonFieldType::Object(&[JsonMember::new("post_id", JsonFieldType::Id)]);
+const CLUSTER_POST: JsonFieldType = JsonFieldType::Object(&[JsonMember::new("post_id", JsonFieldType::Id)]);
 
 pub(crate) const FIELDS: &[FieldDefinition] = &[
     FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the story.")
@@ -75,18 +67,12 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
     .news_writer(|out, told| {
         out.write_array(&told.post_ids, |out, id| {
             out.write_object(|out| {
-                out.write_member(VocabularyWord::same_in_both("post_id"), |out| {
-                    out.write_id(id.get())
-                })
+                out.write_member(VocabularyWord::same_in_both("post_id"), |out| out.write_id(id.get()))
             });
         });
     }),
-    FieldDefinition::requested_field(
-        "contexts",
-        JsonFieldType::Object(CONTEXTS),
-        "What it is about.",
-    )
-    .news_writer(write_contexts),
+    FieldDefinition::requested_field("contexts", JsonFieldType::Object(CONTEXTS), "What it is about.")
+        .news_writer(write_contexts),
     FieldDefinition::requested_field("disclaimer", JsonFieldType::Text, "A word of caution.")
         .news_writer(|out, told| out.write_nonempty_text(&told.disclaimer)),
     FieldDefinition::requested_field("hook", JsonFieldType::Text, "Its first sentence.")
@@ -108,9 +94,7 @@ fn write_texts(out: &mut JsonWriter, names: &[String]) {
 fn write_contexts(out: &mut JsonWriter, told: &NewsStoryDetails) {
     let list = |out: &mut JsonWriter, name: &'static str, all: &[String]| {
         if !all.is_empty() {
-            out.write_member(VocabularyWord::same_in_both(name), |out| {
-                write_texts(out, all)
-            });
+            out.write_member(VocabularyWord::same_in_both(name), |out| write_texts(out, all));
         }
     };
     out.write_object(|out| {

@@ -19,11 +19,7 @@ pub struct RatedNote {
 }
 
 /// A page of notes, in their order.
-pub fn render_notes(
-    page: &[RatedNote],
-    selection: &FieldSelection,
-    options: RenderOptions,
-) -> ResponsePayload {
+pub fn render_notes(page: &[RatedNote], selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
     let mask = selection.included_mask(ObjectKind::Note);
     ResponsePayload::from_rows(options, page, 512, |out, note| {
         out.write_fields(FIELDS, mask, |out, write| {
@@ -71,10 +67,7 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         "scoring_status",
         JsonFieldType::Object(&[
             JsonMember::new("has_access", JsonFieldType::Bool),
-            JsonMember::new(
-                "rating_counts_per_model",
-                JsonFieldType::List(&JsonFieldType::Any),
-            ),
+            JsonMember::new("rating_counts_per_model", JsonFieldType::List(&JsonFieldType::Any)),
         ]),
         "How it was rated.",
     )
@@ -98,10 +91,7 @@ fn write_info(out: &mut JsonWriter, shown: &RatedNote) {
     out.write_member(VocabularyWord::same_in_both("classification"), |out| {
         out.write_nonempty_text(&note.classification);
     });
-    let tags = note
-        .misleading_tags
-        .split(',')
-        .filter(|tag| !tag.is_empty());
+    let tags = note.misleading_tags.split(',').filter(|tag| !tag.is_empty());
     out.write_member(VocabularyWord::same_in_both("misleading_tags"), |out| {
         out.write_array(tags, JsonWriter::write_nonempty_text);
     });
@@ -118,17 +108,12 @@ fn write_info(out: &mut JsonWriter, shown: &RatedNote) {
 
 /// There is one model: the count of those who found it helpful and of those who did not.
 fn write_scoring_status(out: &mut JsonWriter, note: &CommunityNote) {
-    out.write_member(VocabularyWord::same_in_both("has_access"), |out| {
-        out.write_bool(true)
+    out.write_member(VocabularyWord::same_in_both("has_access"), |out| out.write_bool(true));
+    out.write_member(VocabularyWord::same_in_both("rating_counts_per_model"), |out| {
+        out.write_array([note], |out, note| {
+            out.write_object(|out| write_rating_model(out, note));
+        });
     });
-    out.write_member(
-        VocabularyWord::same_in_both("rating_counts_per_model"),
-        |out| {
-            out.write_array([note], |out, note| {
-                out.write_object(|out| write_rating_model(out, note));
-            });
-        },
-    );
 }
 
 fn write_rating_model(out: &mut JsonWriter, note: &CommunityNote) {
@@ -137,12 +122,9 @@ fn write_rating_model(out: &mut JsonWriter, note: &CommunityNote) {
     });
     out.write_member(VocabularyWord::same_in_both("value"), |out| {
         out.write_object(|out| {
-            out.write_member(
-                VocabularyWord::same_in_both("neutral_factor_bucket_counts"),
-                |out| {
-                    out.write_object(|out| write_rating_counts(out, note));
-                },
-            );
+            out.write_member(VocabularyWord::same_in_both("neutral_factor_bucket_counts"), |out| {
+                out.write_object(|out| write_rating_counts(out, note));
+            });
         });
     });
 }
@@ -167,10 +149,9 @@ fn write_test_result(out: &mut JsonWriter, shown: &RatedNote) {
                     out.write_member(VocabularyWord::same_in_both("evaluator_type"), |out| {
                         out.write_nonempty_text("ClaimOpinion")
                     });
-                    out.write_member(
-                        VocabularyWord::same_in_both("evaluator_score_bucket"),
-                        |out| out.write_nonempty_text(bucket),
-                    );
+                    out.write_member(VocabularyWord::same_in_both("evaluator_score_bucket"), |out| {
+                        out.write_nonempty_text(bucket)
+                    });
                 });
             });
         });

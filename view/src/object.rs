@@ -4,8 +4,8 @@ use base::VocabularyWord;
 
 use crate::field_schema::{Expansion, FieldDefinition, FieldInclusion};
 use crate::{
-    communities, connections, likes, lists, media, messages, news, notes, places, polls, posts,
-    search_counts, spaces, trends, usage, users,
+    communities, connections, likes, lists, media, messages, news, notes, places, polls, posts, search_counts, spaces,
+    trends, usage, users,
 };
 
 /// A kind of object.
@@ -81,10 +81,7 @@ impl ObjectKind {
 
     /// Its place in [`Self::ALL`].
     pub(crate) const fn index(self) -> usize {
-        #[expect(
-            clippy::as_conversions,
-            reason = "a fieldless enum's number, in a const"
-        )]
+        #[expect(clippy::as_conversions, reason = "a fieldless enum's number, in a const")]
         let number = self as usize;
         number
     }

@@ -18,31 +18,18 @@ pub(crate) fn write(out: &mut JsonWriter, place: &Place, mask: u64) {
 const PLACE_TYPES: &[&str] = &["poi", "neighborhood", "city", "admin", "country", "unknown"];
 
 pub(crate) const FIELDS: &[FieldDefinition] = &[
-    FieldDefinition::default_field("id", JsonFieldType::Text, "Id of the place.").place_writer(
-        |out, place| out.write_nonempty_text(&network::places::format_place_id(place.id)),
-    ),
-    FieldDefinition::default_field(
-        "full_name",
-        JsonFieldType::Text,
-        "Its name and what it lies in.",
-    )
-    .place_writer(|out, place| out.write_nonempty_text(&place.full_name)),
+    FieldDefinition::default_field("id", JsonFieldType::Text, "Id of the place.")
+        .place_writer(|out, place| out.write_nonempty_text(&network::places::format_place_id(place.id))),
+    FieldDefinition::default_field("full_name", JsonFieldType::Text, "Its name and what it lies in.")
+        .place_writer(|out, place| out.write_nonempty_text(&place.full_name)),
     FieldDefinition::requested_field("name", JsonFieldType::Text, "Its name.")
         .place_writer(|out, place| out.write_nonempty_text(&place.name)),
     FieldDefinition::requested_field("country", JsonFieldType::Text, "Its country.")
         .place_writer(|out, place| out.write_nonempty_text(&place.country)),
-    FieldDefinition::requested_field(
-        "country_code",
-        JsonFieldType::Text,
-        "Its country, ISO 3166-1 alpha-2.",
-    )
-    .place_writer(|out, place| out.write_nonempty_text(&place.country_code)),
-    FieldDefinition::requested_field(
-        "place_type",
-        JsonFieldType::OneOf(PLACE_TYPES),
-        "The kind of place.",
-    )
-    .place_writer(|out, place| out.write_nonempty_text(&place.kind)),
+    FieldDefinition::requested_field("country_code", JsonFieldType::Text, "Its country, ISO 3166-1 alpha-2.")
+        .place_writer(|out, place| out.write_nonempty_text(&place.country_code)),
+    FieldDefinition::requested_field("place_type", JsonFieldType::OneOf(PLACE_TYPES), "The kind of place.")
+        .place_writer(|out, place| out.write_nonempty_text(&place.kind)),
     FieldDefinition::requested_field(
         "geo",
         JsonFieldType::Object(&[
@@ -69,9 +56,7 @@ fn write_geo(out: &mut JsonWriter, place: &Place) {
         out.write_member(VocabularyWord::same_in_both("type"), |out| {
             out.write_nonempty_text("Feature")
         });
-        out.write_member(VocabularyWord::same_in_both("bbox"), |out| {
-            out.write_raw(&place.bbox)
-        });
+        out.write_member(VocabularyWord::same_in_both("bbox"), |out| out.write_raw(&place.bbox));
         // Always there, and nothing in it.
         out.write_member(VocabularyWord::same_in_both("properties"), |out| {
             out.write_object(|_| {})

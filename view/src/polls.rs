@@ -31,12 +31,8 @@ const OPTION: JsonFieldType = JsonFieldType::Object(&[
 pub(crate) const FIELDS: &[FieldDefinition] = &[
     FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the poll.")
         .poll_writer(|out, facts| out.write_id(facts.poll.id)),
-    FieldDefinition::default_field(
-        "options",
-        JsonFieldType::List(&OPTION),
-        "What can be voted for.",
-    )
-    .poll_writer(write_options),
+    FieldDefinition::default_field("options", JsonFieldType::List(&OPTION), "What can be voted for.")
+        .poll_writer(write_options),
     FieldDefinition::requested_field(
         "voting_status",
         JsonFieldType::OneOf(&["open", "closed"]),
@@ -64,9 +60,7 @@ fn write_options(out: &mut JsonWriter, facts: PollRenderContext<'_>) {
             out.write_member(VocabularyWord::same_in_both("label"), |out| {
                 out.write_text(&option.label)
             });
-            out.write_member(VocabularyWord::same_in_both("votes"), |out| {
-                out.write_int(option.votes)
-            });
+            out.write_member(VocabularyWord::same_in_both("votes"), |out| out.write_int(option.votes));
         });
     });
 }

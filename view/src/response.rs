@@ -111,8 +111,7 @@ pub fn render_post(
     asked: LookupKeys<'_, PostId>,
 ) -> Result<ResponsePayload, Fault> {
     let found = found.into_iter().collect();
-    render_post_lookup(tx, viewer, found, selection, options, asked)
-        .map(ResponsePayload::into_single)
+    render_post_lookup(tx, viewer, found, selection, options, asked).map(ResponsePayload::into_single)
 }
 
 /// A page of users, in their order; those that may not be seen are left out.
@@ -150,8 +149,7 @@ pub fn render_user<N: UserKey>(
     asked: LookupKeys<'_, N>,
 ) -> Result<ResponsePayload, Fault> {
     let found = found.into_iter().collect();
-    render_user_lookup(tx, viewer, found, selection, options, asked)
-        .map(ResponsePayload::into_single)
+    render_user_lookup(tx, viewer, found, selection, options, asked).map(ResponsePayload::into_single)
 }
 
 /// The text of a post just written, as it will be read: not escaped, with the link to its media.
@@ -167,11 +165,7 @@ pub fn render_media_lookup(
     options: RenderOptions,
     asked: LookupKeys<'_, String>,
 ) -> Result<ResponsePayload, Fault> {
-    let ids: Vec<i64> = asked
-        .values
-        .iter()
-        .filter_map(|key| id_from_media_key(key))
-        .collect();
+    let ids: Vec<i64> = asked.values.iter().filter_map(|key| id_from_media_key(key)).collect();
     let found = store::media::find_by_ids(tx, &ids)?;
     let objects = LoadedObjects::load_for_media(tx, viewer, found, selection)?;
     let sights = AuthorVisibilities::load(tx, viewer, objects.users.items())?;
@@ -194,9 +188,7 @@ pub fn render_media_lookup(
                     shown.push(media);
                 }
             }
-            (_, Visibility::Visible | Visibility::Missing) => {
-                push_distinct(&mut errors, Refusal::NotFound(subject()))
-            }
+            (_, Visibility::Visible | Visibility::Missing) => push_distinct(&mut errors, Refusal::NotFound(subject())),
             _ => push_distinct(&mut errors, Refusal::NotVisible(subject())),
         }
     }
@@ -204,11 +196,7 @@ pub fn render_media_lookup(
     if !shown.is_empty() {
         out.write_array(&shown, |out, media| {
             let objects = &objects;
-            media::write(
-                out,
-                MediaRenderContext { media, objects },
-                selection.root_mask(),
-            );
+            media::write(out, MediaRenderContext { media, objects }, selection.root_mask());
         });
     }
     Ok(ResponsePayload {
@@ -255,9 +243,7 @@ impl ResponseRenderer<'_> {
         ResponsePayload {
             includes: includes.render_includes(&mut errors),
             errors,
-            ..ResponsePayload::from_rows(self.options, shown, size, |out, row| {
-                write(out, *row, mask)
-            })
+            ..ResponsePayload::from_rows(self.options, shown, size, |out, row| write(out, *row, mask))
         }
     }
 }
@@ -282,11 +268,7 @@ impl ResponsePayload {
     }
 
     /// The one thing that was asked for, or that there is none.
-    pub(crate) fn single_or_not_found<T: Display>(
-        mut self,
-        kind: &'static str,
-        asked: LookupKeys<'_, T>,
-    ) -> Self {
+    pub(crate) fn single_or_not_found<T: Display>(mut self, kind: &'static str, asked: LookupKeys<'_, T>) -> Self {
         if self.count == 0 {
             let named = asked.values.iter();
             let subjects = named.map(|id| ResourceRef::new(kind, asked.parameter, id));
@@ -337,22 +319,11 @@ pub(crate) fn render_requested_posts(
         ) {
             (Some(post), Visibility::Visible) => {
                 let known = shown.iter().any(|other: &&Post| std::ptr::eq(*other, post));
-                if !known
-                    && !reject_private_fields(
-                        objects,
-                        post,
-                        selection,
-                        options,
-                        subject,
-                        &mut errors,
-                    )
-                {
+                if !known && !reject_private_fields(objects, post, selection, options, subject, &mut errors) {
                     shown.push(post);
                 }
             }
-            (_, Visibility::Visible | Visibility::Missing) => {
-                push_distinct(&mut errors, Refusal::NotFound(subject()))
-            }
+            (_, Visibility::Visible | Visibility::Missing) => push_distinct(&mut errors, Refusal::NotFound(subject())),
             (_, Visibility::Forbidden | Visibility::Suspended) => {
                 push_distinct(&mut errors, Refusal::NotVisible(subject()));
             }
@@ -370,13 +341,7 @@ fn reject_private_fields(
     errors: &mut Vec<Refusal>,
 ) -> bool {
     let facts = PostRenderContext { post, objects };
-    posts::reject_private_metrics(
-        facts,
-        selection.root_mask(),
-        subject,
-        options.vocabulary,
-        errors,
-    )
+    posts::reject_private_metrics(facts, selection.root_mask(), subject, options.vocabulary, errors)
 }
 
 fn render_post_rows<'w>(
@@ -413,13 +378,7 @@ pub(crate) fn render_user_page(
 ) -> ResponsePayload {
     let page = objects.users.items().iter().take(objects.root_count);
     let shown = page.filter(|user| profile_visibility(user) == Visibility::Visible);
-    render_user_rows(
-        objects,
-        selection,
-        options,
-        &shown.collect::<Vec<_>>(),
-        Vec::new(),
-    )
+    render_user_rows(objects, selection, options, &shown.collect::<Vec<_>>(), Vec::new())
 }
 
 pub(crate) fn render_requested_users<N: UserKey>(
@@ -429,11 +388,7 @@ pub(crate) fn render_requested_users<N: UserKey>(
     asked: LookupKeys<'_, N>,
 ) -> ResponsePayload {
     let (mut shown, mut errors) = (Vec::with_capacity(asked.values.len()), Vec::new());
-    let found = objects
-        .users
-        .items()
-        .get(..objects.root_count)
-        .unwrap_or_default();
+    let found = objects.users.items().get(..objects.root_count).unwrap_or_default();
     for (place, name) in asked.values.iter().enumerate() {
         let subject = || ResourceRef::new("user", asked.parameter, name);
         // Records mostly come in the order of asking.
@@ -445,12 +400,8 @@ pub(crate) fn render_requested_users<N: UserKey>(
                     shown.push(user);
                 }
             }
-            (_, Visibility::Visible | Visibility::Missing) => {
-                push_distinct(&mut errors, Refusal::NotFound(subject()))
-            }
-            (_, Visibility::Forbidden) => {
-                push_distinct(&mut errors, Refusal::NotVisible(subject()))
-            }
+            (_, Visibility::Visible | Visibility::Missing) => push_distinct(&mut errors, Refusal::NotFound(subject())),
+            (_, Visibility::Forbidden) => push_distinct(&mut errors, Refusal::NotVisible(subject())),
             (_, Visibility::Suspended) => push_distinct(&mut errors, Refusal::Suspended(subject())),
         }
     }
@@ -474,9 +425,7 @@ fn render_user_rows<'w>(
             reach(UserRenderContext { user, objects }, to);
         }
     };
-    let write = |out: &mut JsonWriter, user, mask| {
-        users::write(out, UserRenderContext { user, objects }, mask)
-    };
+    let write = |out: &mut JsonWriter, user, mask| users::write(out, UserRenderContext { user, objects }, mask);
     speaker.render_response(shown, errors, 512, lead, write)
 }
 

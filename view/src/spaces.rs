@@ -9,9 +9,7 @@ use network::visibility::{Viewer, Visibility, space_visibility};
 use store::spaces::{self as stored, Space, SpaceRole, SpaceTopic};
 use store::{Tx, users};
 
-use crate::field_schema::{
-    Expansion, ExpansionResolver, FieldDefinition, FieldWriter, JsonFieldType,
-};
+use crate::field_schema::{Expansion, ExpansionResolver, FieldDefinition, FieldWriter, JsonFieldType};
 use crate::field_selection::field_bit;
 use crate::json_writer::JsonWriter;
 use crate::loader::{ExpansionTarget, LoadedObjects};
@@ -57,42 +55,26 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         .space_writer(|out, facts| out.write_time(facts.space.created_at)),
     FieldDefinition::requested_field("ended_at", JsonFieldType::Time, "When it ended.")
         .space_writer(|out, facts| write_optional_time(out, facts.space.ended_at)),
-    FieldDefinition::requested_field(
-        "is_ticketed",
-        JsonFieldType::Bool,
-        "Whether it takes a ticket.",
-    )
-    .space_writer(|out, facts| out.write_bool(facts.space.ticketed)),
+    FieldDefinition::requested_field("is_ticketed", JsonFieldType::Bool, "Whether it takes a ticket.")
+        .space_writer(|out, facts| out.write_bool(facts.space.ticketed)),
     FieldDefinition::requested_field("lang", JsonFieldType::Text, "Its language.")
         .space_writer(|out, facts| out.write_nonempty_text(&facts.space.lang)),
     FieldDefinition::requested_field("participant_count", JsonFieldType::Int, "Users in it.")
         .space_writer(|out, facts| out.write_int(facts.space.participant_count)),
-    FieldDefinition::requested_field(
-        "scheduled_start",
-        JsonFieldType::Time,
-        "When it is to start.",
-    )
-    .space_writer(|out, facts| write_optional_time(out, facts.space.scheduled_start)),
+    FieldDefinition::requested_field("scheduled_start", JsonFieldType::Time, "When it is to start.")
+        .space_writer(|out, facts| write_optional_time(out, facts.space.scheduled_start)),
     FieldDefinition::requested_field("started_at", JsonFieldType::Time, "When it started.")
         .space_writer(|out, facts| write_optional_time(out, facts.space.started_at)),
-    FieldDefinition::requested_field(
-        "subscriber_count",
-        JsonFieldType::Int,
-        "Users who want to be reminded.",
-    )
-    .space_writer(|out, facts| out.write_int(facts.space.subscriber_count)),
+    FieldDefinition::requested_field("subscriber_count", JsonFieldType::Int, "Users who want to be reminded.")
+        .space_writer(|out, facts| out.write_int(facts.space.subscriber_count)),
     FieldDefinition::requested_field("title", JsonFieldType::Text, "Its title.")
         .space_writer(|out, facts| out.write_nonempty_text(&facts.space.title)),
     FieldDefinition::requested_field("updated_at", JsonFieldType::Time, "When it last changed.")
         .space_writer(|out, facts| out.write_time(facts.space.updated_at)),
     FieldDefinition::requested_field("creator_id", JsonFieldType::Id, "Who made it.")
         .space_writer(|out, facts| out.write_id(facts.space.creator_id.get())),
-    FieldDefinition::requested_field(
-        "host_ids",
-        JsonFieldType::List(&JsonFieldType::Id),
-        "Its hosts.",
-    )
-    .space_writer(|out, facts| write_user_ids(out, facts.users_with_role(SpaceRole::Host))),
+    FieldDefinition::requested_field("host_ids", JsonFieldType::List(&JsonFieldType::Id), "Its hosts.")
+        .space_writer(|out, facts| write_user_ids(out, facts.users_with_role(SpaceRole::Host))),
     FieldDefinition::requested_field(
         "invited_user_ids",
         JsonFieldType::List(&JsonFieldType::Id),
@@ -105,16 +87,13 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         "Who has spoken.",
     )
     .space_writer(|out, facts| write_user_ids(out, facts.users_with_role(SpaceRole::Speaker))),
-    FieldDefinition::requested_field(
-        "topic_ids",
-        JsonFieldType::List(&JsonFieldType::Id),
-        "Its topics.",
-    )
-    .space_writer(|out, facts| {
-        if !facts.topic_ids().is_empty() {
-            out.write_array(facts.topic_ids(), |out, id| out.write_id(*id));
-        }
-    }),
+    FieldDefinition::requested_field("topic_ids", JsonFieldType::List(&JsonFieldType::Id), "Its topics.").space_writer(
+        |out, facts| {
+            if !facts.topic_ids().is_empty() {
+                out.write_array(facts.topic_ids(), |out, id| out.write_id(*id));
+            }
+        },
+    ),
 ];
 
 pub(crate) const EXPANSIONS: &[Expansion] = &[
@@ -126,15 +105,8 @@ pub(crate) const EXPANSIONS: &[Expansion] = &[
         .space_resolver(|facts, to| push_users_with_role(facts, SpaceRole::Invited, to)),
     Expansion::new("speaker_ids", ObjectKind::User, "speaker_ids")
         .space_resolver(|facts, to| push_users_with_role(facts, SpaceRole::Speaker, to)),
-    Expansion::new("topic_ids", ObjectKind::Topic, "topic_ids").space_resolver(|facts, to| {
-        to.extend(
-            facts
-                .topic_ids()
-                .iter()
-                .copied()
-                .map(ExpansionTarget::Topic),
-        )
-    }),
+    Expansion::new("topic_ids", ObjectKind::Topic, "topic_ids")
+        .space_resolver(|facts, to| to.extend(facts.topic_ids().iter().copied().map(ExpansionTarget::Topic))),
 ];
 
 pub(crate) const TOPIC_FIELDS: &[FieldDefinition] = &[
@@ -158,18 +130,8 @@ fn write_user_ids(out: &mut JsonWriter, users: &[UserId]) {
     }
 }
 
-fn push_users_with_role<'a>(
-    facts: SpaceRenderContext<'a>,
-    role: SpaceRole,
-    to: &mut Vec<ExpansionTarget<'a>>,
-) {
-    to.extend(
-        facts
-            .users_with_role(role)
-            .iter()
-            .copied()
-            .map(ExpansionTarget::User),
-    );
+fn push_users_with_role<'a>(facts: SpaceRenderContext<'a>, role: SpaceRole, to: &mut Vec<ExpansionTarget<'a>>) {
+    to.extend(facts.users_with_role(role).iter().copied().map(ExpansionTarget::User));
 }
 
 /// Writes a topic with the fields of a mask.
@@ -230,9 +192,7 @@ pub fn render_space_lookup(
         }
     }
     let objects = LoadedObjects::load_for_targets(tx, viewer, creators, targets, selection)?;
-    let seen = |space: &&Space| {
-        space_visibility(space, objects.users.get(space.creator_id)) == Visibility::Visible
-    };
+    let seen = |space: &&Space| space_visibility(space, objects.users.get(space.creator_id)) == Visibility::Visible;
     let shown: Vec<_> = found.iter().filter(seen).map(facts).collect();
     let errors = missing_space_errors(&shown, asked);
     let speaker = ResponseRenderer {
@@ -258,19 +218,12 @@ pub fn render_space(
     asked: LookupKeys<'_, String>,
 ) -> Result<ResponsePayload, Fault> {
     let found: Vec<Space> = found.into_iter().collect();
-    render_space_lookup(tx, viewer, &found, selection, options, asked)
-        .map(ResponsePayload::into_single)
+    render_space_lookup(tx, viewer, &found, selection, options, asked).map(ResponsePayload::into_single)
 }
 
 /// What was asked for and is not shown, each once.
-fn missing_space_errors(
-    shown: &[SpaceRenderContext<'_>],
-    asked: LookupKeys<'_, String>,
-) -> Vec<Refusal> {
-    let shown: Vec<String> = shown
-        .iter()
-        .map(|facts| encode_base62(facts.space.id))
-        .collect();
+fn missing_space_errors(shown: &[SpaceRenderContext<'_>], asked: LookupKeys<'_, String>) -> Vec<Refusal> {
+    let shown: Vec<String> = shown.iter().map(|facts| encode_base62(facts.space.id)).collect();
     let mut errors = Vec::new();
     for name in asked.values.iter().filter(|name| !shown.contains(name)) {
         let refusal = Refusal::NotFound(ResourceRef::new("space", asked.parameter, name));
@@ -291,21 +244,13 @@ fn write(out: &mut JsonWriter, facts: SpaceRenderContext<'_>, mask: u64) {
 
 impl SpaceRelations {
     /// Only what a field shows.
-    fn load_relations(
-        tx: &mut Tx<'_>,
-        spaces: &[Space],
-        selection: &FieldSelection,
-    ) -> Result<Self, Fault> {
+    fn load_relations(tx: &mut Tx<'_>, spaces: &[Space], selection: &FieldSelection) -> Result<Self, Fault> {
         let shows = |field| selection.root_mask() & field_bit(ObjectKind::Space, field) != 0;
         let ids: Vec<i64> = spaces.iter().map(|space| space.id).collect();
         let mut around = Self::default();
         if shows("host_ids") || shows("invited_user_ids") || shows("speaker_ids") {
             for (space, role, user) in stored::list_hosts_and_speakers(tx, &ids)? {
-                around
-                    .users_by_role
-                    .entry((space, role))
-                    .or_default()
-                    .push(user);
+                around.users_by_role.entry((space, role)).or_default().push(user);
             }
         }
         if shows("topic_ids") {

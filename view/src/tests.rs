@@ -125,11 +125,7 @@ pub(crate) fn loaded_objects(
     objects
 }
 
-pub(crate) fn field_selection(
-    root: ObjectKind,
-    asked: &[(ObjectKind, &str)],
-    expansions: &str,
-) -> FieldSelection {
+pub(crate) fn field_selection(root: ObjectKind, asked: &[(ObjectKind, &str)], expansions: &str) -> FieldSelection {
     let mut selection = FieldSelection::defaults(root);
     for (object, names) in asked {
         selection
@@ -137,9 +133,7 @@ pub(crate) fn field_selection(
             .unwrap();
     }
     if !expansions.is_empty() {
-        selection
-            .add_expansions_param("expansions", expansions)
-            .unwrap();
+        selection.add_expansions_param("expansions", expansions).unwrap();
     }
     selection
 }

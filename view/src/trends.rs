@@ -14,11 +14,7 @@ pub(crate) struct TrendRenderContext<'a> {
 }
 
 /// What trends, in its order.
-pub fn render_trends(
-    page: &[TrendingTopic],
-    selection: &FieldSelection,
-    options: RenderOptions,
-) -> ResponsePayload {
+pub fn render_trends(page: &[TrendingTopic], selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
     let mask = selection.included_mask(ObjectKind::Trend);
     render_trend_rows(page, Time::from_ms(0), options, (TREND_FIELDS, mask))
 }
@@ -53,12 +49,8 @@ pub(crate) const TREND_FIELDS: &[FieldDefinition] = &[
     FieldDefinition::default_field("trend_name", JsonFieldType::Text, "Its name.")
         .trend_writer(|out, facts| out.write_nonempty_text(&facts.trend.name)),
     // The newer generation kept this name.
-    FieldDefinition::default_field(
-        "tweet_count",
-        JsonFieldType::Int,
-        "Posts about it in the last day.",
-    )
-    .trend_writer(|out, facts| out.write_int(facts.trend.posts)),
+    FieldDefinition::default_field("tweet_count", JsonFieldType::Int, "Posts about it in the last day.")
+        .trend_writer(|out, facts| out.write_int(facts.trend.posts)),
 ];
 
 pub(crate) const PERSONALIZED_TREND_FIELDS: &[FieldDefinition] = &[
@@ -72,20 +64,12 @@ pub(crate) const PERSONALIZED_TREND_FIELDS: &[FieldDefinition] = &[
         "Posts about it in the last week, in words.",
     )
     .trend_writer(|out, facts| out.write_nonempty_text(&format_post_count(facts.trend.posts))),
-    FieldDefinition::default_field(
-        "trending_since",
-        JsonFieldType::Text,
-        "Since when, in words.",
-    )
-    .trend_writer(|out, facts| out.write_nonempty_text(&format_trending_since(facts))),
+    FieldDefinition::default_field("trending_since", JsonFieldType::Text, "Since when, in words.")
+        .trend_writer(|out, facts| out.write_nonempty_text(&format_trending_since(facts))),
 ];
 
 fn trend_category(topic: &str) -> &'static str {
-    if topic.starts_with('$') {
-        "Finance"
-    } else {
-        "Trending"
-    }
+    if topic.starts_with('$') { "Finance" } else { "Trending" }
 }
 
 fn format_post_count(count: i64) -> String {
@@ -93,11 +77,7 @@ fn format_post_count(count: i64) -> String {
         1 => "1 post".to_owned(),
         0..1_000 => format!("{count} posts"),
         1_000..1_000_000 => format!("{}.{}K posts", count / 1_000, count % 1_000 / 100),
-        _ => format!(
-            "{}.{}M posts",
-            count / 1_000_000,
-            count % 1_000_000 / 100_000
-        ),
+        _ => format!("{}.{}M posts", count / 1_000_000, count % 1_000_000 / 100_000),
     }
 }
 

@@ -22,11 +22,7 @@ pub struct ProjectUsage {
 }
 
 /// What an app was given; `data` is an object.
-pub fn render_usage(
-    shown: &ProjectUsage,
-    selection: &FieldSelection,
-    options: RenderOptions,
-) -> ResponsePayload {
+pub fn render_usage(shown: &ProjectUsage, selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
     let mask = selection.included_mask(ObjectKind::Usage);
     let mut out = JsonWriter::new(options, 512);
     out.write_fields(USAGE_FIELDS, mask, |out, write| {
@@ -110,12 +106,8 @@ fn write_app_usage(out: &mut JsonWriter, shown: &ProjectUsage) {
 fn write_daily_usage(out: &mut JsonWriter, shown: &ProjectUsage) {
     out.write_array(&shown.days, |out, (date, usage)| {
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("date"), |out| {
-                out.write_time(*date)
-            });
-            out.write_member(VocabularyWord::same_in_both("usage"), |out| {
-                out.write_id(*usage)
-            });
+            out.write_member(VocabularyWord::same_in_both("date"), |out| out.write_time(*date));
+            out.write_member(VocabularyWord::same_in_both("usage"), |out| out.write_id(*usage));
         });
     });
 }

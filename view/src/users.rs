@@ -6,9 +6,7 @@ use serde_json::Value;
 use store::users::User;
 
 use crate::ObjectKind;
-use crate::field_schema::{
-    Expansion, FieldAudience, FieldDefinition, FieldWriter, JsonFieldType, JsonMember,
-};
+use crate::field_schema::{Expansion, FieldAudience, FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
 use crate::field_selection::audience_mask;
 use crate::json_writer::JsonWriter;
 use crate::loader::{ExpansionTarget, LoadedObjects};
@@ -73,8 +71,7 @@ const URL: JsonFieldType = JsonFieldType::Object(&[
     JsonMember::new("media_key", JsonFieldType::Text),
 ]);
 
-const TAG_ENTITY: JsonFieldType =
-    JsonFieldType::Object(&[START, END, JsonMember::new("tag", JsonFieldType::Text)]);
+const TAG_ENTITY: JsonFieldType = JsonFieldType::Object(&[START, END, JsonMember::new("tag", JsonFieldType::Text)]);
 
 const MENTION: JsonFieldType = JsonFieldType::Object(&[
     START,
@@ -128,38 +125,18 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         .user_writer(|out, facts| out.write_text(&facts.user.name)),
     FieldDefinition::default_field("username", JsonFieldType::Text, "The handle.")
         .user_writer(|out, facts| out.write_text(&facts.user.username)),
-    FieldDefinition::requested_field(
-        "created_at",
-        JsonFieldType::Time,
-        "When the account was made.",
-    )
-    .user_writer(|out, facts| out.write_time(facts.user.created_at)),
+    FieldDefinition::requested_field("created_at", JsonFieldType::Time, "When the account was made.")
+        .user_writer(|out, facts| out.write_time(facts.user.created_at)),
     FieldDefinition::requested_field("description", JsonFieldType::Text, "The biography.")
         .user_writer(|out, facts| out.write_nonempty_text(&facts.user.description)),
-    FieldDefinition::requested_field(
-        "location",
-        JsonFieldType::Text,
-        "The place that the profile names.",
-    )
-    .user_writer(|out, facts| out.write_nonempty_text(&facts.user.location)),
-    FieldDefinition::requested_field(
-        "url",
-        JsonFieldType::Text,
-        "The address that the profile names.",
-    )
-    .user_writer(|out, facts| out.write_nonempty_text(&facts.user.url)),
-    FieldDefinition::requested_field(
-        "profile_image_url",
-        JsonFieldType::Text,
-        "Address of the picture.",
-    )
-    .user_writer(|out, facts| out.write_nonempty_text(&facts.user.profile_image_url)),
-    FieldDefinition::requested_field(
-        "profile_banner_url",
-        JsonFieldType::Text,
-        "Address of the banner.",
-    )
-    .user_writer(|out, facts| out.write_nonempty_text(&facts.user.profile_banner_url)),
+    FieldDefinition::requested_field("location", JsonFieldType::Text, "The place that the profile names.")
+        .user_writer(|out, facts| out.write_nonempty_text(&facts.user.location)),
+    FieldDefinition::requested_field("url", JsonFieldType::Text, "The address that the profile names.")
+        .user_writer(|out, facts| out.write_nonempty_text(&facts.user.url)),
+    FieldDefinition::requested_field("profile_image_url", JsonFieldType::Text, "Address of the picture.")
+        .user_writer(|out, facts| out.write_nonempty_text(&facts.user.profile_image_url)),
+    FieldDefinition::requested_field("profile_banner_url", JsonFieldType::Text, "Address of the banner.")
+        .user_writer(|out, facts| out.write_nonempty_text(&facts.user.profile_banner_url)),
     FieldDefinition::requested_field(
         "entities",
         JsonFieldType::Object(&[
@@ -183,20 +160,12 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         "The kind of verification.",
     )
     .user_writer(|out, facts| out.write_nonempty_text(&facts.user.verified_type)),
-    FieldDefinition::requested_field(
-        "verified_followers_count",
-        JsonFieldType::Int,
-        "Verified followers.",
-    )
-    .user_writer(|out, facts| out.write_int(facts.user.verified_followers_count)),
+    FieldDefinition::requested_field("verified_followers_count", JsonFieldType::Int, "Verified followers.")
+        .user_writer(|out, facts| out.write_int(facts.user.verified_followers_count)),
     FieldDefinition::requested_field("parody", JsonFieldType::Bool, "Marked as a parody.")
         .user_writer(|out, facts| out.write_bool(facts.user.parody)),
-    FieldDefinition::requested_field(
-        "is_identity_verified",
-        JsonFieldType::Bool,
-        "Identity checked.",
-    )
-    .user_writer(|out, facts| out.write_bool(facts.user.is_identity_verified)),
+    FieldDefinition::requested_field("is_identity_verified", JsonFieldType::Bool, "Identity checked.")
+        .user_writer(|out, facts| out.write_bool(facts.user.is_identity_verified)),
     FieldDefinition::requested_field(
         "public_metrics",
         JsonFieldType::Object(PUBLIC_METRICS),
@@ -276,13 +245,9 @@ pub(crate) const EXPANSIONS: &[Expansion] = &[
     Expansion::new("pinned_post_id", ObjectKind::Post, "pinned_post_id")
         .tweet_name("pinned_tweet_id")
         .user_resolver(push_pinned_post),
-    Expansion::new(
-        "most_recent_post_id",
-        ObjectKind::Post,
-        "most_recent_post_id",
-    )
-    .tweet_name("most_recent_tweet_id")
-    .user_resolver(push_most_recent_post),
+    Expansion::new("most_recent_post_id", ObjectKind::Post, "most_recent_post_id")
+        .tweet_name("most_recent_tweet_id")
+        .user_resolver(push_most_recent_post),
     Expansion::new("affiliation", ObjectKind::User, "affiliation")
         .tweet_name("affiliation.user_id")
         .user_resolver(push_affiliated_users),
@@ -291,27 +256,12 @@ pub(crate) const EXPANSIONS: &[Expansion] = &[
 fn write_public_metrics(out: &mut JsonWriter, facts: UserRenderContext<'_>) {
     let user = facts.user;
     out.write_object(|out| {
-        out.write_count(
-            VocabularyWord::same_in_both("followers_count"),
-            user.followers_count,
-        );
-        out.write_count(
-            VocabularyWord::same_in_both("following_count"),
-            user.following_count,
-        );
-        out.write_count(
-            VocabularyWord::new("post_count", "tweet_count"),
-            user.post_count,
-        );
-        out.write_count(
-            VocabularyWord::same_in_both("listed_count"),
-            user.listed_count,
-        );
+        out.write_count(VocabularyWord::same_in_both("followers_count"), user.followers_count);
+        out.write_count(VocabularyWord::same_in_both("following_count"), user.following_count);
+        out.write_count(VocabularyWord::new("post_count", "tweet_count"), user.post_count);
+        out.write_count(VocabularyWord::same_in_both("listed_count"), user.listed_count);
         out.write_count(VocabularyWord::same_in_both("like_count"), user.like_count);
-        out.write_count(
-            VocabularyWord::same_in_both("media_count"),
-            user.media_count,
-        );
+        out.write_count(VocabularyWord::same_in_both("media_count"), user.media_count);
     });
 }
 
@@ -390,9 +340,7 @@ fn push_most_recent_post<'a>(facts: UserRenderContext<'a>, to: &mut Vec<Expansio
 
 fn push_affiliated_users<'a>(facts: UserRenderContext<'a>, to: &mut Vec<ExpansionTarget<'a>>) {
     let parsed: Option<Value> = serde_json::from_str(&facts.user.affiliation).ok();
-    let ids = parsed
-        .as_ref()
-        .and_then(|parsed| parsed.get("user_id")?.as_array());
+    let ids = parsed.as_ref().and_then(|parsed| parsed.get("user_id")?.as_array());
     let ids = ids.into_iter().flatten();
     to.extend(
         ids.filter_map(|id| UserId::parse(id.as_str()?))

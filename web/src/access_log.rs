@@ -59,14 +59,11 @@ impl RequestIdGenerator {
 
     fn generate_id(&self) -> HeaderValue {
         // Golden-ratio steps, then SplitMix64's finish: distinct, and without a visible order.
-        let mut mixed = self
-            .next
-            .fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
+        let mut mixed = self.next.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^= mixed >> 31;
-        HeaderValue::from_str(&format!("{mixed:016x}"))
-            .unwrap_or(HeaderValue::from_static("0000000000000000"))
+        HeaderValue::from_str(&format!("{mixed:016x}")).unwrap_or(HeaderValue::from_static("0000000000000000"))
     }
 }
 
@@ -148,9 +145,7 @@ mod tests {
     fn given(name: &[u8]) -> super::RequestId {
         let mut headers = HeaderMap::new();
         headers.insert("x-request-id", HeaderValue::from_bytes(name).unwrap());
-        RequestIdGenerator::new(&Rng::from_seed(1))
-            .unwrap()
-            .assign_id(&headers)
+        RequestIdGenerator::new(&Rng::from_seed(1)).unwrap().assign_id(&headers)
     }
 
     #[test]

@@ -58,9 +58,7 @@ fn build_request(call: &RequestContext) -> Result<AdsRequest, Error> {
         .ok_or_else(|| Fault::new("an operation of advertising without its declaration"))?;
     let caller = call.require_caller()?;
     let path = call.params.iter();
-    let path = path
-        .map(|given| (given.param.name, given.raw.clone()))
-        .collect();
+    let path = path.map(|given| (given.param.name, given.raw.clone())).collect();
     let json = operation.takes_json();
     Ok(AdsRequest {
         operation,
@@ -77,11 +75,7 @@ fn build_request(call: &RequestContext) -> Result<AdsRequest, Error> {
         } else {
             None
         },
-        query_pairs: if json {
-            request_pairs(call, false)?
-        } else {
-            Vec::new()
-        },
+        query_pairs: if json { request_pairs(call, false)? } else { Vec::new() },
         evaluator: Some(Arc::clone(&call.state.evaluator)),
         config: call.state.ads_config.clone(),
         cursor_key: call.state.page_context.config.page_key,

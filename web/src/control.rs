@@ -85,12 +85,7 @@ impl ControlServer {
                 }
             };
         }
-        let Some(command) = self
-            .shared
-            .commands
-            .iter()
-            .find(|command| command.path == path)
-        else {
+        let Some(command) = self.shared.commands.iter().find(|command| command.path == path) else {
             return error_reply(404, "there is nothing here\n");
         };
         if method != Method::POST {
@@ -107,14 +102,11 @@ impl ControlServer {
     }
 
     fn has_valid_token(&self, headers: &HeaderMap) -> bool {
-        let shown = headers
-            .get(AUTHORIZATION)
-            .and_then(|value| value.to_str().ok());
+        let shown = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let token = shown.and_then(|shown| shown.strip_prefix("Bearer "));
         let real = self.shared.token.expose_secret();
         // An unset token opens nothing.
-        !real.is_empty()
-            && token.is_some_and(|token| constant_time_eq(token.as_bytes(), real.as_bytes()))
+        !real.is_empty() && token.is_some_and(|token| constant_time_eq(token.as_bytes(), real.as_bytes()))
     }
 }
 
@@ -122,10 +114,7 @@ impl Handler for ControlServer {
     async fn call(&self, request: Request<Body>) -> Response<Body> {
         let (parts, body) = request.into_parts();
         let HttpReply {
-            status,
-            headers,
-            body,
-            ..
+            status, headers, body, ..
         } = self.handle_request(&parts, body).await;
         let mut response = Response::new(body);
         *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
@@ -143,10 +132,7 @@ fn error_reply(status: u16, why: &'static str) -> HttpReply {
 
 /// Whether the request came over a Unix socket, or names the host by a loopback address.
 fn is_local(parts: &Parts) -> bool {
-    let over_socket = parts
-        .extensions
-        .get::<Peer>()
-        .is_some_and(|peer| peer.addr.is_none());
+    let over_socket = parts.extensions.get::<Peer>().is_some_and(|peer| peer.addr.is_none());
     let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
     let host = host.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str));
     over_socket || host.is_some_and(is_loopback)
@@ -157,10 +143,7 @@ fn is_loopback(host: &str) -> bool {
         Some((name, _)) => name,
         None => host.split(':').next().unwrap_or_default(),
     };
-    name.eq_ignore_ascii_case("localhost")
-        || name
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
+    name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

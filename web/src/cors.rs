@@ -11,8 +11,7 @@ use crate::reply::HttpReply;
 const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static(
     "x-rate-limit-limit, x-rate-limit-remaining, x-rate-limit-reset, x-transaction-id, location",
 );
-const ALLOWED_HEADERS: HeaderValue =
-    HeaderValue::from_static("authorization, content-type, x-request-id");
+const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static("authorization, content-type, x-request-id");
 const MAX_AGE: HeaderValue = HeaderValue::from_static("600");
 
 /// The origins whose pages may call the v2 interface.
@@ -28,12 +27,7 @@ impl CorsPolicy {
     }
 
     /// The answer to a browser that asks first.
-    pub fn preflight(
-        &self,
-        accent: ErrorFormat,
-        request: &HeaderMap,
-        allowed: &str,
-    ) -> Option<HttpReply> {
+    pub fn preflight(&self, accent: ErrorFormat, request: &HeaderMap, allowed: &str) -> Option<HttpReply> {
         self.allowed_origin(accent, request)?;
         let methods = HeaderValue::from_str(allowed).ok()?;
         let reply = HttpReply::empty(204)
@@ -44,12 +38,7 @@ impl CorsPolicy {
     }
 
     /// Marks an answer as readable for the page that asked.
-    pub fn add_cors_headers(
-        &self,
-        accent: ErrorFormat,
-        request: &HeaderMap,
-        answer: &mut HeaderMap,
-    ) {
+    pub fn add_cors_headers(&self, accent: ErrorFormat, request: &HeaderMap, answer: &mut HeaderMap) {
         if self.origins.is_empty() {
             return;
         }
@@ -61,16 +50,9 @@ impl CorsPolicy {
     }
 
     /// The asking origin, if it is one of ours. Tokens and pages are never for other pages.
-    fn allowed_origin<'h>(
-        &self,
-        accent: ErrorFormat,
-        request: &'h HeaderMap,
-    ) -> Option<&'h HeaderValue> {
+    fn allowed_origin<'h>(&self, accent: ErrorFormat, request: &'h HeaderMap) -> Option<&'h HeaderValue> {
         let origin = request.get(ORIGIN).filter(|_| accent == ErrorFormat::V2)?;
-        let known = self
-            .origins
-            .iter()
-            .any(|known| known.as_bytes() == origin.as_bytes());
+        let known = self.origins.iter().any(|known| known.as_bytes() == origin.as_bytes());
         known.then_some(origin)
     }
 }

@@ -75,18 +75,12 @@ pub struct RateWindow {
 
 /// `calls` in 15 minutes.
 pub const fn per_quarter_hour(calls: u32) -> RateWindow {
-    RateWindow {
-        calls,
-        seconds: 900,
-    }
+    RateWindow { calls, seconds: 900 }
 }
 
 /// `calls` in 24 hours.
 pub const fn per_day(calls: u32) -> RateWindow {
-    RateWindow {
-        calls,
-        seconds: 86_400,
-    }
+    RateWindow { calls, seconds: 86_400 }
 }
 
 /// A parameter of the path or the query.
@@ -315,10 +309,7 @@ impl Endpoint {
     /// Is what this sentence says.
     #[must_use]
     pub const fn summary(self, about: &'static str) -> Self {
-        Self {
-            summary: about,
-            ..self
-        }
+        Self { summary: about, ..self }
     }
 
     /// Succeeds with another status than 200.

@@ -28,9 +28,7 @@ impl HealthChecks {
 
     /// The path, if it is one of health.
     pub fn match_route(path: &str) -> Option<&'static str> {
-        ["/livez", "/readyz"]
-            .into_iter()
-            .find(|route| *route == path)
+        ["/livez", "/readyz"].into_iter().find(|route| *route == path)
     }
 
     /// The answer for a path, if the path is one of health.
@@ -50,9 +48,7 @@ impl HealthChecks {
         if self.drain.is_triggered() {
             return HttpReply::bytes(503, TEXT_UTF8, "draining\n");
         }
-        let read = self
-            .store
-            .read(|tx| meta::get(tx, "ready").map_err(Error::Failed));
+        let read = self.store.read(|tx| meta::get(tx, "ready").map_err(Error::Failed));
         match timeout(READY_TIMEOUT, read).await {
             Ok(Ok(_)) => HttpReply::bytes(200, TEXT_UTF8, "ok\n"),
             Ok(Err(_)) | Err(_) => HttpReply::bytes(503, TEXT_UTF8, "the store does not answer\n"),

@@ -18,9 +18,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 /// Upper bounds in seconds: from a lookup in memory to a slow disk.
-const BUCKETS: [f64; 12] = [
-    0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0,
-];
+const BUCKETS: [f64; 12] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
@@ -66,18 +64,10 @@ impl Default for ServerMetrics {
         let (faults, limited) = (Counter::default(), Counter::default());
         registry.register("requests", "Requests answered", requests.clone());
         registry.register("request_seconds", "From head to answer", durations.clone());
-        registry.register(
-            "requests_in_flight",
-            "Requests being answered",
-            in_flight.clone(),
-        );
+        registry.register("requests_in_flight", "Requests being answered", in_flight.clone());
         registry.register("panics", "Handlers that panicked", panics.clone());
         registry.register("faults", "Failures of ours", faults.clone());
-        registry.register(
-            "rate_limited",
-            "Calls refused by a rate limit",
-            limited.clone(),
-        );
+        registry.register("rate_limited", "Calls refused by a rate limit", limited.clone());
         let registry = Mutex::new(registry);
         Self {
             registry,
@@ -149,10 +139,7 @@ impl ServerMetrics {
 /// A method as a label: what clients invent is one label.
 fn method_label(method: &str) -> &'static str {
     const KNOWN: [&str; 7] = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"];
-    KNOWN
-        .into_iter()
-        .find(|known| *known == method)
-        .unwrap_or("other")
+    KNOWN.into_iter().find(|known| *known == method).unwrap_or("other")
 }
 
 const fn status_class(status: u16) -> &'static str {
@@ -219,11 +206,7 @@ impl Collector for StreamCollector {
 
 fn listener_counters(view: &ListenerStatsSnapshot) -> [(&'static str, &'static str, u64); 12] {
     [
-        (
-            "connections_accepted",
-            "Connections taken up",
-            view.accepted,
-        ),
+        ("connections_accepted", "Connections taken up", view.accepted),
         (
             "connections_refused",
             "Connections turned away, too many open",
@@ -246,31 +229,15 @@ fn listener_counters(view: &ListenerStatsSnapshot) -> [(&'static str, &'static s
             "Connections closed waiting for a head",
             view.header_timeouts,
         ),
-        (
-            "body_timeouts",
-            "Request bodies given up on",
-            view.body_timeouts,
-        ),
-        (
-            "idle_timeouts",
-            "Connections closed at rest",
-            view.idle_timeouts,
-        ),
+        ("body_timeouts", "Request bodies given up on", view.body_timeouts),
+        ("idle_timeouts", "Connections closed at rest", view.idle_timeouts),
         (
             "write_timeouts",
             "Connections whose client took nothing",
             view.write_timeouts,
         ),
-        (
-            "listener_panics",
-            "Panics that reached the listener",
-            view.panics,
-        ),
-        (
-            "connections_aborted",
-            "Connections cut off at shutdown",
-            view.aborted,
-        ),
+        ("listener_panics", "Panics that reached the listener", view.panics),
+        ("connections_aborted", "Connections cut off at shutdown", view.aborted),
     ]
 }
 
@@ -291,17 +258,10 @@ mod tests {
         metrics.record_response("/2/posts/{id}", "GET", 200, Duration::from_millis(3));
         let text = metrics.render_text().unwrap();
         assert!(text.lines().count() < 60, "{text}");
-        assert!(text.contains(
-            r#"locum_requests_total{route="/2/posts/{id}",method="GET",status="2xx"} 1"#
-        ));
+        assert!(text.contains(r#"locum_requests_total{route="/2/posts/{id}",method="GET",status="2xx"} 1"#));
         assert!(text.contains("locum_requests_in_flight 1"));
         drop(held);
-        assert!(
-            metrics
-                .render_text()
-                .unwrap()
-                .contains("locum_requests_in_flight 0")
-        );
+        assert!(metrics.render_text().unwrap().contains("locum_requests_in_flight 0"));
     }
 
     #[test]

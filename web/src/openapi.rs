@@ -4,9 +4,7 @@ use base::{Scope, Vocabulary};
 use serde_json::{Map, Value, json};
 use view::ObjectKind;
 
-use crate::endpoint::{
-    BodySpec, Endpoint, EndpointParam, EndpointParamLocation, ErrorFormat, ParamType, RateWindow,
-};
+use crate::endpoint::{BodySpec, Endpoint, EndpointParam, EndpointParamLocation, ErrorFormat, ParamType, RateWindow};
 use crate::router::spell_path;
 
 mod ads;
@@ -21,11 +19,7 @@ pub fn document(endpoints: &[&[Endpoint]], all: bool) -> Value {
     let shown = endpoints.iter().copied().flatten();
     // Pages are for people.
     let shown = shown.filter(|endpoint| endpoint.error_format != ErrorFormat::Page);
-    build_document(
-        shown
-            .filter(|endpoint| endpoint.handler.is_some() || all)
-            .collect(),
-    )
+    build_document(shown.filter(|endpoint| endpoint.handler.is_some() || all).collect())
 }
 
 /// The document of the advertising interface alone.
@@ -33,9 +27,7 @@ pub fn ads_document(endpoints: &[&[Endpoint]]) -> Value {
     let shown = endpoints.iter().copied().flatten();
     build_document(
         shown
-            .filter(|endpoint| {
-                endpoint.error_format == ErrorFormat::Ads && endpoint.handler.is_some()
-            })
+            .filter(|endpoint| endpoint.error_format == ErrorFormat::Ads && endpoint.handler.is_some())
             .collect(),
     )
 }
@@ -91,8 +83,7 @@ fn operation_object(endpoint: &Endpoint) -> Value {
     if let Some(needed) = endpoint.required_entitlement {
         facts.insert("x-entitlement".into(), needed.name().into());
     }
-    let windows =
-        |windows: &[RateWindow]| windows.iter().copied().map(window_json).collect::<Vec<_>>();
+    let windows = |windows: &[RateWindow]| windows.iter().copied().map(window_json).collect::<Vec<_>>();
     let (app, user) = (windows(endpoint.limits.app), windows(endpoint.limits.user));
     let mut limits = json!({ "app": app, "user": user });
     if let Some(shared) = endpoint.limits.shared {
@@ -206,11 +197,7 @@ fn success_content(endpoint: &Endpoint) -> Value {
     } else {
         array_schema(&reference, 0, usize::MAX)
     };
-    let errors = array_schema(
-        &json!({ "$ref": "#/components/schemas/Problem" }),
-        1,
-        usize::MAX,
-    );
+    let errors = array_schema(&json!({ "$ref": "#/components/schemas/Problem" }), 1, usize::MAX);
     json!({ "application/json": { "schema": {
         "type": "object",
         "properties": {
@@ -347,10 +334,7 @@ fn error_schemas() -> Map<String, Value> {
 }
 
 fn properties_schema(properties: Value) -> Value {
-    let facts = [
-        ("type".into(), "object".into()),
-        ("properties".into(), properties),
-    ];
+    let facts = [("type".into(), "object".into()), ("properties".into(), properties)];
     Map::from_iter(facts).into()
 }
 

@@ -12,8 +12,7 @@ pub const JSON_UTF8: HeaderValue = HeaderValue::from_static("application/json; c
 /// The same as the advertising interface labels it.
 pub const ADS_JSON: HeaderValue = HeaderValue::from_static("application/json;charset=utf-8");
 /// A problem document.
-pub const PROBLEM_JSON: HeaderValue =
-    HeaderValue::from_static("application/problem+json; charset=utf-8");
+pub const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json; charset=utf-8");
 /// A page for a person; some OAuth 1.0a answers too.
 pub const HTML_UTF8: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 /// Plain text.
@@ -132,10 +131,7 @@ mod tests {
     fn a_location_holds_no_line_break() {
         let reply = HttpReply::redirect("https://a.example/cb?x=1\r\nset-cookie: a=b&é");
         let location = reply.headers.get("location").unwrap().to_str().unwrap();
-        assert_eq!(
-            location,
-            "https://a.example/cb?x=1%0D%0Aset-cookie:%20a=b&%C3%A9"
-        );
+        assert_eq!(location, "https://a.example/cb?x=1%0D%0Aset-cookie:%20a=b&%C3%A9");
         assert_eq!(reply.status, 302);
     }
 }

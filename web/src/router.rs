@@ -13,18 +13,9 @@ const PATH_WORDS: &[(&str, VocabularyWord)] = &[
     ("<posts>", VocabularyWord::new("posts", "tweets")),
     ("<post>", VocabularyWord::new("post", "tweet")),
     ("<reposts>", VocabularyWord::new("reposts", "retweets")),
-    (
-        "<reposted_by>",
-        VocabularyWord::new("reposted_by", "retweeted_by"),
-    ),
-    (
-        "<liked_posts>",
-        VocabularyWord::new("liked_posts", "liked_tweets"),
-    ),
-    (
-        "<quote_posts>",
-        VocabularyWord::new("quote_posts", "quote_tweets"),
-    ),
+    ("<reposted_by>", VocabularyWord::new("reposted_by", "retweeted_by")),
+    ("<liked_posts>", VocabularyWord::new("liked_posts", "liked_tweets")),
+    ("<quote_posts>", VocabularyWord::new("quote_posts", "quote_tweets")),
 ];
 
 /// All operations, by path and method.
@@ -166,20 +157,13 @@ impl EndpointRouter {
             refusal,
             error_format: error_format_for_path(path),
         };
-        let matched = self
-            .paths
-            .at(path)
-            .map_err(|_| lost(Refusal::RouteNotFound))?;
+        let matched = self.paths.at(path).map_err(|_| lost(Refusal::RouteNotFound))?;
         let node = self
             .nodes
             .get(*matched.value)
             .ok_or_else(|| lost(Refusal::RouteNotFound))?;
         let wanted = if method == "HEAD" { "GET" } else { method };
-        let Some(entry) = node
-            .entries
-            .iter()
-            .find(|entry| entry.endpoint.method == wanted)
-        else {
+        let Some(entry) = node.entries.iter().find(|entry| entry.endpoint.method == wanted) else {
             return Err(RouteError {
                 refusal: Refusal::MethodNotAllowed {
                     allowed: node.allowed_methods(),
@@ -206,11 +190,7 @@ impl EndpointRouter {
 
 impl RouteNode {
     fn allowed_methods(&self) -> String {
-        let mut methods: Vec<&str> = self
-            .entries
-            .iter()
-            .map(|entry| entry.endpoint.method)
-            .collect();
+        let mut methods: Vec<&str> = self.entries.iter().map(|entry| entry.endpoint.method).collect();
         if methods.contains(&"GET") {
             methods.push("HEAD");
         }
@@ -224,9 +204,7 @@ fn error_format_for_path(path: &str) -> ErrorFormat {
     match segments.next().unwrap_or_default() {
         "1.1" | "oauth" | "oauth2" => ErrorFormat::Legacy,
         "12" | "11" | "5" => ErrorFormat::Ads,
-        version if is_retired_version(version) && segments.next().is_some_and(is_ads_segment) => {
-            ErrorFormat::Ads
-        }
+        version if is_retired_version(version) && segments.next().is_some_and(is_ads_segment) => ErrorFormat::Ads,
         _ => ErrorFormat::V2,
     }
 }
@@ -237,14 +215,7 @@ fn is_retired_version(version: &str) -> bool {
 }
 
 fn is_ads_segment(segment: &str) -> bool {
-    [
-        "accounts",
-        "batch",
-        "insights",
-        "stats",
-        "targeting_criteria",
-    ]
-    .contains(&segment)
+    ["accounts", "batch", "insights", "stats", "targeting_criteria"].contains(&segment)
 }
 
 /// Every way to write a path: each of its words in either vocabulary, and what they betray.
@@ -257,10 +228,7 @@ fn path_spellings(path: &str) -> Vec<(String, Option<Vocabulary>)> {
         }
         let both = |(path, speech): (String, Option<Vocabulary>)| {
             let posts = (path.replace(mark, word.post), Some(Vocabulary::Post));
-            let tweets = (
-                path.replace(mark, word.tweet),
-                speech.or(Some(Vocabulary::Tweet)),
-            );
+            let tweets = (path.replace(mark, word.tweet), speech.or(Some(Vocabulary::Tweet)));
             [posts, tweets]
         };
         all = all.into_iter().flat_map(both).collect();
@@ -270,11 +238,9 @@ fn path_spellings(path: &str) -> Vec<(String, Option<Vocabulary>)> {
 
 /// The path in one vocabulary.
 pub fn spell_path(path: &str, speech: Vocabulary) -> String {
-    PATH_WORDS
-        .iter()
-        .fold(path.to_owned(), |path, (mark, word)| {
-            path.replace(mark, word.name_in(speech))
-        })
+    PATH_WORDS.iter().fold(path.to_owned(), |path, (mark, word)| {
+        path.replace(mark, word.name_in(speech))
+    })
 }
 
 fn parameter_names(path: &'static str) -> Vec<&'static str> {
@@ -325,16 +291,12 @@ mod tests {
             op("bookmarks", "GET", "/2/users/{id}/bookmarks"),
             op("me", "GET", "/2/users/me"),
             op("user", "GET", "/2/users/{id}"),
-            op("verify", "GET", "/1.1/account/verify_credentials.json")
-                .error_format(ErrorFormat::Legacy),
+            op("verify", "GET", "/1.1/account/verify_credentials.json").error_format(ErrorFormat::Legacy),
         ],
     ];
 
     fn find(method: &str, path: &str) -> (String, Option<Vocabulary>, Vec<String>) {
-        let found = EndpointRouter::new(TABLE)
-            .unwrap()
-            .find(method, path)
-            .unwrap();
+        let found = EndpointRouter::new(TABLE).unwrap().find(method, path).unwrap();
         let path = found
             .path
             .iter()
@@ -344,10 +306,7 @@ mod tests {
     }
 
     fn lost(method: &str, path: &str) -> RouteError {
-        EndpointRouter::new(TABLE)
-            .unwrap()
-            .find(method, path)
-            .unwrap_err()
+        EndpointRouter::new(TABLE).unwrap().find(method, path).unwrap_err()
     }
 
     #[test]
@@ -385,16 +344,7 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_not_found() {
-        for path in [
-            "/",
-            "",
-            "/2",
-            "/2/posts/",
-            "/2//posts",
-            "/2/posts/20/",
-            "/3/posts",
-            "*",
-        ] {
+        for path in ["/", "", "/2", "/2/posts/", "/2//posts", "/2/posts/20/", "/3/posts", "*"] {
             let lost = lost("GET", path);
             assert_eq!(
                 (lost.refusal, lost.error_format),
@@ -402,14 +352,8 @@ mod tests {
                 "{path}"
             );
         }
-        assert_eq!(
-            lost("GET", "/1.1/nothing.json").error_format,
-            ErrorFormat::Legacy
-        );
-        assert_eq!(
-            lost("GET", "/oauth/nothing").error_format,
-            ErrorFormat::Legacy
-        );
+        assert_eq!(lost("GET", "/1.1/nothing.json").error_format, ErrorFormat::Legacy);
+        assert_eq!(lost("GET", "/oauth/nothing").error_format, ErrorFormat::Legacy);
         for (path, accent) in [
             ("/12/nothing", ErrorFormat::Ads),
             ("/0/accounts/x/features", ErrorFormat::Ads),

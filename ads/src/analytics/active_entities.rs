@@ -26,10 +26,7 @@ const PARENT_FILTERS: [(&str, &str); 3] = [
 ];
 
 /// `GET …/active_entities`.
-pub(super) fn list(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+pub(super) fn list(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let mut asked = PARENT_FILTERS.iter().filter(|(name, _)| given.has(name));
     let under = asked.next();
@@ -68,9 +65,7 @@ pub(super) fn list(
         .collect();
     let mut answer = OperationOutput::from_value(&data.into());
     for (name, at) in [("start_time", from), ("end_time", to)] {
-        answer
-            .echo_params
-            .insert(name.to_owned(), format_time(at).into());
+        answer.echo_params.insert(name.to_owned(), format_time(at).into());
     }
     let spoken = FieldKind::Word(ENTITIES).render_value(&kind.into(), desk.caller.speech);
     answer.echo_params.insert("entity".to_owned(), spoken);

@@ -34,10 +34,7 @@ const MAX_JOB_AGE_MS: i64 = 60 * 60_000;
 const FILE_RETENTION_MS: i64 = 48 * 3_600_000;
 
 /// `POST /stats/jobs/A`.
-pub(super) fn create(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+pub(super) fn create(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     let ask = StatsQuery::parse_job(desk, given)?;
     let account = desk.account_id()?;
     let open = ledger::count_open_jobs(desk.tx, account)?;
@@ -83,10 +80,7 @@ fn job_json(desk: &AccountContext<'_, '_>, job: &AnalyticsJob) -> Value {
     for (name, value) in [
         ("id", Value::from(job.id)),
         ("id_str", job.id.to_string().into()),
-        (
-            "account_id",
-            ACCOUNT.id_format.format(job.account_id).into(),
-        ),
+        ("account_id", ACCOUNT.id_format.format(job.account_id).into()),
         ("status", job.state.name().into()),
         ("url", url.into()),
         ("expires_at", until.into()),
@@ -99,10 +93,7 @@ fn job_json(desk: &AccountContext<'_, '_>, job: &AnalyticsJob) -> Value {
 }
 
 /// `GET /stats/jobs/A`.
-pub(super) fn list(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+pub(super) fn list(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let account = desk.account_id()?;
     let scope = cursor_scope(desk, &given.echo);
@@ -135,10 +126,7 @@ pub(super) fn list(
 }
 
 /// `DELETE /stats/jobs/A/:job_id`.
-pub(super) fn cancel(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+pub(super) fn cancel(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let id = given.int("job_id").unwrap_or(-1);
     let account = desk.account_id()?;
@@ -166,18 +154,8 @@ pub(super) fn cancel(
 /// Whether there is anything to do about jobs.
 pub fn has_pending_jobs(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let now = tx.now();
-    let queued = ledger::list_open_jobs(
-        tx,
-        AnalyticsJobState::Queued,
-        now.plus_ms(-MIN_QUEUED_MS),
-        1,
-    )?;
-    let begun = ledger::list_open_jobs(
-        tx,
-        AnalyticsJobState::Processing,
-        now.plus_ms(-CLAIM_TIMEOUT_MS),
-        1,
-    )?;
+    let queued = ledger::list_open_jobs(tx, AnalyticsJobState::Queued, now.plus_ms(-MIN_QUEUED_MS), 1)?;
+    let begun = ledger::list_open_jobs(tx, AnalyticsJobState::Processing, now.plus_ms(-CLAIM_TIMEOUT_MS), 1)?;
     Ok(!queued.is_empty() || begun.iter().any(|job| is_abandoned(job, now)))
 }
 
@@ -188,12 +166,7 @@ fn is_abandoned(job: &AnalyticsJob, now: Time) -> bool {
 /// Takes up the job that has waited longest; of several nodes one takes it.
 pub fn claim_job(tx: &mut Tx<'_>) -> Result<Option<AnalyticsJob>, Fault> {
     let now = tx.now();
-    for job in ledger::list_open_jobs(
-        tx,
-        AnalyticsJobState::Processing,
-        now.plus_ms(-CLAIM_TIMEOUT_MS),
-        10,
-    )? {
+    for job in ledger::list_open_jobs(tx, AnalyticsJobState::Processing, now.plus_ms(-CLAIM_TIMEOUT_MS), 10)? {
         let late = job.created_at.plus_ms(MAX_JOB_AGE_MS) <= now;
         let to = if late {
             AnalyticsJobState::Failed
@@ -204,12 +177,7 @@ pub fn claim_job(tx: &mut Tx<'_>) -> Result<Option<AnalyticsJob>, Fault> {
             ledger::transition_job(tx, job.id, (AnalyticsJobState::Processing, to), None)?;
         }
     }
-    for job in ledger::list_open_jobs(
-        tx,
-        AnalyticsJobState::Queued,
-        now.plus_ms(-MIN_QUEUED_MS),
-        10,
-    )? {
+    for job in ledger::list_open_jobs(tx, AnalyticsJobState::Queued, now.plus_ms(-MIN_QUEUED_MS), 10)? {
         if ledger::transition_job(
             tx,
             job.id,

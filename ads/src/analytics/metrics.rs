@@ -18,10 +18,7 @@ const fn untracked_column(name: &'static str) -> MetricColumn {
 const COMMON: &[MetricColumn] = &[
     metric_column("impressions", Metric::Impressions),
     metric_column("engagements", Metric::Engagements),
-    (
-        VocabularyWord::new("reposts", "retweets"),
-        Some(Metric::Reposts),
-    ),
+    (VocabularyWord::new("reposts", "retweets"), Some(Metric::Reposts)),
     metric_column("replies", Metric::Replies),
     metric_column("likes", Metric::Likes),
     metric_column("follows", Metric::Follows),
@@ -116,16 +113,9 @@ const LIFE_TIME: &[&str] = &[
 pub(super) type NamedMetric = (String, Option<Metric>);
 
 /// What a group tells of entities of a kind. No conversions are recorded, so none are told.
-pub(super) fn metrics_of_group(
-    group: &str,
-    kind: &str,
-    speech: base::Vocabulary,
-) -> Vec<NamedMetric> {
+pub(super) fn metrics_of_group(group: &str, kind: &str, speech: base::Vocabulary) -> Vec<NamedMetric> {
     let above = matches!(kind, "ACCOUNT" | "FUNDING_INSTRUMENT");
-    let shown = matches!(
-        kind,
-        "CAMPAIGN" | "LINE_ITEM" | "PROMOTED_POST" | "MEDIA_CREATIVE"
-    );
+    let shown = matches!(kind, "CAMPAIGN" | "LINE_ITEM" | "PROMOTED_POST" | "MEDIA_CREATIVE");
     let named = |figures: &[MetricColumn]| -> Vec<NamedMetric> {
         let named = figures.iter();
         named
@@ -143,9 +133,7 @@ pub(super) fn metrics_of_group(
         "VIDEO" if shown => named(VIDEO),
         "WEB_CONVERSION" if shown => conversions("conversion", WEB),
         "MOBILE_CONVERSION" if shown => conversions("mobile_conversion", MOBILE),
-        "LIFE_TIME_VALUE_MOBILE_CONVERSION" if shown => {
-            conversions("mobile_conversion_lifetime_value", LIFE_TIME)
-        }
+        "LIFE_TIME_VALUE_MOBILE_CONVERSION" if shown => conversions("mobile_conversion_lifetime_value", LIFE_TIME),
         _ => Vec::new(),
     }
 }

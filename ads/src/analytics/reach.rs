@@ -81,9 +81,7 @@ fn load_reach(
     let mut answer = OperationOutput::from_value(&data.into());
     answer.data_type = "reach";
     for (name, at) in [("start_time", from), ("end_time", to)] {
-        answer
-            .echo_params
-            .insert(name.to_owned(), format_time(at).into());
+        answer.echo_params.insert(name.to_owned(), format_time(at).into());
     }
     Ok(answer)
 }
@@ -104,10 +102,7 @@ pub(super) const JOB_MAX_DAYS: i64 = 90;
 
 impl StatsQuery {
     /// As a job may ask for it.
-    pub(super) fn parse_job(
-        desk: &mut AccountContext<'_, '_>,
-        given: &ParsedParams,
-    ) -> Result<Self, Error> {
+    pub(super) fn parse_job(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<Self, Error> {
         Self::parse(desk, given, JOB_MAX_DAYS)
     }
 }

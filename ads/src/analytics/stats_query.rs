@@ -42,8 +42,7 @@ pub(super) const GROUPS: &[&str] = &[
     "VIDEO",
     "WEB_CONVERSION",
 ];
-pub(super) const PLACEMENTS: &[&str] =
-    &["ALL_ON_TWITTER", "PUBLISHER_NETWORK", "SPOTLIGHT", "TREND"];
+pub(super) const PLACEMENTS: &[&str] = &["ALL_ON_TWITTER", "PUBLISHER_NETWORK", "SPOTLIGHT", "TREND"];
 pub(super) const SEGMENTS: &[&str] = &["AGE", "CONVERSION_TAGS", "GENDER", "METROS", "PLATFORMS"];
 
 pub(super) const HOUR: i64 = 3_600_000;
@@ -85,11 +84,7 @@ pub(super) fn entity_resource(kind: &str) -> Option<&'static Resource> {
 
 impl StatsQuery {
     /// Reads it; refuses what figures are not kept or not given for.
-    pub(super) fn parse(
-        desk: &mut AccountContext<'_, '_>,
-        given: &ParsedParams,
-        days: i64,
-    ) -> Result<Self, Error> {
+    pub(super) fn parse(desk: &mut AccountContext<'_, '_>, given: &ParsedParams, days: i64) -> Result<Self, Error> {
         ensure_valid_params(given)?;
         let word = |name: &str| given.text(name).unwrap_or_default().to_owned();
         let optional = |name: &str| given.text(name).map(str::to_owned);
@@ -111,9 +106,7 @@ impl StatsQuery {
         ask.check_day_boundaries(desk)?;
         ask.check_metric_groups()?;
         ask.check_segmentation()?;
-        if desk.account()?.role == AdsRole::Analyst
-            && (ask.kind != "ACCOUNT" || ask.groups != ["ENGAGEMENT"])
-        {
+        if desk.account()?.role == AdsRole::Analyst && (ask.kind != "ACCOUNT" || ask.groups != ["ENGAGEMENT"]) {
             let message = "This role sees the engagement of the account only";
             return Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into());
         }
@@ -131,9 +124,8 @@ impl StatsQuery {
         for (name, at) in [("start_time", self.from), ("end_time", self.to)] {
             if (at.ms() + offset).rem_euclid(DAY) != 0 {
                 let shown = format_time(at);
-                let message = format!(
-                    "Expected a time at midnight of the account's time zone, got \"{shown}\" for {name}"
-                );
+                let message =
+                    format!("Expected a time at midnight of the account's time zone, got \"{shown}\" for {name}");
                 return Err(AdsProblem::invalid_parameter(name, shown, message).into());
             }
         }
@@ -171,9 +163,7 @@ impl StatsQuery {
         }
         if self.kind == "ORGANIC_POST" {
             let message = "Posts that are not promoted are not segmented";
-            return Err(
-                AdsProblem::invalid_parameter("segmentation_type", segments, message).into(),
-            );
+            return Err(AdsProblem::invalid_parameter("segmentation_type", segments, message).into());
         }
         if self.to.ms() - self.from.ms() > MAX_SEGMENTED_DAYS * DAY {
             return Err(time_window_too_long(MAX_SEGMENTED_DAYS).into());
@@ -225,13 +215,8 @@ impl StatsQuery {
 
     /// What was understood; what was not sent as well.
     pub(super) fn echo_params(&self) -> Map<String, Value> {
-        let entity =
-            FieldKind::Word(ENTITIES).render_value(&self.kind.as_str().into(), self.speech);
-        let ids: Vec<String> = self
-            .ids
-            .iter()
-            .map(|id| self.format_entity_id(*id))
-            .collect();
+        let entity = FieldKind::Word(ENTITIES).render_value(&self.kind.as_str().into(), self.speech);
+        let ids: Vec<String> = self.ids.iter().map(|id| self.format_entity_id(*id)).collect();
         let all = json!({
             "start_time": format_time(self.from),
             "end_time": format_time(self.to),
@@ -282,10 +267,7 @@ impl StatsQuery {
         Self {
             account,
             kind: word("entity"),
-            ids: items("entity_ids")
-                .iter()
-                .filter_map(Value::as_i64)
-                .collect(),
+            ids: items("entity_ids").iter().filter_map(Value::as_i64).collect(),
             from: Time::from_ms(number("start")),
             to: Time::from_ms(number("end")),
             granularity: word("granularity"),
@@ -297,11 +279,7 @@ impl StatsQuery {
             segments: optional("segmentation_type"),
             country: optional("country"),
             platform: optional("platform"),
-            speech: if older {
-                Vocabulary::Tweet
-            } else {
-                Vocabulary::Post
-            },
+            speech: if older { Vocabulary::Tweet } else { Vocabulary::Post },
         }
     }
 }
@@ -357,11 +335,7 @@ pub(super) fn parse_time_window(
 }
 
 /// The entities asked for: all of this account, deleted or not.
-fn parse_entity_ids(
-    desk: &mut AccountContext<'_, '_>,
-    kind: &str,
-    texts: &[String],
-) -> Result<Vec<i64>, Error> {
+fn parse_entity_ids(desk: &mut AccountContext<'_, '_>, kind: &str, texts: &[String]) -> Result<Vec<i64>, Error> {
     let Some(of) = entity_resource(kind) else {
         return parse_post_ids(desk, texts);
     };

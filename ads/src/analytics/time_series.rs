@@ -71,16 +71,8 @@ fn sum_by_entity(tx: &mut Tx<'_>, ask: &StatsQuery) -> Result<HashMap<i64, Metri
     let (_, count) = ask.bucket_layout();
     let span = (ask.from, ask.to);
     let mut lines: HashMap<i64, MetricBuckets> = HashMap::new();
-    for (id, hour, sums) in ledger::hourly_sums(
-        tx,
-        ask.ledger_entity(),
-        &ask.ids,
-        span,
-        ask.placement_group(),
-    )? {
-        let line = lines
-            .entry(id)
-            .or_insert_with(|| vec![MetricSums::default(); count]);
+    for (id, hour, sums) in ledger::hourly_sums(tx, ask.ledger_entity(), &ask.ids, span, ask.placement_group())? {
+        let line = lines.entry(id).or_insert_with(|| vec![MetricSums::default(); count]);
         if let Some(bucket) = line.get_mut(bucket_index(ask, hour)) {
             bucket.merge(&sums);
         }
@@ -102,9 +94,7 @@ fn sum_organic(tx: &mut Tx<'_>, ask: &StatsQuery) -> Result<HashMap<i64, MetricB
             (MetricSeries::Reposts, Metric::Reposts),
         ] {
             let span = (ask.from, ask.to);
-            for (place, number) in
-                analytics::count_post_series(tx, series, PostId::new(*id), span, length)?
-            {
+            for (place, number) in analytics::count_post_series(tx, series, PostId::new(*id), span, length)? {
                 let place = usize::try_from(place).unwrap_or(usize::MAX);
                 if let Some(sums) = line.get_mut(place) {
                     sums.add(metric, number);
@@ -176,9 +166,9 @@ fn matching_entities(entity: AdEntity, part: &ReportRow, of: &BTreeMap<i64, Vec<
         entity,
         AdEntity::PromotedPost | AdEntity::PromotedAccount | AdEntity::MediaCreative
     );
-    let own = of.iter().filter(|(id, items)| {
-        items.contains(&part.line_item_id) && (!creative || part.creative == (entity, **id))
-    });
+    let own = of
+        .iter()
+        .filter(|(id, items)| items.contains(&part.line_item_id) && (!creative || part.creative == (entity, **id)));
     own.map(|(id, _)| *id).collect()
 }
 

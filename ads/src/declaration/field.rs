@@ -73,11 +73,9 @@ pub const CURSOR: FieldSpec = FieldSpec::text("cursor", 1, 512);
 /// In which order.
 pub const SORT_BY: FieldSpec = FieldSpec::new("sort_by", FieldKind::Texts(5, 100));
 /// Whether deleted records are wanted.
-pub const WITH_DELETED: FieldSpec =
-    FieldSpec::new("with_deleted", FieldKind::Bool).default_flag(false);
+pub const WITH_DELETED: FieldSpec = FieldSpec::new("with_deleted", FieldKind::Bool).default_flag(false);
 /// Whether the total is wanted.
-pub const WITH_TOTAL_COUNT: FieldSpec =
-    FieldSpec::new("with_total_count", FieldKind::Bool).default_flag(false);
+pub const WITH_TOTAL_COUNT: FieldSpec = FieldSpec::new("with_total_count", FieldKind::Bool).default_flag(false);
 
 impl DefaultValue {
     /// The value, as it is kept.
@@ -239,11 +237,7 @@ impl ListFilter {
     }
 
     /// Some of these words in a field.
-    pub const fn one_of_words(
-        name: &'static str,
-        field: &'static str,
-        words: &'static [&'static str],
-    ) -> Self {
+    pub const fn one_of_words(name: &'static str, field: &'static str, words: &'static [&'static str]) -> Self {
         Self {
             name: VocabularyWord::same_in_both(name),
             aliases: &[],
@@ -267,10 +261,7 @@ impl ListFilter {
     /// Must be there.
     #[must_use]
     pub const fn required(self) -> Self {
-        Self {
-            required: true,
-            ..self
-        }
+        Self { required: true, ..self }
     }
 
     /// Has another name in the older vocabulary.

@@ -51,11 +51,7 @@ impl Evaluator {
 
     /// Who is not reached, whatever is asked: those who block the advertiser, and whom the account
     /// says.
-    pub(super) fn excluded_users(
-        &self,
-        tx: &mut Tx<'_>,
-        audience: &TargetedAudience,
-    ) -> Result<Vec<UserSet>, Error> {
+    pub(super) fn excluded_users(&self, tx: &mut Tx<'_>, audience: &TargetedAudience) -> Result<Vec<UserSet>, Error> {
         let mut away = Vec::new();
         if let Some(user) = audience.advertiser {
             let id = user.get();

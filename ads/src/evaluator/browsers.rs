@@ -22,9 +22,7 @@ impl Evaluator {
     /// Finds out what everybody signed in with last.
     pub(super) fn load_browser_groups(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
         let since = activity_cutoff(tx);
-        let sessions: HashMap<i64, String> = viewers::list_signed_in_users(tx, since)?
-            .into_iter()
-            .collect();
+        let sessions: HashMap<i64, String> = viewers::list_signed_in_users(tx, since)?.into_iter().collect();
         let mut all = [UserGroup::Platform, UserGroup::Device, UserGroup::Version]
             .map(|group| (group, BTreeMap::<String, RoaringBitmap>::new()));
         let mut kept = self.set_cache.lock();
@@ -33,9 +31,7 @@ impl Evaluator {
             for (group, by) in &mut all {
                 let value = match group {
                     UserGroup::Device => device_name(&agent).map(str::to_lowercase),
-                    UserGroup::Version => {
-                        parse_platform_version(&agent).map(|version| version.to_key())
-                    }
+                    UserGroup::Version => parse_platform_version(&agent).map(|version| version.to_key()),
                     _ => platform_number(&agent).map(str::to_owned),
                 };
                 if let Some(value) = value {
@@ -45,9 +41,7 @@ impl Evaluator {
         }
         let until = tx.now().plus_ms(BROWSERS_MS);
         for (group, by) in all {
-            let by = by
-                .into_iter()
-                .map(|(value, users)| (value, Arc::new(users)));
+            let by = by.into_iter().map(|(value, users)| (value, Arc::new(users)));
             let by = by.collect();
             kept.groups.insert(
                 group,
@@ -61,11 +55,7 @@ impl Evaluator {
     }
 
     /// Who signed in with a device, by what its option calls it.
-    pub(super) fn device_users(
-        &self,
-        tx: &mut Tx<'_>,
-        value: &str,
-    ) -> Result<Option<UserSet>, Error> {
+    pub(super) fn device_users(&self, tx: &mut Tx<'_>, value: &str) -> Result<Option<UserSet>, Error> {
         let option = option_catalog::find(tx, "DEVICE", value)?;
         let name = option.map_or_else(|| value.to_owned(), |option| option.name);
         self.group_users(tx, UserGroup::Device, &name.to_lowercase())
@@ -174,18 +164,14 @@ fn text_between<'a>(agent: &'a str, before: &str, ends: &[char]) -> Option<&'a s
 fn parse_platform_version(agent: &str) -> Option<PlatformVersion> {
     let ends = [' ', ';', ')'];
     let found = if platform_number(agent) == Some("0") {
-        let number = text_between(agent, "iPhone OS ", &ends)
-            .or_else(|| text_between(agent, "CPU OS ", &ends));
+        let number = text_between(agent, "iPhone OS ", &ends).or_else(|| text_between(agent, "CPU OS ", &ends));
         ("ios", number?)
     } else {
         ("android", text_between(agent, "Android ", &ends)?)
     };
     let number = parse_version_numbers(found.1);
     let of = found.0.to_owned();
-    (!number.is_empty()).then_some(PlatformVersion {
-        platform: of,
-        number,
-    })
+    (!number.is_empty()).then_some(PlatformVersion { platform: of, number })
 }
 
 /// The device, where a browser tells one: many say `K` for any.
@@ -209,10 +195,7 @@ mod tests {
     #[test]
     fn browsers_tell_the_platform() {
         for (agent, wanted) in [
-            (
-                "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)",
-                Some("0"),
-            ),
+            ("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)", Some("0")),
             ("Mozilla/5.0 (Linux; Android 15; Pixel 9) Mobile", Some("1")),
             ("Mozilla/5.0 (X11; Linux x86_64; rv:130.0)", Some("4")),
             ("Mozilla/5.0 (Windows NT 10.0; Win64; x64)", Some("4")),

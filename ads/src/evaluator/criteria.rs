@@ -99,8 +99,7 @@ impl TargetedAudience {
             audience.criteria.push(TargetingCriterion {
                 kind: one.text("targeting_type").to_owned(),
                 value: one.text("targeting_value").to_owned(),
-                operator: CriterionOperator::parse(one.text("operator_type"))
-                    .unwrap_or(CriterionOperator::Eq),
+                operator: CriterionOperator::parse(one.text("operator_type")).unwrap_or(CriterionOperator::Eq),
             });
         }
         Ok(audience)

@@ -23,21 +23,14 @@ impl Evaluator {
             let until = birth_date_of_age(now, least);
             let after = most.map(|most| birth_date_of_age(now, most + 1));
             let after = after.unwrap_or_default();
-            Ok((
-                private_profiles::list_born_between(tx, &after, &until)?,
-                TOLD_MS,
-            ))
+            Ok((private_profiles::list_born_between(tx, &after, &until)?, TOLD_MS))
         })?;
         let is_known = !users.is_empty() || private_profiles::has_birth_dates(tx)?;
         Ok(is_known.then_some(users))
     }
 
     /// Who is of a gender; none when nobody told theirs.
-    pub(super) fn gender_users(
-        &self,
-        tx: &mut Tx<'_>,
-        value: &str,
-    ) -> Result<Option<UserSet>, Error> {
+    pub(super) fn gender_users(&self, tx: &mut Tx<'_>, value: &str) -> Result<Option<UserSet>, Error> {
         let key = UserSetKey::Value("GENDER".to_owned(), value.to_owned());
         let gender = value.parse().unwrap_or(-1);
         let users = self.get_or_build_set(tx, key, |tx| {

@@ -31,20 +31,13 @@ const MAX_USER_POSTS: i64 = 20_000;
 
 impl Evaluator {
     /// Who engaged with a post of the last week that a keyword finds; none without an index.
-    pub(super) fn keyword_users(
-        &self,
-        tx: &mut Tx<'_>,
-        kind: &str,
-        value: &str,
-    ) -> Result<Option<UserSet>, Error> {
+    pub(super) fn keyword_users(&self, tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<UserSet>, Error> {
         if self.search.is_none() {
             return Ok(None);
         }
         let key = UserSetKey::Value(kind.to_owned(), query::words::normalize_case(value.trim()));
         let users = self.get_or_build_set(tx, key, |tx| {
-            let Some(query) =
-                keyword_query(kind, value).and_then(|text| keywords::parse_query(&text))
-            else {
+            let Some(query) = keyword_query(kind, value).and_then(|text| keywords::parse_query(&text)) else {
                 return Ok((Vec::new(), CACHE_MS));
             };
             let mut found = self.find_recent_posts(tx, &query, KEYWORD_MS)?;
@@ -63,18 +56,9 @@ impl Evaluator {
 
     /// Who follows somebody that an option names, or engaged with two posts of the last thirty days
     /// that it is about. None where there are no options of the type.
-    pub(super) fn interested_users(
-        &self,
-        tx: &mut Tx<'_>,
-        kind: &str,
-        value: &str,
-    ) -> Result<Option<UserSet>, Error> {
+    pub(super) fn interested_users(&self, tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<UserSet>, Error> {
         // A broadcast is one of the events.
-        let kind = if kind == "LIVE_TV_EVENT" {
-            "EVENT"
-        } else {
-            kind
-        };
+        let kind = if kind == "LIVE_TV_EVENT" { "EVENT" } else { kind };
         let Some(choice) = option_catalog::find(tx, kind, value)? else {
             let any = !option_catalog::list_by_type(tx, kind)?.is_empty();
             return Ok(any.then(UserSet::default));
@@ -124,23 +108,14 @@ impl Evaluator {
             let mut users = Vec::new();
             for some in recent.chunks(POST_BATCH) {
                 let takers = viewers::post_engagers(tx, some)?.into_iter();
-                users.extend(
-                    takers
-                        .map(|(taker, _)| taker)
-                        .filter(|taker| *taker != user),
-                );
+                users.extend(takers.map(|(taker, _)| taker).filter(|taker| *taker != user));
             }
             Ok((users, CACHE_MS))
         })
     }
 
     /// Ids of the public posts of the last while that a query finds.
-    fn find_recent_posts(
-        &self,
-        tx: &mut Tx<'_>,
-        query: &Arc<ParsedQuery>,
-        while_ms: i64,
-    ) -> Result<Vec<i64>, Error> {
+    fn find_recent_posts(&self, tx: &mut Tx<'_>, query: &Arc<ParsedQuery>, while_ms: i64) -> Result<Vec<i64>, Error> {
         let Some(search) = &self.search else {
             return Ok(Vec::new());
         };
@@ -154,9 +129,7 @@ impl Evaluator {
 fn keyword_query(kind: &str, value: &str) -> Option<String> {
     let each = |clause: &dyn Fn(&str) -> Option<String>| {
         let clauses: Option<Vec<String>> = value.split_whitespace().map(clause).collect();
-        clauses
-            .map(|clauses| clauses.join(" "))
-            .filter(|text| !text.is_empty())
+        clauses.map(|clauses| clauses.join(" ")).filter(|text| !text.is_empty())
     };
     match kind {
         "BROAD_KEYWORD" => each(&broad_match_clause),
@@ -181,8 +154,7 @@ fn filter_exact_posts(tx: &mut Tx<'_>, found: &[i64], value: &str) -> Result<Vec
     let mut all = Vec::new();
     for some in found.chunks(POST_BATCH) {
         let said = posts::find_texts(tx, some)?.into_iter();
-        let exact = said
-            .filter(|post| hash_words(WordField::Text, &post.text, MatchMode::Search) == wanted);
+        let exact = said.filter(|post| hash_words(WordField::Text, &post.text, MatchMode::Search) == wanted);
         all.extend(exact.map(|post| post.id));
     }
     Ok(all)
@@ -214,11 +186,7 @@ fn word_forms(word: &str) -> Vec<String> {
 fn stem_word(word: &str) -> String {
     const SHORTEST: usize = 3;
     let vowel = |letter: u8| matches!(letter, b'a' | b'e' | b'i' | b'o' | b'u' | b'y');
-    let hissing = |text: &str| {
-        ["s", "x", "z", "ch", "sh"]
-            .iter()
-            .any(|end| text.ends_with(end))
-    };
+    let hissing = |text: &str| ["s", "x", "z", "ch", "sh"].iter().any(|end| text.ends_with(end));
     let mut stem = word;
     if let Some(before) = word.strip_suffix("ies").filter(|before| before.len() >= 2) {
         return format!("{before}i");
@@ -245,10 +213,7 @@ fn stem_word(word: &str) -> String {
             break;
         }
     }
-    if let Some(before) = stem
-        .strip_suffix('e')
-        .filter(|before| before.len() >= SHORTEST)
-    {
+    if let Some(before) = stem.strip_suffix('e').filter(|before| before.len() >= SHORTEST) {
         stem = before;
     }
     match stem.strip_suffix('y') {
@@ -286,10 +251,7 @@ mod tests {
     fn each_type_asks_in_its_way() {
         let text = |kind: &str, value: &str| keyword_query(kind, value).unwrap_or_default();
         assert_eq!(text("PHRASE_KEYWORD", "cargo bike"), "\"cargo bike\"");
-        assert_eq!(
-            text("UNORDERED_KEYWORD", "cargo bike"),
-            "\"cargo\" \"bike\""
-        );
+        assert_eq!(text("UNORDERED_KEYWORD", "cargo bike"), "\"cargo\" \"bike\"");
         assert_eq!(text("BROAD_KEYWORD", "+cargo +bike"), "\"cargo\" \"bike\"");
         let broad = text("BROAD_KEYWORD", "helmet");
         assert!(broad.starts_with("(\"helmet\" OR \"helmets\""), "{broad}");

@@ -18,11 +18,7 @@ const SAMPLED_POSTS: u32 = 50;
 
 impl Evaluator {
     /// Who writes in a language; none when it is of nobody known.
-    pub(super) fn language_users(
-        &self,
-        tx: &mut Tx<'_>,
-        code: &str,
-    ) -> Result<Option<UserSet>, Error> {
+    pub(super) fn language_users(&self, tx: &mut Tx<'_>, code: &str) -> Result<Option<UserSet>, Error> {
         let Some(asked) = parse_language(code) else {
             let known = self.group_users(tx, UserGroup::Language, "")?;
             return Ok(known.map(|_| UserSet::default()));
@@ -74,17 +70,8 @@ impl Evaluator {
     }
 
     /// Finds out what some users write in now.
-    pub(super) fn refresh_user_languages(
-        &self,
-        tx: &mut Tx<'_>,
-        users: &[i64],
-    ) -> Result<(), Fault> {
-        if !self
-            .set_cache
-            .lock()
-            .groups
-            .contains_key(&UserGroup::Language)
-        {
+    pub(super) fn refresh_user_languages(&self, tx: &mut Tx<'_>, users: &[i64]) -> Result<(), Fault> {
+        if !self.set_cache.lock().groups.contains_key(&UserGroup::Language) {
             return Ok(());
         }
         for user in users {
@@ -99,11 +86,7 @@ impl Evaluator {
     }
 
     #[expect(clippy::unused_self, reason = "a part of the evaluator")]
-    fn count_user_languages(
-        &self,
-        tx: &mut Tx<'_>,
-        user: i64,
-    ) -> Result<Vec<(LanguageNumber, u32)>, Fault> {
+    fn count_user_languages(&self, tx: &mut Tx<'_>, user: i64) -> Result<Vec<(LanguageNumber, u32)>, Fault> {
         let mut counted = Vec::new();
         for code in viewers::recent_post_languages(tx, user, i64::from(SAMPLED_POSTS))? {
             count_language(&mut counted, parse_language(&code).unwrap_or(0));
@@ -140,9 +123,6 @@ mod tests {
         let counted = [(number("en"), 2), (number("pt"), 3), (number("und"), 9)];
         assert_eq!(main_language(&counted), Some("pt"));
         assert_eq!(main_language(&[(number("und"), 9)]), None);
-        assert_eq!(
-            main_language(&[(number("pt"), 1), (number("en"), 1)]),
-            Some("en")
-        );
+        assert_eq!(main_language(&[(number("pt"), 1), (number("en"), 1)]), Some("en"));
     }
 }

@@ -62,11 +62,7 @@ impl AddedPlaces {
         let mut names: Vec<u64> = names.chain(first).chain([name_key(text)]).collect();
         names.sort_unstable();
         names.dedup();
-        for place in names
-            .iter()
-            .filter_map(|name| self.names.get(name))
-            .flatten()
-        {
+        for place in names.iter().filter_map(|name| self.names.get(name)).flatten() {
             let code = Some(place.country_code.as_str()).filter(|code| !code.is_empty());
             // A town of the same name in another country is another town.
             if country.is_some() && code.is_some() && country != code {
@@ -126,17 +122,8 @@ impl Evaluator {
     }
 
     /// Finds out where some users are now.
-    pub(super) fn refresh_user_locations(
-        &self,
-        tx: &mut Tx<'_>,
-        users: &[i64],
-    ) -> Result<(), Fault> {
-        if !self
-            .set_cache
-            .lock()
-            .groups
-            .contains_key(&UserGroup::Location)
-        {
+    pub(super) fn refresh_user_locations(&self, tx: &mut Tx<'_>, users: &[i64]) -> Result<(), Fault> {
+        if !self.set_cache.lock().groups.contains_key(&UserGroup::Location) {
             return Ok(());
         }
         let added = AddedPlaces::load(tx)?;
@@ -150,23 +137,11 @@ impl Evaluator {
     }
 
     /// Keeps a group that was made from what was there at a place of the log or later.
-    pub(super) fn store_group(
-        &self,
-        tx: &Tx<'_>,
-        group: UserGroup,
-        by: BTreeMap<String, RoaringBitmap>,
-        begun: i64,
-    ) {
-        let by = by
-            .into_iter()
-            .map(|(value, users)| (value, Arc::new(users)));
+    pub(super) fn store_group(&self, tx: &Tx<'_>, group: UserGroup, by: BTreeMap<String, RoaringBitmap>, begun: i64) {
+        let by = by.into_iter().map(|(value, users)| (value, Arc::new(users)));
         let by = by.collect();
         let mut kept = self.set_cache.lock();
-        let lasts = if kept.log_offset() == begun {
-            LONG_MS
-        } else {
-            SHORT_MS
-        };
+        let lasts = if kept.log_offset() == begun { LONG_MS } else { SHORT_MS };
         let until = tx.now().plus_ms(lasts);
         kept.groups.insert(
             group,

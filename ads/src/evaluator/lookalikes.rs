@@ -30,10 +30,7 @@ impl Evaluator {
         let key = UserSetKey::Value("SIMILAR_TO_FOLLOWERS_OF_USER".to_owned(), of.to_string());
         self.get_or_build_set(tx, key, |tx| {
             let seeds = viewers::list_followers(tx, of)?;
-            Ok((
-                self.find_similar_users(tx, &seeds, of)?,
-                ms_until_tomorrow(tx),
-            ))
+            Ok((self.find_similar_users(tx, &seeds, of)?, ms_until_tomorrow(tx)))
         })
     }
 
@@ -48,24 +45,15 @@ impl Evaluator {
         self.get_or_build_set(tx, key, |tx| {
             let seeds: Vec<i64> = {
                 let kept = self.set_cache.lock();
-                seed.iter()
-                    .filter_map(|user| kept.numbers.user_id(user))
-                    .collect()
+                seed.iter().filter_map(|user| kept.numbers.user_id(user)).collect()
             };
-            Ok((
-                self.find_similar_users(tx, &seeds, 0)?,
-                ms_until_tomorrow(tx),
-            ))
+            Ok((self.find_similar_users(tx, &seeds, 0)?, ms_until_tomorrow(tx)))
         })
     }
 
     /// Accounts that the followers of some users follow above the rest: those that tell the most
     /// first.
-    pub fn commonly_followed_accounts(
-        &self,
-        tx: &mut Tx<'_>,
-        users: &[i64],
-    ) -> Result<Vec<i64>, Error> {
+    pub fn commonly_followed_accounts(&self, tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<i64>, Error> {
         let mut seeds = Vec::new();
         for user in users {
             let followers = self.followers_of_user(tx, *user)?;
@@ -83,12 +71,7 @@ impl Evaluator {
 
     /// The users whose follows are the most like those of some others. `beside` is followed by
     /// all of them and tells nothing.
-    fn find_similar_users(
-        &self,
-        tx: &mut Tx<'_>,
-        seeds: &[i64],
-        beside: i64,
-    ) -> Result<Vec<i64>, Error> {
+    fn find_similar_users(&self, tx: &mut Tx<'_>, seeds: &[i64], beside: i64) -> Result<Vec<i64>, Error> {
         let mut seeds = seeds.to_vec();
         seeds.sort_unstable();
         let all = usize::try_from(self.active_users(tx)?.len()).unwrap_or(usize::MAX);
@@ -98,10 +81,7 @@ impl Evaluator {
         }
         let mut scores: HashMap<i64, f64> = HashMap::new();
         for (account, weight) in distinctive_accounts(tx, &seeds, beside, all)? {
-            for follower in viewers::list_followers(tx, account)?
-                .into_iter()
-                .take(MAX_FOLLOWERS)
-            {
+            for follower in viewers::list_followers(tx, account)?.into_iter().take(MAX_FOLLOWERS) {
                 *scores.entry(follower).or_default() += weight;
             }
         }
@@ -116,12 +96,7 @@ impl Evaluator {
 }
 
 /// The accounts whose followers some users are above the rest, and how much that tells.
-fn distinctive_accounts(
-    tx: &mut Tx<'_>,
-    seeds: &[i64],
-    beside: i64,
-    all: usize,
-) -> Result<Vec<(i64, f64)>, Error> {
+fn distinctive_accounts(tx: &mut Tx<'_>, seeds: &[i64], beside: i64, all: usize) -> Result<Vec<(i64, f64)>, Error> {
     let step = seeds.len().div_ceil(MAX_SEEDS).max(1);
     let some: Vec<i64> = seeds.iter().copied().step_by(step).collect();
     let mut counts: HashMap<i64, usize> = HashMap::new();
@@ -139,8 +114,7 @@ fn distinctive_accounts(
         .filter_map(|(account, count)| {
             let followers = followers.get(&account).copied().unwrap_or(0);
             let followers = usize::try_from(followers).unwrap_or(0);
-            let weight =
-                network::likelihood::log_likelihood_gain((count, some.len()), (followers, all))?;
+            let weight = network::likelihood::log_likelihood_gain((count, some.len()), (followers, all))?;
             Some((account, weight))
         })
         .collect();

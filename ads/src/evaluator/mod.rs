@@ -108,10 +108,7 @@ impl Evaluator {
     }
 
     /// The same, which tells no more than is said here.
-    pub fn with_size_disclosure(
-        search: Option<Arc<PostSearch>>,
-        discretion: SizeDisclosure,
-    ) -> Arc<Self> {
+    pub fn with_size_disclosure(search: Option<Arc<PostSearch>>, discretion: SizeDisclosure) -> Arc<Self> {
         Arc::new(Self {
             insights: InsightsCache::default(),
             size_disclosure: discretion,
@@ -122,11 +119,7 @@ impl Evaluator {
     }
 
     /// How many users criteria reach now.
-    pub fn estimate(
-        &self,
-        tx: &mut Tx<'_>,
-        audience: &TargetedAudience,
-    ) -> Result<AudienceEstimate, Error> {
+    pub fn estimate(&self, tx: &mut Tx<'_>, audience: &TargetedAudience) -> Result<AudienceEstimate, Error> {
         let reached = self.resolve_criteria(tx, audience)?;
         let users = reached.intersect_sets();
         let told = if self.limits_disclosure(tx, audience)? {
@@ -146,27 +139,16 @@ impl Evaluator {
 
     /// Whether what is asked has to do with what the advertiser knows of people, or what they said
     /// of themselves to nobody but the platform.
-    fn limits_disclosure(
-        &self,
-        tx: &mut Tx<'_>,
-        audience: &TargetedAudience,
-    ) -> Result<bool, Error> {
+    fn limits_disclosure(&self, tx: &mut Tx<'_>, audience: &TargetedAudience) -> Result<bool, Error> {
         let secret = |one: &TargetingCriterion| {
             one.kind.starts_with("CUSTOM_AUDIENCE") || ["AGE", "GENDER"].contains(&&*one.kind)
         };
         let discreet = self.size_disclosure.min_size > 1;
-        Ok(discreet
-            && (audience.criteria.iter().any(secret)
-                || find_list_id(tx, audience.account)?.is_some()))
+        Ok(discreet && (audience.criteria.iter().any(secret) || find_list_id(tx, audience.account)?.is_some()))
     }
 
     /// Whether an account does not reach a user, whatever it asks for.
-    pub fn excludes_user(
-        &self,
-        tx: &mut Tx<'_>,
-        audience: &TargetedAudience,
-        user: UserId,
-    ) -> Result<bool, Error> {
+    pub fn excludes_user(&self, tx: &mut Tx<'_>, audience: &TargetedAudience, user: UserId) -> Result<bool, Error> {
         self.catch_up_with_log(tx)?;
         let away = self.excluded_users(tx, audience)?;
         let number = self.set_cache.lock().numbers.find_number(user.get());
@@ -196,11 +178,7 @@ impl Evaluator {
     }
 
     /// Users whose profile places them in a country, active or not.
-    pub fn users_in_country(
-        &self,
-        tx: &mut Tx<'_>,
-        country: &str,
-    ) -> Result<Arc<HashSet<i64>>, Error> {
+    pub fn users_in_country(&self, tx: &mut Tx<'_>, country: &str) -> Result<Arc<HashSet<i64>>, Error> {
         self.catch_up_with_log(tx)?;
         let users = self.country_users(tx, country)?;
         if let Some((known, ids)) = self.country_users.lock().get(country)
@@ -210,10 +188,7 @@ impl Evaluator {
         }
         let ids: HashSet<i64> = {
             let kept = self.set_cache.lock();
-            users
-                .iter()
-                .filter_map(|user| kept.numbers.user_id(user))
-                .collect()
+            users.iter().filter_map(|user| kept.numbers.user_id(user)).collect()
         };
         let ids = Arc::new(ids);
         let mut people = self.country_users.lock();
@@ -221,11 +196,7 @@ impl Evaluator {
         Ok(ids)
     }
 
-    fn resolve_criteria(
-        &self,
-        tx: &mut Tx<'_>,
-        audience: &TargetedAudience,
-    ) -> Result<CriteriaSets, Error> {
+    fn resolve_criteria(&self, tx: &mut Tx<'_>, audience: &TargetedAudience) -> Result<CriteriaSets, Error> {
         self.catch_up_with_log(tx)?;
         let mut reached = CriteriaSets {
             base: self.active_users(tx)?,

@@ -155,15 +155,9 @@ impl UserSetCache {
                 self.apply_membership_change(UserSetKey::Followers(subject), actor, true);
                 self.active_users.push(actor);
             }
-            "follow.unfollow" => {
-                self.apply_membership_change(UserSetKey::Followers(subject), actor, false)
-            }
-            "block.block" => {
-                self.apply_membership_change(UserSetKey::Blockers(subject), actor, true)
-            }
-            "block.unblock" => {
-                self.apply_membership_change(UserSetKey::Blockers(subject), actor, false)
-            }
+            "follow.unfollow" => self.apply_membership_change(UserSetKey::Followers(subject), actor, false),
+            "block.block" => self.apply_membership_change(UserSetKey::Blockers(subject), actor, true),
+            "block.unblock" => self.apply_membership_change(UserSetKey::Blockers(subject), actor, false),
             "post.create" => {
                 self.active_users.push(actor);
                 self.posting_users.push(actor);
@@ -270,10 +264,7 @@ impl Evaluator {
             let events = event_log::list_after(tx, from, LOG_BATCH)?;
             read += events.len();
             let imported = events.iter().any(|event| event.kind == "import.batch");
-            if imported
-                || read > MAX_LOG_GAP
-                || !events.is_empty() && event_log::may_be_pruned(tx, from)?
-            {
+            if imported || read > MAX_LOG_GAP || !events.is_empty() && event_log::may_be_pruned(tx, from)? {
                 let end = event_log::end_cursor(tx)?;
                 self.set_cache.lock().reset_to_offset(end);
                 break;
@@ -355,10 +346,7 @@ impl Evaluator {
         };
         let (ids, lasts) = make(tx)?;
         let mut kept = self.set_cache.lock();
-        let users: RoaringBitmap = ids
-            .iter()
-            .map(|id| kept.numbers.assign_number(*id))
-            .collect();
+        let users: RoaringBitmap = ids.iter().map(|id| kept.numbers.assign_number(*id)).collect();
         Ok(kept.store_set(key, users, (from, now, now.plus_ms(lasts))))
     }
 }

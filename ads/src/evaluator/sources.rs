@@ -76,9 +76,7 @@ impl Evaluator {
         let value = criterion.value.as_str();
         let users = match criterion.kind.as_str() {
             "FOLLOWERS_OF_USER" => Some(self.followers_of_user(tx, parse_user_id(value))?),
-            "SIMILAR_TO_FOLLOWERS_OF_USER" => {
-                Some(self.similar_to_followers(tx, parse_user_id(value))?)
-            }
+            "SIMILAR_TO_FOLLOWERS_OF_USER" => Some(self.similar_to_followers(tx, parse_user_id(value))?),
             kind if kind.ends_with("_KEYWORD") => self.keyword_users(tx, kind, value)?,
             kind @ ("INTEREST" | "CONVERSATION" | "EVENT" | "LIVE_TV_EVENT" | "TV_SHOW") => {
                 self.interested_users(tx, kind, value)?
@@ -123,18 +121,15 @@ impl Evaluator {
 
     /// Whom a custom audience comes to.
     fn custom_audience_users(&self, tx: &mut Tx<'_>, value: &str) -> Result<UserSet, Error> {
-        let id = IdFormat::Short
-            .parse("targeting_value", value)
-            .unwrap_or(-1);
+        let id = IdFormat::Short.parse("targeting_value", value).unwrap_or(-1);
         let key = UserSetKey::Value("CUSTOM_AUDIENCE".to_owned(), id.to_string());
         self.get_or_build_set(tx, key, |tx| {
             let now = tx.now();
             let list = audience_matching::find_audience(tx, id)?;
-            let users =
-                audience_members::resolve_members(list.as_ref(), now, &mut |id, (at, from)| {
-                    let users = audiences::matched_users_since(tx, id, at, from)?;
-                    Ok(users.into_iter().map(UserId::get).collect())
-                })?;
+            let users = audience_members::resolve_members(list.as_ref(), now, &mut |id, (at, from)| {
+                let users = audiences::matched_users_since(tx, id, at, from)?;
+                Ok(users.into_iter().map(UserId::get).collect())
+            })?;
             Ok((users, MEMBERS_MS))
         })
     }
@@ -146,19 +141,11 @@ impl Evaluator {
     }
 
     /// Those of a group who have a value; none when nobody in the group has any.
-    pub(super) fn group_users(
-        &self,
-        tx: &mut Tx<'_>,
-        group: UserGroup,
-        value: &str,
-    ) -> Result<Option<UserSet>, Error> {
+    pub(super) fn group_users(&self, tx: &mut Tx<'_>, group: UserGroup, value: &str) -> Result<Option<UserSet>, Error> {
         let now = tx.now();
         let held = |evaluator: &Self| {
             let kept = evaluator.set_cache.lock();
-            let grouped = kept
-                .groups
-                .get(&group)
-                .filter(|held| held.expires_at > now)?;
+            let grouped = kept.groups.get(&group).filter(|held| held.expires_at > now)?;
             let some = !grouped.sets.is_empty();
             Some(some.then(|| grouped.sets.get(value).cloned().unwrap_or_default()))
         };
@@ -168,24 +155,15 @@ impl Evaluator {
         match group {
             UserGroup::Location => self.load_location_groups(tx)?,
             UserGroup::Language => self.load_language_groups(tx)?,
-            UserGroup::Platform | UserGroup::Device | UserGroup::Version => {
-                self.load_browser_groups(tx)?
-            }
+            UserGroup::Platform | UserGroup::Device | UserGroup::Version => self.load_browser_groups(tx)?,
         }
         Ok(held(self).flatten())
     }
 
     /// Whom a campaign of the account was shown to, or who engaged with it, as is asked: ninety days
     /// for what they did, thirty for what they saw.
-    fn campaign_users(
-        &self,
-        tx: &mut Tx<'_>,
-        audience: &TargetedAudience,
-        value: &str,
-    ) -> Result<UserSet, Error> {
-        let id = IdFormat::Short
-            .parse("targeting_value", value)
-            .unwrap_or(-1);
+    fn campaign_users(&self, tx: &mut Tx<'_>, audience: &TargetedAudience, value: &str) -> Result<UserSet, Error> {
+        let id = IdFormat::Short.parse("targeting_value", value).unwrap_or(-1);
         let asked = audience.engagement_types();
         let sorted: BTreeSet<&str> = asked.iter().copied().collect();
         let told: Vec<&str> = sorted.into_iter().collect();
@@ -220,9 +198,7 @@ impl Evaluator {
         if !(kinds.is_empty() || kinds.contains(&"ENGAGEMENT")) {
             return Ok(None);
         }
-        let id = IdFormat::Short
-            .parse("targeting_value", value)
-            .unwrap_or(-1);
+        let id = IdFormat::Short.parse("targeting_value", value).unwrap_or(-1);
         let row = records::find_by_id(tx, "promotable_user", id)?;
         let row = row.filter(|row| row.account_id == audience.account);
         let Some(row) = row else {

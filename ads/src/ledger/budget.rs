@@ -104,8 +104,7 @@ pub struct BudgetSpent {
 impl BudgetLimits {
     /// Whether that is all that may be spent.
     pub fn are_exhausted(self, spent: BudgetSpent) -> bool {
-        self.total.is_some_and(|most| spent.total >= most)
-            || self.daily.is_some_and(|most| spent.today >= most)
+        self.total.is_some_and(|most| spent.total >= most) || self.daily.is_some_and(|most| spent.today >= most)
     }
 }
 

@@ -23,8 +23,7 @@ impl ViewerProfiles {
         let told = private_profiles::list_demographics(tx, &viewers)?;
         let told = told.into_iter();
         Ok(Self(
-            told.map(|(user, born_on, gender)| (user, (born_on, gender)))
-                .collect(),
+            told.map(|(user, born_on, gender)| (user, (born_on, gender))).collect(),
         ))
     }
 

@@ -80,19 +80,13 @@ fn recommend_wider_audience(
     Ok(Some(RecommendationDraft {
         subject: format!("narrow {}", item.id),
         estimated_gain: i64::try_from(gain).unwrap_or(i64::MAX),
-        message: format!(
-            "Less than {LOW_SPEND_PERCENT}% of the budget was spent: the criteria reach few users"
-        ),
+        message: format!("Less than {LOW_SPEND_PERCENT}% of the budget was spent: the criteria reach few users"),
         changes: unchanged_node("campaigns", campaign, &[below]),
     }))
 }
 
 /// Whether a line item has been running for three days, without a pause.
-fn has_run_unpaused(
-    desk: &mut AccountContext<'_, '_>,
-    campaign: &AdsRecord,
-    item: &AdsRecord,
-) -> Result<bool, Error> {
+fn has_run_unpaused(desk: &mut AccountContext<'_, '_>, campaign: &AdsRecord, item: &AdsRecord) -> Result<bool, Error> {
     let since = desk.now().plus_ms(-MIN_RUNTIME_MS);
     let old = |record: &AdsRecord| record.created_at <= since;
     let started = item.time("start_time").is_none_or(|at| at <= since);
@@ -106,10 +100,8 @@ fn has_run_unpaused(
     if state.effective != "RUNNING" {
         return Ok(false);
     }
-    Ok(
-        !was_paused_or_resumed_since(desk, "CAMPAIGN", campaign, since)?
-            && !was_paused_or_resumed_since(desk, "LINE_ITEM", item, since)?,
-    )
+    Ok(!was_paused_or_resumed_since(desk, "CAMPAIGN", campaign, since)?
+        && !was_paused_or_resumed_since(desk, "LINE_ITEM", item, since)?)
 }
 
 /// Whether something was paused or let run since a moment.
@@ -145,10 +137,7 @@ fn spent_and_available(
     item: &AdsRecord,
 ) -> Result<(i64, i64), Error> {
     let now = desk.now();
-    let begun = item
-        .int("start_time")
-        .unwrap_or(0)
-        .max(item.created_at.ms());
+    let begun = item.int("start_time").unwrap_or(0).max(item.created_at.ms());
     let days = ((now.ms() - begun) / DAY).clamp(1, LOOKBACK_DAYS);
     let own = item.get(DAILY).is_some() || item.get(TOTAL).is_some();
     let (entity, of) = if own {
@@ -191,9 +180,7 @@ fn expand_by_keywords(
     let of = |operator: CriterionOperator| -> Vec<String> {
         let some = all().filter(|one| one.operator == operator);
         let some = some.map(|one| one.value.clone());
-        some.filter(|one| is_valid_keyword(one))
-            .take(MAX_KEYWORDS)
-            .collect()
+        some.filter(|one| is_valid_keyword(one)).take(MAX_KEYWORDS).collect()
     };
     let Some(first) = all().find(|one| one.operator == CriterionOperator::Eq) else {
         return Ok(None);
@@ -220,13 +207,11 @@ fn expand_by_keywords(
         .take(MAX_KEYWORDS)
         .collect();
     let mut wider = audience.clone();
-    wider
-        .criteria
-        .extend(new.iter().map(|word| TargetingCriterion {
-            kind: first.kind.clone(),
-            value: (*word).clone(),
-            operator: CriterionOperator::Eq,
-        }));
+    wider.criteria.extend(new.iter().map(|word| TargetingCriterion {
+        kind: first.kind.clone(),
+        value: (*word).clone(),
+        operator: CriterionOperator::Eq,
+    }));
     let count = evaluator.estimate(desk.tx, &wider)?.displayed_count();
     let below = new.iter().map(|word| {
         let params = json!({
@@ -272,10 +257,9 @@ fn expand_by_dropping_criterion(
         return Ok(None);
     };
     let records = desk.list_visible_records(&TARGETING_CRITERION, "line_item_id", item.id)?;
-    let record = records.iter().find(|one| {
-        one.text("targeting_type") == criterion.kind
-            && one.text("targeting_value") == criterion.value
-    });
+    let record = records
+        .iter()
+        .find(|one| one.text("targeting_type") == criterion.kind && one.text("targeting_value") == criterion.value);
     Ok(record.map(|record| {
         let params = json!({ "targeting_criterion_id": record.formatted_id() });
         let gone = change_node("targeting_criteria", "Delete", &params);

@@ -29,22 +29,16 @@ pub(super) fn find_low_bids(
     let pairs: Vec<(&AdsRecord, &AdsRecord)> = branches
         .iter()
         .filter(|branch| active(&branch.campaign))
-        .flat_map(|branch| {
-            branch
-                .line_items
-                .iter()
-                .map(|item| (&branch.campaign, item))
-        })
+        .flat_map(|branch| branch.line_items.iter().map(|item| (&branch.campaign, item)))
         .filter(|(_, item)| active(item) && item.text("bid_strategy") == "MAX")
         .collect();
     let ids: Vec<i64> = pairs.iter().map(|(_, item)| item.id).collect();
     let since = desk.now().plus_ms(-LOOKBACK_DAYS * DAY);
     let contests = ledger::load_auction_statistics(desk.tx, &ids, since)?;
-    let sums: HashMap<i64, MetricSums> =
-        ledger::total_sums_by_entity(desk.tx, AdEntity::LineItem, &ids)?
-            .into_iter()
-            .map(|(id, sums, _)| (id, sums))
-            .collect();
+    let sums: HashMap<i64, MetricSums> = ledger::total_sums_by_entity(desk.tx, AdEntity::LineItem, &ids)?
+        .into_iter()
+        .map(|(id, sums, _)| (id, sums))
+        .collect();
     let mut all = Vec::new();
     for (campaign, item) in pairs {
         let Some(contest) = contests.get(&item.id) else {
@@ -54,9 +48,7 @@ pub(super) fn find_low_bids(
         if few || contest.won.saturating_mul(MAX_AUCTIONS_PER_WIN) >= contest.entered {
             continue;
         }
-        let higher = contest
-            .median_bid()
-            .filter(|bid| is_allowed_bid(campaign, item, *bid));
+        let higher = contest.median_bid().filter(|bid| is_allowed_bid(campaign, item, *bid));
         let Some(higher) = higher else {
             continue;
         };
@@ -72,11 +64,7 @@ pub(super) fn find_low_bids(
                 .unwrap_or(i64::MAX)
                 .min(spendable_in_lookback(campaign, item)),
             message: format!("Bid won {share}% of the auctions of the last {LOOKBACK_DAYS} days"),
-            changes: unchanged_node(
-                "campaigns",
-                campaign,
-                &[change_node("line_items", "Update", &params)],
-            ),
+            changes: unchanged_node("campaigns", campaign, &[change_node("line_items", "Update", &params)]),
         });
     }
     Ok(all)
@@ -93,9 +81,7 @@ fn is_allowed_bid(campaign: &AdsRecord, item: &AdsRecord, bid: i64) -> bool {
 /// What may be spent in the days that are looked at.
 fn spendable_in_lookback(campaign: &AdsRecord, item: &AdsRecord) -> i64 {
     let of = |record: &AdsRecord| {
-        let daily = record
-            .int(DAILY)
-            .map(|daily| daily.saturating_mul(LOOKBACK_DAYS));
+        let daily = record.int(DAILY).map(|daily| daily.saturating_mul(LOOKBACK_DAYS));
         daily.into_iter().chain(record.int(TOTAL)).min()
     };
     let both = of(campaign).into_iter().chain(of(item));

@@ -35,10 +35,7 @@ pub(super) fn change_node(kind: &str, verb: &str, params: &Value) -> Value {
 }
 
 /// Whether everything in a tree is already so.
-pub(super) fn is_tree_applied(
-    desk: &mut AccountContext<'_, '_>,
-    node: &Value,
-) -> Result<bool, Error> {
+pub(super) fn is_tree_applied(desk: &mut AccountContext<'_, '_>, node: &Value) -> Result<bool, Error> {
     let empty = Map::new();
     let params = node.get("params").and_then(Value::as_object);
     let params = params.unwrap_or(&empty);
@@ -48,9 +45,7 @@ pub(super) fn is_tree_applied(
         (_, None) => true,
         (Some("campaigns"), Some(_)) => has_suggested_values(desk, &CAMPAIGN, params)?,
         (Some("line_items"), Some(_)) => has_suggested_values(desk, &LINE_ITEM, params)?,
-        (Some("targeting_criteria"), Some("Delete")) => {
-            is_deleted(desk, &TARGETING_CRITERION, params)?
-        }
+        (Some("targeting_criteria"), Some("Delete")) => is_deleted(desk, &TARGETING_CRITERION, params)?,
         (Some("targeting_criteria"), Some(_)) => has_suggested_criterion(desk, params)?,
         (Some("promoted_posts"), Some("Delete")) => is_deleted(desk, &PROMOTED_POST, params)?,
         (Some("promoted_posts"), Some(_)) => has_suggested_promotion(desk, params)?,
@@ -70,9 +65,7 @@ pub(super) fn is_tree_applied(
 
 fn id_from_params(of: &'static Resource, params: &Map<String, Value>) -> i64 {
     let text = params.get(of.id.post).and_then(Value::as_str);
-    of.id_format
-        .parse(of.id.post, text.unwrap_or_default())
-        .unwrap_or(-1)
+    of.id_format.parse(of.id.post, text.unwrap_or_default()).unwrap_or(-1)
 }
 
 /// Whether a record has the values that were suggested.
@@ -88,9 +81,7 @@ fn has_suggested_values(
     Ok(fields.all(|field| match params.get(field.name.post) {
         None => true,
         Some(value) => {
-            let read = field
-                .kind
-                .parse_value(field.name.post, RawParam::Json(value));
+            let read = field.kind.parse_value(field.name.post, RawParam::Json(value));
             read.ok().as_ref() == record.get(field.name.post)
         }
     }))
@@ -106,25 +97,15 @@ fn is_deleted(
 }
 
 /// Whether a line item has a criterion like the one that was suggested.
-fn has_suggested_criterion(
-    desk: &mut AccountContext<'_, '_>,
-    params: &Map<String, Value>,
-) -> Result<bool, Error> {
+fn has_suggested_criterion(desk: &mut AccountContext<'_, '_>, params: &Map<String, Value>) -> Result<bool, Error> {
     let item = id_from_params(&LINE_ITEM, params);
     let all = desk.list_visible_records(&TARGETING_CRITERION, "line_item_id", item)?;
-    let same = |one: &AdsRecord, name: &str| {
-        params.get(name).and_then(Value::as_str) == Some(one.text(name))
-    };
+    let same = |one: &AdsRecord, name: &str| params.get(name).and_then(Value::as_str) == Some(one.text(name));
     let names = ["targeting_type", "targeting_value", "operator_type"];
-    Ok(all
-        .iter()
-        .any(|one| names.iter().all(|name| same(one, name))))
+    Ok(all.iter().any(|one| names.iter().all(|name| same(one, name))))
 }
 
-fn has_suggested_promotion(
-    desk: &mut AccountContext<'_, '_>,
-    params: &Map<String, Value>,
-) -> Result<bool, Error> {
+fn has_suggested_promotion(desk: &mut AccountContext<'_, '_>, params: &Map<String, Value>) -> Result<bool, Error> {
     let item = id_from_params(&LINE_ITEM, params);
     let promoted = desk.list_visible_records(&PROMOTED_POST, "line_item_id", item)?;
     let posts = params.get("post_ids").and_then(Value::as_array);

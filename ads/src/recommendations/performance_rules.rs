@@ -50,8 +50,7 @@ pub(super) fn find_small_budgets(
         let Some(daily) = campaign.int(DAILY) else {
             continue;
         };
-        let spent =
-            |morning: &&HashMap<i64, i64>| morning.get(&campaign.id).copied().unwrap_or(0) >= daily;
+        let spent = |morning: &&HashMap<i64, i64>| morning.get(&campaign.id).copied().unwrap_or(0) >= daily;
         let early = i64::try_from(mornings.iter().filter(spent).count()).unwrap_or(0);
         let Some(more) = raised_daily_budget(campaign, daily) else {
             continue;
@@ -63,9 +62,7 @@ pub(super) fn find_small_budgets(
         all.push(RecommendationDraft {
             subject: format!("budget {}", campaign.id),
             estimated_gain: more.saturating_sub(daily).saturating_mul(early),
-            message: format!(
-                "Daily budget ran out before 14:00 on {early} of the last {LOOKBACK_DAYS} days"
-            ),
+            message: format!("Daily budget ran out before 14:00 on {early} of the last {LOOKBACK_DAYS} days"),
             changes: change_node("campaigns", "Update", &params),
         });
     }
@@ -128,19 +125,14 @@ pub(super) fn find_tired_creatives(
     let mut found = Vec::new();
     for one in &all {
         let (id, begun) = (one.promoted.id, one.promoted.created_at);
-        let Some(last) = lately
-            .get(&id)
-            .and_then(|rate| rate.per_million_impressions())
-        else {
+        let Some(last) = lately.get(&id).and_then(|rate| rate.per_million_impressions()) else {
             continue;
         };
         if begun.plus_ms(2 * FRESH_PERIOD_MS) > now {
             continue;
         }
         let first = load_engagement_rates(desk, &[id], (begun, begun.plus_ms(FRESH_PERIOD_MS)))?;
-        let first = first
-            .get(&id)
-            .and_then(|rate| rate.per_million_impressions());
+        let first = first.get(&id).and_then(|rate| rate.per_million_impressions());
         if first.is_none_or(|first| first == 0 || last.saturating_mul(2) > first) {
             continue;
         }
@@ -204,11 +196,7 @@ fn promote_post_change(item: &AdsRecord, post: i64) -> Value {
     change_node("promoted_posts", "Create", &params)
 }
 
-fn may_promote(
-    desk: &mut AccountContext<'_, '_>,
-    item: &AdsRecord,
-    post: i64,
-) -> Result<bool, Error> {
+fn may_promote(desk: &mut AccountContext<'_, '_>, item: &AdsRecord, post: i64) -> Result<bool, Error> {
     match require_promotable(desk, item, PostId::new(post)) {
         Ok(_) => Ok(true),
         Err(Error::Refused(_)) => Ok(false),
@@ -229,16 +217,11 @@ fn load_engagement_rates(
         Placement::Trend,
     ];
     for group in groups {
-        for (id, _, sums) in ledger::hourly_sums(desk.tx, AdEntity::PromotedPost, ids, span, group)?
-        {
+        for (id, _, sums) in ledger::hourly_sums(desk.tx, AdEntity::PromotedPost, ids, span, group)? {
             let sums: &MetricSums = &sums;
             let rate = all.entry(id).or_default();
-            rate.impressions = rate
-                .impressions
-                .saturating_add(sums.get(Metric::Impressions));
-            rate.engagements = rate
-                .engagements
-                .saturating_add(sums.get(Metric::Engagements));
+            rate.impressions = rate.impressions.saturating_add(sums.get(Metric::Impressions));
+            rate.engagements = rate.engagements.saturating_add(sums.get(Metric::Engagements));
             rate.charge = rate.charge.saturating_add(sums.get(Metric::Charge));
         }
     }
@@ -281,11 +264,7 @@ pub(super) fn find_items_without_creatives(
     Ok(all)
 }
 
-fn recommend_first_creative(
-    branch: &CampaignTree,
-    item: &AdsRecord,
-    post: i64,
-) -> RecommendationDraft {
+fn recommend_first_creative(branch: &CampaignTree, item: &AdsRecord, post: i64) -> RecommendationDraft {
     let campaign = &branch.campaign;
     let budget = |record: &AdsRecord| record.int(DAILY).or(record.int(TOTAL));
     let daily = budget(item).or(budget(campaign)).unwrap_or(1);

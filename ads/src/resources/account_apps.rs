@@ -29,11 +29,7 @@ pub static ACCOUNT_APP: Resource = Resource {
 };
 
 /// Notes an app that is not known yet.
-pub fn ensure_app(
-    desk: &mut AccountContext<'_, '_>,
-    system: &str,
-    identifier: &str,
-) -> Result<(), Error> {
+pub fn ensure_app(desk: &mut AccountContext<'_, '_>, system: &str, identifier: &str) -> Result<(), Error> {
     if identifier.is_empty() {
         return Ok(());
     }

@@ -44,10 +44,7 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     CURSOR,
 ])];
 
-fn list_account_changes(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn list_account_changes(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     accounts::require_opt_in_feature(desk, "ACCOUNT_HISTORY")?;
     let (from, to) = parse_hour_range(given)?;
@@ -82,13 +79,7 @@ fn list_account_changes(
     let more = rows.len() > count;
     rows.truncate(count);
     let next = rows.last().filter(|_| more);
-    let next = next.map(|row| {
-        cursor::encode(
-            &desk.cursor_key,
-            &scope,
-            &(OrderValue::Number(row.at.ms()), row.id),
-        )
-    });
+    let next = next.map(|row| cursor::encode(&desk.cursor_key, &scope, &(OrderValue::Number(row.at.ms()), row.id)));
     rows.retain(|row| user.is_none_or(|user| row.user_id.get() == user));
     let speech = desk.caller.speech;
     let data: Vec<Value> = rows
@@ -114,10 +105,7 @@ fn list_account_changes(
 
 /// The span asked for: whole hours, and some of them.
 fn parse_hour_range(given: &ParsedParams) -> Result<(Time, Time), AdsProblem> {
-    let (from, to) = (
-        given.int("start_time").unwrap_or(0),
-        given.int("end_time").unwrap_or(0),
-    );
+    let (from, to) = (given.int("start_time").unwrap_or(0), given.int("end_time").unwrap_or(0));
     let wrong = |message: &str| AdsProblem::new("INVALID_TIME_WINDOW", message);
     if from % HOUR_MS != 0 || to % HOUR_MS != 0 {
         return Err(wrong("The times must be whole hours"));

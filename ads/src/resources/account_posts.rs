@@ -33,15 +33,11 @@ pub static ACCOUNT_POST: Resource = Resource {
         FieldSpec::new("media_keys", FieldKind::MediaKeys(4)).set_by_server(),
         FieldSpec::one_of("conversation_settings", CONVERSATION_SETTINGS).set_by_server(),
         FieldSpec::new("repost_of_id", FieldKind::Long).set_by_server(),
-        FieldSpec::new("as_user_id", FieldKind::Long)
-            .set_by_server()
-            .hidden(),
+        FieldSpec::new("as_user_id", FieldKind::Long).set_by_server().hidden(),
         // What a video calls to.
         FieldSpec::one_of("video_cta", &["VISIT_SITE", "WATCH_NOW"]).set_by_server(),
         FieldSpec::url("video_cta_value").set_by_server(),
-        FieldSpec::new("app_id", FieldKind::Long)
-            .set_by_server()
-            .hidden(),
+        FieldSpec::new("app_id", FieldKind::Long).set_by_server().hidden(),
     ],
     verbs: &[],
     delete_mode: DeleteMode::Hard,
@@ -52,10 +48,7 @@ pub static ACCOUNT_POST: Resource = Resource {
 pub const CONVERSATION_SETTINGS: &[&str] = &["EVERYONE", "FOLLOWING", "MENTIONED_USERS"];
 
 /// A post that exists in the sandbox of the account only.
-pub fn find_sandbox_post(
-    desk: &mut AccountContext<'_, '_>,
-    post: i64,
-) -> Result<Option<AdsRecord>, Error> {
+pub fn find_sandbox_post(desk: &mut AccountContext<'_, '_>, post: i64) -> Result<Option<AdsRecord>, Error> {
     if !desk.account()?.record.flag("sandbox") {
         return Ok(None);
     }
@@ -65,10 +58,7 @@ pub fn find_sandbox_post(
 }
 
 /// What the account knows of a post; none where that is nothing.
-pub fn find_by_post(
-    desk: &mut AccountContext<'_, '_>,
-    post: i64,
-) -> Result<Option<AdsRecord>, Error> {
+pub fn find_by_post(desk: &mut AccountContext<'_, '_>, post: i64) -> Result<Option<AdsRecord>, Error> {
     Ok(desk
         .list_visible_records(&ACCOUNT_POST, "post_id", post)?
         .into_iter()
@@ -76,13 +66,9 @@ pub fn find_by_post(
 }
 
 /// The same of several, in no order.
-pub fn find_by_posts(
-    desk: &mut AccountContext<'_, '_>,
-    posts: &[i64],
-) -> Result<Vec<AdsRecord>, Error> {
+pub fn find_by_posts(desk: &mut AccountContext<'_, '_>, posts: &[i64]) -> Result<Vec<AdsRecord>, Error> {
     let account = desk.account_id()?;
-    let rows =
-        records::list_by_field_values(desk.tx, ACCOUNT_POST.name, account, "post_id", posts)?;
+    let rows = records::list_by_field_values(desk.tx, ACCOUNT_POST.name, account, "post_id", posts)?;
     let all: Result<Vec<AdsRecord>, _> = rows
         .iter()
         .map(|row| AdsRecord::from_stored(&ACCOUNT_POST, row))
@@ -123,15 +109,10 @@ pub fn record_published_post(
         .field("scheduled_at")
         .and_then(|_| composition.int("scheduled_at"));
     let settings = composition.resource.field("conversation_settings");
-    let settings = settings
-        .and_then(|_| composition.get("conversation_settings"))
-        .cloned();
+    let settings = settings.and_then(|_| composition.get("conversation_settings")).cloned();
     let calls = ["video_cta", "video_cta_value"];
     let calls = calls.map(|name| {
-        let call = composition
-            .resource
-            .field(name)
-            .and_then(|_| composition.get(name));
+        let call = composition.resource.field(name).and_then(|_| composition.get(name));
         (name, call.cloned().unwrap_or_default())
     });
     let silent = calls.iter().all(|(_, call)| call.is_null());
@@ -158,10 +139,7 @@ pub fn record_published_post(
 
 /// The repost by the account's own user of somebody's post, as the sandbox has it: in its records
 /// and on no platform. There is one.
-pub fn find_or_create_sandbox_repost(
-    desk: &mut AccountContext<'_, '_>,
-    of: PostId,
-) -> Result<i64, Error> {
+pub fn find_or_create_sandbox_repost(desk: &mut AccountContext<'_, '_>, of: PostId) -> Result<i64, Error> {
     let known = desk.list_visible_records(&ACCOUNT_POST, "repost_of_id", of.get())?;
     if let Some(known) = known.first() {
         return Ok(known.id);

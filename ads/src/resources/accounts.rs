@@ -8,8 +8,8 @@ use store::{Tx, ads, records};
 use crate::access::{AdsRole, RequiredRole};
 use crate::account_context::AccountContext;
 use crate::declaration::{
-    COUNT, CURSOR, CustomOperation, FieldRequirement, FieldSpec, ListFilter, Resource, SORT_BY,
-    WITH_DELETED, WITH_TOTAL_COUNT,
+    COUNT, CURSOR, CustomOperation, FieldRequirement, FieldSpec, ListFilter, Resource, SORT_BY, WITH_DELETED,
+    WITH_TOTAL_COUNT,
 };
 use crate::engine::{delete, ensure_valid_params, get, render_record, render_record_array, update};
 use crate::field_kind::FieldKind;
@@ -38,9 +38,7 @@ pub static ACCOUNT: Resource = Resource {
         FieldSpec::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
             .set_by_server()
             .default_word("ACCEPTED"),
-        FieldSpec::new("sandbox", FieldKind::Bool)
-            .set_by_server()
-            .hidden(),
+        FieldSpec::new("sandbox", FieldKind::Bool).set_by_server().hidden(),
         FieldSpec::new("features", FieldKind::SomeOf(features::ALL_FEATURES))
             .set_by_server()
             .hidden(),
@@ -121,14 +119,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     )
     .requires_role(RequiredRole::Anyone)
     .sandbox_only(),
-    CustomOperation::mutation(
-        "PUT",
-        "updateAdsAccount",
-        "",
-        "Changes an account.",
-        update_account,
-    )
-    .params(&[
+    CustomOperation::mutation("PUT", "updateAdsAccount", "", "Changes an account.", update_account).params(&[
         FieldSpec::text("name", 1, 255)
             .alias(&["account_name"])
             .required()
@@ -145,10 +136,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .sandbox_only(),
 ];
 
-fn list_accounts(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn list_accounts(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     let accesses = ads::list_access_by_user(desk.tx, desk.caller.user)?;
     let ids: Vec<i64> = accesses.iter().map(|access| access.account_id).collect();
     let mut own = Vec::with_capacity(ids.len());
@@ -165,18 +153,12 @@ fn list_accounts(
     listing::list_in_memory(desk, &ACCOUNT, given, own)
 }
 
-fn get_account(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn get_account(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     let record = get(desk, &ACCOUNT, given)?;
     Ok(OperationOutput::from_json(render_record(desk, &record)?))
 }
 
-fn create_account(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn create_account(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let new = NewAdsAccount {
         name: "Sandbox account".to_owned(),
@@ -187,19 +169,13 @@ fn create_account(
     Ok(OperationOutput::from_json(render_record_array(desk, &[record])?).as_last_page())
 }
 
-fn update_account(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn update_account(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     let id = desk.account_id()?;
     let record = update(desk, &ACCOUNT, id, given)?;
     Ok(OperationOutput::from_json(render_record(desk, &record)?))
 }
 
-fn delete_account(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn delete_account(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let id = desk.account_id()?;
     let record = delete(desk, &ACCOUNT, id)?;
@@ -275,7 +251,5 @@ pub fn require_opt_in_feature(desk: &AccountContext<'_, '_>, what: &str) -> Resu
 /// The account with an id, for an operator.
 pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<AdsRecord>, Error> {
     let row = records::find_by_id(tx, ACCOUNT.name, id)?;
-    Ok(row
-        .map(|row| AdsRecord::from_stored(&ACCOUNT, &row))
-        .transpose()?)
+    Ok(row.map(|row| AdsRecord::from_stored(&ACCOUNT, &row)).transpose()?)
 }

@@ -20,11 +20,7 @@ use crate::resources::poll_cards::POLL_CARD;
 pub const SHORT_CARD_SEQUENCE: &str = "short_card";
 
 /// Cards with short ids; their field `uri` is the number in their address.
-static SHORT_ID_CARDS: [&Resource; 3] = [
-    &POLL_CARD,
-    &VIDEO_CONVERSATION_CARD,
-    &IMAGE_CONVERSATION_CARD,
-];
+static SHORT_ID_CARDS: [&Resource; 3] = [&POLL_CARD, &VIDEO_CONVERSATION_CARD, &IMAGE_CONVERSATION_CARD];
 
 const MAX_URIS: usize = 200;
 
@@ -52,10 +48,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
 ];
 
 /// In the order in which they were asked for; those that are not there are left out.
-fn list_cards_by_uri(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn list_cards_by_uri(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let uris = given.ints("card_uris");
     let mut found: Vec<(i64, String)> = Vec::new();
@@ -71,9 +64,7 @@ fn list_cards_by_uri(
     for of in SHORT_ID_CARDS {
         let cards = find_cards_by_uris(desk, of, &uris)?;
         let cards = cards.into_iter();
-        let cards = cards
-            .map(|card| (card.int("uri").unwrap_or(0), card))
-            .collect();
+        let cards = cards.map(|card| (card.int("uri").unwrap_or(0), card)).collect();
         render_cards(desk, cards, &mut found)?;
     }
     let place = |uri: i64| uris.iter().position(|other| *other == uri);
@@ -115,17 +106,11 @@ fn find_cards_by_uris(
         indexed_fields: None,
     };
     let (rows, _) = records::page_with_total(desk.tx, &listing, false)?;
-    let all: Result<Vec<AdsRecord>, _> = rows
-        .iter()
-        .map(|(_, row)| AdsRecord::from_stored(of, row))
-        .collect();
+    let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|(_, row)| AdsRecord::from_stored(of, row)).collect();
     Ok(all?)
 }
 
-fn get_card(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn get_card(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let text = given.text("card_id").unwrap_or_default();
     let short = IdFormat::Short.parse("card_id", text)?;

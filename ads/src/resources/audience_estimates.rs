@@ -42,10 +42,7 @@ fn accept_any_shape(value: &Value) -> Result<Value, AdsProblem> {
     Ok(value.clone())
 }
 
-fn estimate_audience(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn estimate_audience(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     let mut audience = TargetedAudience::from_account(desk)?;
     audience.criteria = parse_criteria(desk, given)?;
     let evaluator = desk.evaluator()?;
@@ -56,8 +53,7 @@ fn estimate_audience(
         DisclosedSize::Exact(count) | DisclosedSize::Approximate(count) => size_range(count),
         DisclosedSize::FewerThan(count) => (0, count),
     };
-    let mut answer =
-        OperationOutput::from_value(&json!({ "audience_size": { "min": min, "max": max } }));
+    let mut answer = OperationOutput::from_value(&json!({ "audience_size": { "min": min, "max": max } }));
     // Criteria are not told back.
     answer.echo_params.insert(CRITERIA.to_owned(), Value::Null);
     if !estimate.ignored_types.is_empty() {
@@ -82,10 +78,7 @@ fn missing_criteria(message: &str) -> AdsProblem {
 }
 
 /// What is asked: the items of the body's list, or of the body that is one.
-fn parse_criteria(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<Vec<TargetingCriterion>, Error> {
+fn parse_criteria(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<Vec<TargetingCriterion>, Error> {
     let mut problems = given.problems.clone();
     let usual = match default_operator(given) {
         Ok(usual) => usual,
@@ -121,15 +114,11 @@ fn parse_criteria(
         }
     }
     if problems.is_empty() {
-        let asked = |one: &TargetingCriterion| {
-            is_primary_type(&one.kind) && one.operator == CriterionOperator::Eq
-        };
+        let asked = |one: &TargetingCriterion| is_primary_type(&one.kind) && one.operator == CriterionOperator::Eq;
         if all.is_empty() {
             problems.push(AdsProblem::missing_parameter(CRITERIA));
         } else if !all.iter().any(asked) {
-            problems.push(missing_criteria(
-                "At least one primary criterion is required",
-            ));
+            problems.push(missing_criteria("At least one primary criterion is required"));
         }
     }
     if !problems.is_empty() {
@@ -147,19 +136,14 @@ fn parse_criteria(
 
 /// How values are meant that say nothing of it themselves.
 fn default_operator(given: &ParsedParams) -> Result<CriterionOperator, AdsProblem> {
-    let beside = given
-        .query_pairs
-        .iter()
-        .find(|(name, _)| name == "operator_type");
-    let text = given
-        .text("operator_type")
-        .or(beside.map(|(_, text)| text.as_str()));
+    let beside = given.query_pairs.iter().find(|(name, _)| name == "operator_type");
+    let text = given.text("operator_type").or(beside.map(|(_, text)| text.as_str()));
     text.map_or(Ok(CriterionOperator::Eq), parse_operator)
 }
 
 fn parse_operator(text: &str) -> Result<CriterionOperator, AdsProblem> {
-    let known = CriterionOperator::parse(text)
-        .filter(|one| matches!(one, CriterionOperator::Eq | CriterionOperator::Ne));
+    let known =
+        CriterionOperator::parse(text).filter(|one| matches!(one, CriterionOperator::Eq | CriterionOperator::Ne));
     known.ok_or_else(|| {
         let message = format!("Expected one of EQ, NE, got \"{text}\" for operator_type");
         let shown: String = text.chars().take(100).collect();
@@ -167,10 +151,7 @@ fn parse_operator(text: &str) -> Result<CriterionOperator, AdsProblem> {
     })
 }
 
-fn parse_criterion(
-    item: &Value,
-    usual: CriterionOperator,
-) -> Result<TargetingCriterion, Vec<AdsProblem>> {
+fn parse_criterion(item: &Value, usual: CriterionOperator) -> Result<TargetingCriterion, Vec<AdsProblem>> {
     let mut problems = Vec::new();
     let mut text = |name: &'static str| {
         let text = match item.get(name) {
@@ -188,19 +169,11 @@ fn parse_criterion(
     if problems.is_empty() {
         if !TARGETING_TYPES.contains(&kind.as_str()) {
             let message = format!("\"{kind}\" is no type of criteria");
-            problems.push(AdsProblem::invalid_parameter(
-                "targeting_type",
-                kind.clone(),
-                message,
-            ));
+            problems.push(AdsProblem::invalid_parameter("targeting_type", kind.clone(), message));
         } else if value.chars().count() > 255 || value.contains('\0') {
             let message = "A value has at most 255 characters";
             let shown: String = value.chars().take(100).filter(|one| *one != '\0').collect();
-            problems.push(AdsProblem::invalid_parameter(
-                "targeting_value",
-                shown,
-                message,
-            ));
+            problems.push(AdsProblem::invalid_parameter("targeting_value", shown, message));
         } else if let Err(problem) = validate_targeting_value(&kind, &value) {
             problems.push(problem);
         }
@@ -211,11 +184,7 @@ fn parse_criterion(
         Some(other) => parse_operator(&other.to_string()),
     };
     match (operator, problems.is_empty()) {
-        (Ok(operator), true) => Ok(TargetingCriterion {
-            kind,
-            value,
-            operator,
-        }),
+        (Ok(operator), true) => Ok(TargetingCriterion { kind, value, operator }),
         (operator, _) => {
             problems.extend(operator.err());
             Err(problems)

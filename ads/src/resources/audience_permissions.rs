@@ -7,8 +7,8 @@ use store::records;
 use crate::access::RequiredRole;
 use crate::account_context::AccountContext;
 use crate::declaration::{
-    COUNT, CURSOR, CustomOperation, FeatureGate, FieldSpec, ListFilter, Resource, SORT_BY,
-    ValidationRule, WITH_TOTAL_COUNT,
+    COUNT, CURSOR, CustomOperation, FeatureGate, FieldSpec, ListFilter, Resource, SORT_BY, ValidationRule,
+    WITH_TOTAL_COUNT,
 };
 use crate::engine::{self, render_record};
 use crate::field_kind::FieldKind;
@@ -56,14 +56,12 @@ pub static AUDIENCE_PERMISSION: Resource = Resource {
 
 const LEVELS: &[&str] = &["READ_ONLY", "READ_WRITE"];
 const AUDIENCE: FieldSpec = FieldSpec::reference("custom_audience_id", &CUSTOM_AUDIENCE).required();
-const TAILORED: FieldSpec =
-    FieldSpec::reference("tailored_audience_id", &CUSTOM_AUDIENCE).required();
+const TAILORED: FieldSpec = FieldSpec::reference("tailored_audience_id", &CUSTOM_AUDIENCE).required();
 const GRANTED: FieldSpec = FieldSpec::new("granted_account_id", FieldKind::Account)
     .required()
     .requires_features(&[SHARING_GATE]);
 /// To whom beyond the business audiences are shared.
-const SHARING_GATE: FeatureGate =
-    FeatureGate::new("SHARE_AUDIENCE_OUTSIDE_BUSINESS").applies_always();
+const SHARING_GATE: FeatureGate = FeatureGate::new("SHARE_AUDIENCE_OUTSIDE_BUSINESS").applies_always();
 const LEVEL: FieldSpec = FieldSpec::one_of("permission_level", LEVELS).required();
 const ACCOUNTS: FieldSpec = FieldSpec::new("granted_account_ids", FieldKind::Ids(&ACCOUNT, 200));
 
@@ -108,9 +106,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         revoke_permission,
     )
     .requires_role(RequiredRole::AudienceWriter)
-    .aliases(&[
-        "tailored_audiences/{custom_audience_id}/permissions/{custom_audience_permission_id}",
-    ])
+    .aliases(&["tailored_audiences/{custom_audience_id}/permissions/{custom_audience_permission_id}"])
     .params(&[
         AUDIENCE,
         FieldSpec::reference("custom_audience_permission_id", &AUDIENCE_PERMISSION).required(),
@@ -119,12 +115,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "getAdsTailoredPermissions",
         "tailored_audiences/{tailored_audience_id}/permissions",
         "Accounts that may use a tailored audience.",
-        |desk, given| {
-            Ok(to_v5_names(list_permissions(
-                desk,
-                &to_current_names(given),
-            )?))
-        },
+        |desk, given| Ok(to_v5_names(list_permissions(desk, &to_current_names(given))?)),
     )
     .version("5")
     .requires_role(RequiredRole::AudienceReader)
@@ -145,12 +136,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "grantAdsTailoredPermission",
         "tailored_audiences/{tailored_audience_id}/permissions",
         "Lets an account use a tailored audience, or use it in another way than before.",
-        |desk, given| {
-            Ok(to_v5_names(grant_permission(
-                desk,
-                &to_current_names(given),
-            )?))
-        },
+        |desk, given| Ok(to_v5_names(grant_permission(desk, &to_current_names(given))?)),
     )
     .version("5")
     .requires_role(RequiredRole::AudienceWriter)
@@ -160,12 +146,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "revokeAdsTailoredPermission",
         "tailored_audiences/{tailored_audience_id}/permissions/{tailored_audience_permission_id}",
         "Ends an account's use of a tailored audience; what targets it already goes on.",
-        |desk, given| {
-            Ok(to_v5_names(revoke_permission(
-                desk,
-                &to_current_names(given),
-            )?))
-        },
+        |desk, given| Ok(to_v5_names(revoke_permission(desk, &to_current_names(given))?)),
     )
     .version("5")
     .requires_role(RequiredRole::AudienceWriter)
@@ -180,14 +161,8 @@ fn to_current_names(given: &ParsedParams) -> ParsedParams {
     let mut same = given.clone();
     for (old, new) in [
         ("tailored_audience_id", "custom_audience_id"),
-        (
-            "tailored_audience_permission_id",
-            "custom_audience_permission_id",
-        ),
-        (
-            "tailored_audience_permission_ids",
-            "custom_audience_permission_ids",
-        ),
+        ("tailored_audience_permission_id", "custom_audience_permission_id"),
+        ("tailored_audience_permission_ids", "custom_audience_permission_ids"),
     ] {
         if let Some(value) = given.get(old) {
             same.insert(new, value.clone());
@@ -204,16 +179,12 @@ fn to_v5_names(mut answer: OperationOutput) -> OperationOutput {
     answer
 }
 
-fn list_permissions(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn list_permissions(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     require_own_audience(desk, given)?;
     if given.has("custom_audience_permission_ids") {
         // Ids alone would lead to other audiences' as well.
         let audience = given.int("custom_audience_id").unwrap_or(-1);
-        let mut own =
-            desk.list_visible_records(&AUDIENCE_PERMISSION, "custom_audience_id", audience)?;
+        let mut own = desk.list_visible_records(&AUDIENCE_PERMISSION, "custom_audience_id", audience)?;
         let asked = given.ints("custom_audience_permission_ids");
         own.retain(|record| asked.contains(&record.id));
         return listing::list_in_memory(desk, &AUDIENCE_PERMISSION, given, own);
@@ -221,10 +192,7 @@ fn list_permissions(
     listing::list(desk, &AUDIENCE_PERMISSION, given)
 }
 
-fn grant_permission(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn grant_permission(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     let audience = require_own_audience(desk, given)?;
     let to = given.int("granted_account_id").unwrap_or(-1);
     validate_sharing(desk, to)?;
@@ -245,8 +213,7 @@ fn validate_sharing(desk: &mut AccountContext<'_, '_>, to: i64) -> Result<(), Er
         .ok_or_else(|| {
             let written = ACCOUNT.id_format.format(to.max(0));
             let message = format!("The account {written} was not found");
-            AdsProblem::invalid_parameter("granted_account_id", written, message)
-                .with_code("ACCOUNT_NOT_FOUND")
+            AdsProblem::invalid_parameter("granted_account_id", written, message).with_code("ACCOUNT_NOT_FOUND")
         })?;
     if other.id == own.id {
         let message = "An account's own audiences need no permission";
@@ -263,10 +230,7 @@ fn validate_sharing(desk: &mut AccountContext<'_, '_>, to: i64) -> Result<(), Er
     )
 }
 
-fn revoke_permission(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn revoke_permission(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     let audience = require_own_audience(desk, given)?;
     let id = given.int("custom_audience_permission_id").unwrap_or(-1);
     let known = desk.find_record(&AUDIENCE_PERMISSION, id)?;
@@ -289,16 +253,12 @@ fn set_pair_key(record: &mut AdsRecord) {
 }
 
 /// The permission that an account has for an audience, whoever's it is.
-fn find_permission(
-    desk: &mut AccountContext<'_, '_>,
-    audience: i64,
-    account: i64,
-) -> Result<Option<AdsRecord>, Error> {
+fn find_permission(desk: &mut AccountContext<'_, '_>, audience: i64, account: i64) -> Result<Option<AdsRecord>, Error> {
     let pair = pair_key(audience, account);
     for row in records::list_all_by_field(desk.tx, AUDIENCE_PERMISSION.name, ("pair", pair))? {
         let record = AdsRecord::from_stored(&AUDIENCE_PERMISSION, &row)?;
-        let same = record.int("custom_audience_id") == Some(audience)
-            && record.int("granted_account_id") == Some(account);
+        let same =
+            record.int("custom_audience_id") == Some(audience) && record.int("granted_account_id") == Some(account);
         if same {
             return Ok(Some(record));
         }
@@ -307,10 +267,7 @@ fn find_permission(
 }
 
 /// The permission that this account has for another's audience.
-pub fn find_granted_permission(
-    desk: &mut AccountContext<'_, '_>,
-    audience: i64,
-) -> Result<Option<AdsRecord>, Error> {
+pub fn find_granted_permission(desk: &mut AccountContext<'_, '_>, audience: i64) -> Result<Option<AdsRecord>, Error> {
     let account = desk.account_id()?;
     find_permission(desk, audience, account)
 }

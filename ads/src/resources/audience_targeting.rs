@@ -38,16 +38,8 @@ pub fn list_targeting_line_items(
     let ids: Vec<i64> = by_campaign.keys().copied().collect();
     let mut campaigns = load_records(desk, &CAMPAIGN, &ids)?;
     campaigns.sort_by_key(|campaign| campaign.id);
-    let (approval, now) = (
-        desk.account()?.record.text("approval_status").to_owned(),
-        desk.now(),
-    );
-    let all: Vec<AdsRecord> = by_campaign
-        .values()
-        .flatten()
-        .chain(&campaigns)
-        .cloned()
-        .collect();
+    let (approval, now) = (desk.account()?.record.text("approval_status").to_owned(), desk.now());
+    let all: Vec<AdsRecord> = by_campaign.values().flatten().chain(&campaigns).cloned().collect();
     let means = servability::load_delivery_resources(desk, &all)?;
     let mut data: Vec<(i64, Value)> = Vec::new();
     for campaign in &campaigns {
@@ -59,8 +51,7 @@ pub fn list_targeting_line_items(
             let servable = state.servable_value();
             if servable == Value::Bool(true) || !given.flag("with_active") {
                 let name = item.get("name");
-                entries
-                    .push(json!({ "id": item.formatted_id(), "name": name, "servable": servable }));
+                entries.push(json!({ "id": item.formatted_id(), "name": name, "servable": servable }));
             }
         }
         if !entries.is_empty() {
@@ -75,10 +66,8 @@ pub fn list_targeting_line_items(
     let more = data.len() > PAGE_SIZE;
     data.truncate(PAGE_SIZE);
     let last = data.last().filter(|_| more);
-    let next = last
-        .map(|(id, _)| cursor::encode(&desk.cursor_key, &scope, &(OrderValue::Number(*id), *id)));
-    let mut answer =
-        OperationOutput::from_value(&data.into_iter().map(|(_, entry)| entry).collect());
+    let next = last.map(|(id, _)| cursor::encode(&desk.cursor_key, &scope, &(OrderValue::Number(*id), *id)));
+    let mut answer = OperationOutput::from_value(&data.into_iter().map(|(_, entry)| entry).collect());
     answer.next_cursor = Some(next);
     Ok(answer)
 }
@@ -90,10 +79,7 @@ fn line_items_by_campaign(
     after: i64,
 ) -> Result<BTreeMap<i64, Vec<AdsRecord>>, Error> {
     let criteria = desk.list_visible_records(&TARGETING_CRITERION, "audience", audience)?;
-    let mut ids: Vec<i64> = criteria
-        .iter()
-        .filter_map(|one| one.int("line_item_id"))
-        .collect();
+    let mut ids: Vec<i64> = criteria.iter().filter_map(|one| one.int("line_item_id")).collect();
     ids.sort_unstable();
     ids.dedup();
     let mut by_campaign: BTreeMap<i64, Vec<AdsRecord>> = BTreeMap::new();
@@ -112,10 +98,7 @@ fn load_records(
     ids: &[i64],
 ) -> Result<Vec<AdsRecord>, Error> {
     let rows = records::find_by_ids(desk.tx, of.name, ids)?;
-    let all: Result<Vec<AdsRecord>, _> = rows
-        .iter()
-        .map(|row| AdsRecord::from_stored(of, row))
-        .collect();
+    let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|row| AdsRecord::from_stored(of, row)).collect();
     Ok(all?)
 }
 
@@ -141,9 +124,7 @@ pub fn refresh_targeting_line_items(tx: &mut Tx<'_>, audience: i64) -> Result<()
 pub fn refresh_line_item_reach(desk: &mut AccountContext<'_, '_>, item: i64) -> Result<(), Error> {
     let mut audiences = Vec::new();
     for kind in ["CUSTOM_AUDIENCE", "CUSTOM_AUDIENCE_EXPANDED"] {
-        for one in
-            desk.list_visible_records(&TARGETING_CRITERION, "alike", group_key(item, kind))?
-        {
+        for one in desk.list_visible_records(&TARGETING_CRITERION, "alike", group_key(item, kind))? {
             if one.text("operator_type") == "EQ" && one.text("targeting_type") == kind {
                 audiences.extend(one.int("audience"));
             }

@@ -16,9 +16,7 @@ use crate::output::OperationOutput;
 use crate::parsed_params::ParsedParams;
 use crate::record::AdsRecord;
 use crate::resources::accounts::ACCOUNT;
-use crate::resources::custom_audiences::{
-    AudienceAccess, FLEXIBLE, action_not_allowed, require_audience,
-};
+use crate::resources::custom_audiences::{AudienceAccess, FLEXIBLE, action_not_allowed, require_audience};
 
 /// The largest body.
 pub const MAX_BODY_BYTES: usize = 5_000_000;
@@ -61,20 +59,13 @@ struct MembershipOperation {
 }
 
 /// Changes members, all or none.
-pub fn change_members(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+pub fn change_members(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     let (audience, hold) = require_audience(desk, given)?;
     if hold == AudienceAccess::Read {
-        return Err(action_not_allowed(
-            "The account may read this audience only",
-        ));
+        return Err(action_not_allowed("The account may read this audience only"));
     }
     if audience.text("audience_type") == FLEXIBLE {
-        return Err(action_not_allowed(
-            "Its members are those of other audiences",
-        ));
+        return Err(action_not_allowed("Its members are those of other audiences"));
     }
     let count = write_members(desk, &audience, given, AcceptedKeys::All)?;
     Ok(OperationOutput::from_value(
@@ -97,8 +88,7 @@ pub fn write_members(
     keys.sort_unstable();
     keys.dedup();
     let count = users.count();
-    let mut members =
-        MemberChangeSet::from_stored(audiences::find_key_members(desk.tx, list.id, &keys)?);
+    let mut members = MemberChangeSet::from_stored(audiences::find_key_members(desk.tx, list.id, &keys)?);
     for operation in &operations {
         for keys in &operation.users {
             if operation.is_delete {
@@ -113,11 +103,7 @@ pub fn write_members(
     Ok(count)
 }
 
-fn parse_operations(
-    json: Option<&Value>,
-    now: Time,
-    takes: AcceptedKeys,
-) -> Result<Vec<MembershipOperation>, Error> {
+fn parse_operations(json: Option<&Value>, now: Time, takes: AcceptedKeys) -> Result<Vec<MembershipOperation>, Error> {
     let wrong = |message: String| Error::from(AdsProblem::new("INVALID_PARAMETER", message));
     let Some(Value::Array(items)) = json else {
         return Err(wrong("The request body must be a JSON array".to_owned()));
@@ -155,18 +141,11 @@ fn parse_operations(
 fn invalid_value(name: &'static str, expected: &str) -> AdsProblem {
     AdsProblem {
         location: ProblemLocation::Parameter(name.into()),
-        ..AdsProblem::new(
-            "INVALID_PARAMETER",
-            format!("Expected {expected} for {name}"),
-        )
+        ..AdsProblem::new("INVALID_PARAMETER", format!("Expected {expected} for {name}"))
     }
 }
 
-fn parse_operation(
-    item: &Value,
-    now: Time,
-    takes: AcceptedKeys,
-) -> Result<MembershipOperation, Vec<AdsProblem>> {
+fn parse_operation(item: &Value, now: Time, takes: AcceptedKeys) -> Result<MembershipOperation, Vec<AdsProblem>> {
     let mut problems = Vec::new();
     let kind = item.get("operation_type").unwrap_or(&Value::Null);
     let deletes = match kind.as_str().map(str::to_ascii_lowercase).as_deref() {
@@ -297,10 +276,7 @@ fn parse_user_keys(item: &Value, takes: AcceptedKeys) -> Result<Vec<AudienceKey>
             Some(_) => return Err(invalid_value(name, "an array of strings")),
         };
         if !values.is_empty() && !takes.accepts(kind) {
-            return Err(invalid_value(
-                name,
-                "no values (email and phone_number only)",
-            ));
+            return Err(invalid_value(name, "no values (email and phone_number only)"));
         }
         for value in values {
             let text = value.as_str().unwrap_or_default();
@@ -309,17 +285,13 @@ fn parse_user_keys(item: &Value, takes: AcceptedKeys) -> Result<Vec<AudienceKey>
                 AudienceKeyKind::Partner => {
                     return Err(invalid_value(name, "strings of 1 to 1000 bytes"));
                 }
-                _ => parse_digest(text)
-                    .ok_or_else(|| invalid_value(name, "SHA-256 digests in hexadecimal"))?,
+                _ => parse_digest(text).ok_or_else(|| invalid_value(name, "SHA-256 digests in hexadecimal"))?,
             };
             keys.push(kind.to_key(&digest));
         }
     }
     if keys.is_empty() {
-        return Err(invalid_value(
-            "users",
-            "at least one identifier of each user",
-        ));
+        return Err(invalid_value("users", "at least one identifier of each user"));
     }
     Ok(keys)
 }
@@ -329,11 +301,9 @@ fn parse_digest(text: &str) -> Option<[u8; 32]> {
     if text.len() != 64 {
         return None;
     }
-    let mut digits = text.bytes().map(|byte| {
-        char::from(byte)
-            .to_digit(16)
-            .and_then(|digit| u8::try_from(digit).ok())
-    });
+    let mut digits = text
+        .bytes()
+        .map(|byte| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok()));
     for byte in &mut bytes {
         *byte = digits.next()?? * 16 + digits.next()??;
     }
@@ -375,8 +345,7 @@ mod tests {
         }
         assert_eq!(parse_digest(&digest.replace('d', "g")), None);
         assert_eq!(parse_digest(&digest.replace("da", "é")), None);
-        let same =
-            |name: &str| parse_user_keys(&json!({ name: [digest] }), AcceptedKeys::All).unwrap();
+        let same = |name: &str| parse_user_keys(&json!({ name: [digest] }), AcceptedKeys::All).unwrap();
         assert_eq!(same("svc_id"), same("twitter_id"));
         assert_ne!(same("email"), same("phone_number"));
     }

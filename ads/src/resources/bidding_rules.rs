@@ -19,23 +19,20 @@ pub struct BidBounds {
 
 /// Every currency, ordered by its code (ISO 4217).
 pub const CURRENCIES: &[&str] = &[
-    "AED", "AFN", "ALL", "AMD", "ANG", "AOA", "ARS", "AUD", "AWG", "AZN", "BAM", "BBD", "BDT",
-    "BGN", "BHD", "BIF", "BMD", "BND", "BOB", "BRL", "BSD", "BTN", "BWP", "BYN", "BZD", "CAD",
-    "CDF", "CHF", "CLP", "CNY", "COP", "CRC", "CUP", "CVE", "CZK", "DJF", "DKK", "DOP", "DZD",
-    "EGP", "ERN", "ETB", "EUR", "FJD", "FKP", "GBP", "GEL", "GHS", "GIP", "GMD", "GNF", "GTQ",
-    "GYD", "HKD", "HNL", "HTG", "HUF", "IDR", "ILS", "INR", "IQD", "IRR", "ISK", "JMD", "JOD",
-    "JPY", "KES", "KGS", "KHR", "KMF", "KPW", "KRW", "KWD", "KYD", "KZT", "LAK", "LBP", "LKR",
-    "LRD", "LSL", "LYD", "MAD", "MDL", "MGA", "MKD", "MMK", "MNT", "MOP", "MRU", "MUR", "MVR",
-    "MWK", "MXN", "MYR", "MZN", "NAD", "NGN", "NIO", "NOK", "NPR", "NZD", "OMR", "PAB", "PEN",
-    "PGK", "PHP", "PKR", "PLN", "PYG", "QAR", "RON", "RSD", "RUB", "RWF", "SAR", "SBD", "SCR",
-    "SDG", "SEK", "SGD", "SHP", "SLE", "SOS", "SRD", "SSP", "STN", "SVC", "SYP", "SZL", "THB",
-    "TJS", "TMT", "TND", "TOP", "TRY", "TTD", "TWD", "TZS", "UAH", "UGX", "USD", "UYU", "UZS",
-    "VEF", "VES", "VND", "VUV", "WST", "XAF", "XCD", "XOF", "XPF", "YER", "ZAR", "ZMW", "ZWL",
+    "AED", "AFN", "ALL", "AMD", "ANG", "AOA", "ARS", "AUD", "AWG", "AZN", "BAM", "BBD", "BDT", "BGN", "BHD", "BIF",
+    "BMD", "BND", "BOB", "BRL", "BSD", "BTN", "BWP", "BYN", "BZD", "CAD", "CDF", "CHF", "CLP", "CNY", "COP", "CRC",
+    "CUP", "CVE", "CZK", "DJF", "DKK", "DOP", "DZD", "EGP", "ERN", "ETB", "EUR", "FJD", "FKP", "GBP", "GEL", "GHS",
+    "GIP", "GMD", "GNF", "GTQ", "GYD", "HKD", "HNL", "HTG", "HUF", "IDR", "ILS", "INR", "IQD", "IRR", "ISK", "JMD",
+    "JOD", "JPY", "KES", "KGS", "KHR", "KMF", "KPW", "KRW", "KWD", "KYD", "KZT", "LAK", "LBP", "LKR", "LRD", "LSL",
+    "LYD", "MAD", "MDL", "MGA", "MKD", "MMK", "MNT", "MOP", "MRU", "MUR", "MVR", "MWK", "MXN", "MYR", "MZN", "NAD",
+    "NGN", "NIO", "NOK", "NPR", "NZD", "OMR", "PAB", "PEN", "PGK", "PHP", "PKR", "PLN", "PYG", "QAR", "RON", "RSD",
+    "RUB", "RWF", "SAR", "SBD", "SCR", "SDG", "SEK", "SGD", "SHP", "SLE", "SOS", "SRD", "SSP", "STN", "SVC", "SYP",
+    "SZL", "THB", "TJS", "TMT", "TND", "TOP", "TRY", "TTD", "TWD", "TZS", "UAH", "UGX", "USD", "UYU", "UZS", "VEF",
+    "VES", "VND", "VUV", "WST", "XAF", "XCD", "XOF", "XPF", "YER", "ZAR", "ZMW", "ZWL",
 ];
 
 const WITHOUT_DECIMALS: &[&str] = &[
-    "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV",
-    "XAF", "XOF", "XPF",
+    "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF",
 ];
 const THREE_DECIMALS: &[&str] = &["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"];
 
@@ -44,10 +41,7 @@ pub static REFERENCES: &[ReferenceList] = &[ReferenceList {
     id: "getAdsBiddingRules",
     path: "/bidding_rules",
     summary: "Least and highest bids.",
-    filters: &[(
-        FieldSpec::new("currency", FieldKind::OneOf(CURRENCIES)),
-        "currency",
-    )],
+    filters: &[(FieldSpec::new("currency", FieldKind::OneOf(CURRENCIES)), "currency")],
     rows: list_bidding_rules,
     always_counts: true,
     data_type: "bidding_rule",
@@ -71,32 +65,21 @@ pub fn bid_bounds(currency: &str) -> BidBounds {
 }
 
 /// Whether an amount is one that a currency has.
-pub fn validate_amount(
-    name: &'static str,
-    amount: Option<i64>,
-    currency: &str,
-) -> Result<(), AdsProblem> {
+pub fn validate_amount(name: &'static str, amount: Option<i64>, currency: &str) -> Result<(), AdsProblem> {
     let step = bid_bounds(currency).step;
     match amount {
         Some(amount) if amount % step != 0 => {
             let message = format!("Expected a multiple of {step} for {name}, got {amount}");
-            Err(AdsProblem::invalid_parameter(name, amount, message)
-                .with_code("INVALID_DENOMINATION"))
+            Err(AdsProblem::invalid_parameter(name, amount, message).with_code("INVALID_DENOMINATION"))
         }
         _ => Ok(()),
     }
 }
 
 /// Whether a bid is one that a currency allows.
-pub fn validate_bid(
-    name: &'static str,
-    bid: Option<i64>,
-    currency: &str,
-) -> Result<(), AdsProblem> {
+pub fn validate_bid(name: &'static str, bid: Option<i64>, currency: &str) -> Result<(), AdsProblem> {
     let BidBounds {
-        min: least,
-        max: most,
-        ..
+        min: least, max: most, ..
     } = bid_bounds(currency);
     match bid {
         Some(bid) if !(least..=most).contains(&bid) => {

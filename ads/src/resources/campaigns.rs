@@ -9,8 +9,7 @@ use store::records;
 use crate::access::RequiredRole;
 use crate::account_context::AccountContext;
 use crate::declaration::{
-    AdsRateClass, CustomOperation, FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb,
-    ValidationRule,
+    AdsRateClass, CustomOperation, FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
 };
 use crate::engine;
 use crate::field_kind::FieldKind;
@@ -34,8 +33,7 @@ pub static CAMPAIGN: Resource = Resource {
         FieldSpec::text("name", 1, 255).required(),
         FieldSpec::reference("funding_instrument_id", &FUNDING_INSTRUMENT).required(),
         FieldSpec::text("currency", 3, 3).set_by_server(),
-        FieldSpec::one_of("budget_optimization", &["CAMPAIGN", "LINE_ITEM"])
-            .default_word("CAMPAIGN"),
+        FieldSpec::one_of("budget_optimization", &["CAMPAIGN", "LINE_ITEM"]).default_word("CAMPAIGN"),
         FieldSpec::money(DAILY_BUDGET),
         FieldSpec::money(TOTAL_BUDGET),
         FieldSpec::new("standard_delivery", FieldKind::Bool),
@@ -44,17 +42,11 @@ pub static CAMPAIGN: Resource = Resource {
         FieldSpec::new("flights", FieldKind::Shape(servability::accept_any_shape))
             .set_by_server()
             .hidden(),
-        FieldSpec::new("ends", FieldKind::Time)
-            .set_by_server()
-            .hidden(),
+        FieldSpec::new("ends", FieldKind::Time).set_by_server().hidden(),
     ],
     filters: &[
         ListFilter::ids("campaign_ids", "id", &CAMPAIGN),
-        ListFilter::ids(
-            "funding_instrument_ids",
-            "funding_instrument_id",
-            &FUNDING_INSTRUMENT,
-        ),
+        ListFilter::ids("funding_instrument_ids", "funding_instrument_id", &FUNDING_INSTRUMENT),
     ],
     sort_fields: &[
         "daily_budget_amount_local_micro",
@@ -107,9 +99,7 @@ pub fn activate(
     let mut change = ParsedParams::default();
     change.insert("entity_status", "ACTIVE".into());
     let record = engine::update(desk, of, id, &change)?;
-    Ok(OperationOutput::from_json(engine::render_record(
-        desk, &record,
-    )?))
+    Ok(OperationOutput::from_json(engine::render_record(desk, &record)?))
 }
 
 fn validate_daily_budget(change: &RecordChange) -> Result<(), AdsProblem> {
@@ -129,10 +119,7 @@ pub fn validate_daily_below_total(record: &AdsRecord) -> Result<(), AdsProblem> 
 
 fn validate_delivery_level(change: &RecordChange) -> Result<(), AdsProblem> {
     let by_line_item = change.record.text("budget_optimization") == "LINE_ITEM";
-    if by_line_item
-        && change.was_sent("standard_delivery")
-        && change.record.get("standard_delivery").is_some()
-    {
+    if by_line_item && change.was_sent("standard_delivery") && change.record.get("standard_delivery").is_some() {
         let message = "Delivery is set on the line items of this campaign";
         return Err(AdsProblem::invalid_attribute("standard_delivery", message));
     }
@@ -145,10 +132,7 @@ fn validate_draft_status(change: &RecordChange) -> Result<(), AdsProblem> {
 
 /// What was no draft does not become one; nothing is without a status.
 pub fn validate_status_transition(change: &RecordChange) -> Result<(), AdsProblem> {
-    let was = change
-        .before
-        .as_ref()
-        .map(|before| before.text("entity_status"));
+    let was = change.before.as_ref().map(|before| before.text("entity_status"));
     let is = change.record.text("entity_status");
     if is.is_empty() || is == "DRAFT" && was.is_some_and(|was| was != "DRAFT") {
         let message = format!("Expected one of ACTIVE, PAUSED, got \"{is}\" for entity_status");
@@ -157,16 +141,10 @@ pub fn validate_status_transition(change: &RecordChange) -> Result<(), AdsProble
     Ok(())
 }
 
-fn validate_budget_present(
-    change: &RecordChange,
-    instrument: &AdsRecord,
-) -> Result<(), AdsProblem> {
+fn validate_budget_present(change: &RecordChange, instrument: &AdsRecord) -> Result<(), AdsProblem> {
     let record = &change.record;
     let needed = record.text("budget_optimization") == "CAMPAIGN"
-        && !matches!(
-            instrument.text("type"),
-            "INSERTION_ORDER" | "PARTNER_MANAGED"
-        );
+        && !matches!(instrument.text("type"), "INSERTION_ORDER" | "PARTNER_MANAGED");
     if !needed || record.get(DAILY_BUDGET).is_some() {
         return Ok(());
     }
@@ -188,19 +166,14 @@ fn validate_amounts(change: &RecordChange, instrument: &AdsRecord) -> Result<(),
 }
 
 /// What follows from the instrument and from how budgets are set.
-fn fill_defaults(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn fill_defaults(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
     if change.is_new() {
         let id = change.record.int("funding_instrument_id").unwrap_or(0);
         let instrument = desk.require_record(&FUNDING_INSTRUMENT, id)?;
-        change
-            .record
-            .set("currency", instrument.text("currency").to_owned());
+        change.record.set("currency", instrument.text("currency").to_owned());
         change.record.set("flights", json!([]));
     }
     let record = &mut change.record;
@@ -216,10 +189,7 @@ fn fill_defaults(
 }
 
 /// Active campaigns are those that are no draft and whose line items have not all ended.
-fn enforce_campaign_limit(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn enforce_campaign_limit(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let counts = |record: &AdsRecord| !record.deleted && record.text("entity_status") != "DRAFT";
     let before = change.before.as_ref().is_some_and(counts);
     if change.verb == ResourceVerb::Delete || before || !counts(&change.record) {
@@ -252,10 +222,7 @@ fn count_live_campaigns(desk: &mut AccountContext<'_, '_>, account: i64) -> Resu
     Ok(all - over)
 }
 
-fn validate_total_budget(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn validate_total_budget(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     validate_total_covers_spend(desk, change, AdEntity::Campaign)
 }
 

@@ -9,9 +9,7 @@ const TITLE: FieldKind = FieldKind::Text(1, 255);
 const SWIPEABLE_MEDIA_KEYS: FieldKind = FieldKind::MediaKeys(6);
 const SLIDE_COUNT: std::ops::RangeInclusive<usize> = 2..=6;
 /// What the button of an app card may say.
-pub const BUTTON_LABELS: &[&str] = &[
-    "BOOK", "CONNECT", "INSTALL", "OPEN", "ORDER", "PLAY", "SHOP",
-];
+pub const BUTTON_LABELS: &[&str] = &["BOOK", "CONNECT", "INSTALL", "OPEN", "ORDER", "PLAY", "SHOP"];
 
 /// A JSON object inside of a request, and where it stands.
 struct JsonObjectAtPath<'v> {
@@ -34,9 +32,7 @@ impl<'v> JsonObjectAtPath<'v> {
     /// A member that may be there.
     fn optional_member(&self, member: &str, kind: FieldKind) -> Result<Option<Value>, AdsProblem> {
         match self.members.get(member).map(RawParam::Json) {
-            Some(raw) if !raw.is_empty() => {
-                kind.parse_value(&self.member_path(member), raw).map(Some)
-            }
+            Some(raw) if !raw.is_empty() => kind.parse_value(&self.member_path(member), raw).map(Some),
             _ => Ok(None),
         }
     }
@@ -72,11 +68,8 @@ pub fn parse_card_components(value: &Value) -> Result<Value, AdsProblem> {
 
 /// The slides of a card whose media lead to different places: the components of each.
 pub fn parse_slides(value: &Value) -> Result<Value, AdsProblem> {
-    let slides = value
-        .as_array()
-        .filter(|slides| SLIDE_COUNT.contains(&slides.len()));
-    let slides =
-        slides.ok_or_else(|| unexpected_value("slides", value, "an array of 2 to 6 slides"))?;
+    let slides = value.as_array().filter(|slides| SLIDE_COUNT.contains(&slides.len()));
+    let slides = slides.ok_or_else(|| unexpected_value("slides", value, "an array of 2 to 6 slides"))?;
     let mut all = Vec::with_capacity(slides.len());
     for (place, slide) in slides.iter().enumerate() {
         let path = format!("slides[{place}]");
@@ -102,9 +95,7 @@ fn component_type(component: &Value) -> &str {
 /// One media component, and one that leads somewhere.
 fn validate_components(path: &str, components: &[Value]) -> Result<(), AdsProblem> {
     let count = |kinds: [&str; 2]| {
-        let found = components
-            .iter()
-            .filter(|part| kinds.contains(&component_type(part)));
+        let found = components.iter().filter(|part| kinds.contains(&component_type(part)));
         found.count()
     };
     let media = count(["MEDIA", "SWIPEABLE_MEDIA"]);
@@ -120,9 +111,7 @@ fn parse_components(path: &str, value: &Value) -> Result<Vec<Value>, AdsProblem>
     let items = items.ok_or_else(|| unexpected_value(path, value, "an array of components"))?;
     let items = items.iter().enumerate();
     items
-        .map(|(place, item)| {
-            parse_component(&JsonObjectAtPath::parse(format!("{path}[{place}]"), item)?)
-        })
+        .map(|(place, item)| parse_component(&JsonObjectAtPath::parse(format!("{path}[{place}]"), item)?))
         .collect()
 }
 
@@ -181,21 +170,13 @@ fn parse_app(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
     let code = country.as_str().unwrap_or_default().to_ascii_uppercase();
     if code.len() != 2 || !code.bytes().all(|letter| letter.is_ascii_uppercase()) {
         let name = part.member_path("country_code");
-        return Err(unexpected_value(
-            &name,
-            &country,
-            "two letters of ISO 3166-1",
-        ));
+        return Err(unexpected_value(&name, &country, "two letters of ISO 3166-1"));
     }
     let mut made = Map::new();
     made.insert("type".to_owned(), kind);
     made.insert("country_code".to_owned(), code.into());
     let stores = [
-        (
-            "googleplay_app_id",
-            "googleplay_app_id",
-            "googleplay_deep_link",
-        ),
+        ("googleplay_app_id", "googleplay_app_id", "googleplay_deep_link"),
         // The second is what older clients call it.
         ("ios_app_store_identifier", "iphone_app_id", "ios_deep_link"),
     ];
@@ -215,9 +196,7 @@ fn parse_app(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
         made.extend(deep.map(|deep| (link.to_owned(), deep)));
     }
     if stores.iter().all(|(id, ..)| !made.contains_key(*id)) {
-        return Err(AdsProblem::missing_parameter(
-            part.member_path("googleplay_app_id"),
-        ));
+        return Err(AdsProblem::missing_parameter(part.member_path("googleplay_app_id")));
     }
     Ok(made.into())
 }
@@ -235,10 +214,7 @@ pub fn media_keys(component: &Value) -> Vec<&str> {
     let several = component.get("media_keys").and_then(Value::as_array);
     let several = several.map(Vec::as_slice).unwrap_or_default();
     let one = component.get("media_key");
-    one.into_iter()
-        .chain(several)
-        .filter_map(Value::as_str)
-        .collect()
+    one.into_iter().chain(several).filter_map(Value::as_str).collect()
 }
 
 /// What a card with these components is called, by what its media are.
@@ -295,12 +271,7 @@ mod tests {
                 "MIXED_MEDIA",
                 "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP",
             ),
-            (
-                [&one, &details],
-                true,
-                "VIDEO",
-                "VIDEO_MULTI_DEST_CAROUSEL_WEBSITE",
-            ),
+            ([&one, &details], true, "VIDEO", "VIDEO_MULTI_DEST_CAROUSEL_WEBSITE"),
         ] {
             let parts: Vec<Value> = parts.into_iter().cloned().collect();
             assert_eq!(card_type(&parts, slides, media), name);

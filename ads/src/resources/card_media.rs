@@ -52,10 +52,7 @@ impl AspectRatio {
     /// measured fits.
     fn matches_media(self, media: &Media) -> bool {
         let (width, height) = self.proportions();
-        let (here, there) = (
-            media.width.saturating_mul(height),
-            media.height.saturating_mul(width),
-        );
+        let (here, there) = (media.width.saturating_mul(height), media.height.saturating_mul(width));
         here.abs_diff(there).saturating_mul(50) <= there.unsigned_abs()
     }
 }
@@ -81,17 +78,11 @@ pub fn find_by_keys<'k>(
     }
     let all = media::find_by_ids(desk.tx, &ids)?.into_iter();
     let all = all.map(|one| (one.media_key.clone(), one));
-    Ok(all
-        .filter(|(key, _)| keys.contains(&key.as_str()))
-        .collect())
+    Ok(all.filter(|(key, _)| keys.contains(&key.as_str())).collect())
 }
 
 /// A medium that a promotable user of the account uploaded, or may use.
-pub fn require_usable_media(
-    desk: &mut AccountContext<'_, '_>,
-    name: &str,
-    key: &str,
-) -> Result<Media, Error> {
+pub fn require_usable_media(desk: &mut AccountContext<'_, '_>, name: &str, key: &str) -> Result<Media, Error> {
     let missing = || {
         let message = format!("The media {key} was not found in the media library");
         AdsProblem::invalid_parameter(name.to_owned(), key, message).with_code("MEDIA_NOT_FOUND")
@@ -124,15 +115,10 @@ pub fn check_image(name: &str, media: &Media, frames: &[AspectRatio]) -> Result<
         return wrong("An image of a card has 3 MB at most".to_owned());
     }
     if media.width > 0 && media.width < MIN_IMAGE_WIDTH {
-        return wrong(format!(
-            "An image of a card is {MIN_IMAGE_WIDTH} pixels wide at least"
-        ));
+        return wrong(format!("An image of a card is {MIN_IMAGE_WIDTH} pixels wide at least"));
     }
     if !frames.iter().any(|frame| frame.matches_media(media)) {
-        return wrong(format!(
-            "Expected an aspect ratio of {}",
-            format_ratios(frames)
-        ));
+        return wrong(format!("Expected an aspect ratio of {}", format_ratios(frames)));
     }
     Ok(())
 }
@@ -147,10 +133,7 @@ pub fn check_video(name: &str, media: &Media, frames: &[AspectRatio]) -> Result<
         return wrong(format!("{} is not a video", media.media_key));
     }
     if media.kind == "video" && !frames.iter().any(|frame| frame.matches_media(media)) {
-        return wrong(format!(
-            "Expected an aspect ratio of {}",
-            format_ratios(frames)
-        ));
+        return wrong(format!("Expected an aspect ratio of {}", format_ratios(frames)));
     }
     Ok(())
 }
@@ -162,11 +145,7 @@ fn format_ratios(frames: &[AspectRatio]) -> String {
 
 /// Keeps the media that a card shows now, and lets go of those that it showed before: nothing
 /// else may carry them.
-pub fn update_media_references(
-    desk: &mut AccountContext<'_, '_>,
-    before: &[&str],
-    now: &[&str],
-) -> Result<(), Error> {
+pub fn update_media_references(desk: &mut AccountContext<'_, '_>, before: &[&str], now: &[&str]) -> Result<(), Error> {
     let ids = |these: &[&str], others: &[&str]| -> Vec<Id<marker::MediaMarker>> {
         let only = these.iter().filter(|key| !others.contains(key));
         let mut ids: Vec<i64> = only.filter_map(|key| media_id_from_key(key)).collect();
@@ -176,11 +155,7 @@ pub fn update_media_references(
     };
     media::add_post_uses(desk.tx, &ids(now, before))?;
     let goes_at = desk.now().plus_ms(DAY_MS);
-    Ok(media::remove_post_uses(
-        desk.tx,
-        &ids(before, now),
-        goes_at,
-    )?)
+    Ok(media::remove_post_uses(desk.tx, &ids(before, now), goes_at)?)
 }
 
 /// Where the file is.
@@ -195,9 +170,7 @@ pub fn media_url(desk: &AccountContext<'_, '_>, media: &Media) -> Value {
 /// Where a still of it is.
 pub fn poster_url(desk: &AccountContext<'_, '_>, media: &Media) -> Value {
     match media.file_name().filter(|_| !desk.site_url.is_empty()) {
-        Some(name) if media.size_path("small").is_some() => {
-            format!("{}/media/{name}?name=small", desk.site_url).into()
-        }
+        Some(name) if media.size_path("small").is_some() => format!("{}/media/{name}?name=small", desk.site_url).into(),
         _ if media.preview_image_url.is_empty() => Value::Null,
         _ => media.preview_image_url.clone().into(),
     }
@@ -235,10 +208,7 @@ pub fn media_metadata(desk: &AccountContext<'_, '_>, media: &Media) -> Value {
     if let Some(members) = told.as_object_mut().filter(|_| kind == "VIDEO") {
         let (wide, high) = aspect_ratio(media);
         members.insert("video_duration".to_owned(), media.duration_ms.into());
-        members.insert(
-            "video_aspect_ratio".to_owned(),
-            format!("{wide}:{high}").into(),
-        );
+        members.insert("video_aspect_ratio".to_owned(), format!("{wide}:{high}").into());
     }
     told
 }

@@ -10,9 +10,7 @@ use store::media::Media;
 
 use crate::access::RequiredRole;
 use crate::account_context::AccountContext;
-use crate::declaration::{
-    FieldSpec, InputFormat, ListFilter, Resource, ResourceVerb, ValidationRule,
-};
+use crate::declaration::{FieldSpec, InputFormat, ListFilter, Resource, ResourceVerb, ValidationRule};
 use crate::field_kind::{FieldKind, IdFormat};
 use crate::record::AdsRecord;
 use crate::record_change::RecordChange;
@@ -30,11 +28,7 @@ pub static CARD: Resource = Resource {
     not_found: "CARD_NOT_FOUND",
     fields: &[
         FieldSpec::text("name", 1, 80).required(),
-        FieldSpec::new(
-            "components",
-            FieldKind::Shape(components::parse_card_components),
-        )
-        .hidden(),
+        FieldSpec::new("components", FieldKind::Shape(components::parse_card_components)).hidden(),
         FieldSpec::new("slides", FieldKind::Shape(components::parse_slides)).hidden(),
         FieldSpec::one_of("card_type", CARD_TYPES).set_by_server(),
     ],
@@ -86,10 +80,7 @@ fn card_media_keys(card: &AdsRecord) -> Vec<&str> {
 }
 
 /// What was sent takes the place of what was there; the media decide what the card is called.
-fn apply_components(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn apply_components(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
@@ -121,19 +112,12 @@ fn apply_components(
     let all: Vec<Value> = iter_components(all).cloned().collect();
     let kind = components::card_type(&all, name == "slides", kind);
     change.record.set("card_type", kind);
-    let before = change
-        .before
-        .as_ref()
-        .map(card_media_keys)
-        .unwrap_or_default();
+    let before = change.before.as_ref().map(card_media_keys).unwrap_or_default();
     card_media::update_media_references(desk, &before, &card_media_keys(&change.record))
 }
 
 /// The media of a card, or everything that is wrong with them.
-fn validate_media(
-    desk: &mut AccountContext<'_, '_>,
-    card: &AdsRecord,
-) -> Result<Vec<Media>, Error> {
+fn validate_media(desk: &mut AccountContext<'_, '_>, card: &AdsRecord) -> Result<Vec<Media>, Error> {
     let (name, _) = card_parts(card);
     let (mut all, mut problems) = (Vec::new(), Vec::new());
     for key in card_media_keys(card) {
@@ -142,11 +126,7 @@ fn validate_media(
                 let checked = if card_media::is_image(&media) {
                     card_media::check_image(name, &media, &[AspectRatio::Wide, AspectRatio::Square])
                 } else {
-                    card_media::check_video(
-                        name,
-                        &media,
-                        &[AspectRatio::Widescreen, AspectRatio::Square],
-                    )
+                    card_media::check_video(name, &media, &[AspectRatio::Widescreen, AspectRatio::Square])
                 };
                 problems.extend(checked.err());
                 all.push(media);
@@ -162,24 +142,14 @@ fn validate_media(
 }
 
 /// Apps that cards lead to are apps of the account; sites are led to by short links.
-fn sync_links_and_apps(
-    desk: &mut AccountContext<'_, '_>,
-    change: &RecordChange,
-) -> Result<(), Error> {
+fn sync_links_and_apps(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(card_links::remove_links(desk.tx, change.record.id)?);
     }
-    card_links::set_destinations(
-        desk.tx,
-        change.record.id,
-        &link_destinations(&change.record),
-    )?;
+    card_links::set_destinations(desk.tx, change.record.id, &link_destinations(&change.record))?;
     let (_, all) = card_parts(&change.record);
     for destination in iter_components(all).filter_map(|part| part.get("destination")) {
-        for (system, name) in [
-            ("Android", "googleplay_app_id"),
-            ("iOS", "ios_app_store_identifier"),
-        ] {
+        for (system, name) in [("Android", "googleplay_app_id"), ("iOS", "ios_app_store_identifier")] {
             let id = destination.get(name).and_then(Value::as_str);
             account_apps::ensure_app(desk, system, id.unwrap_or_default())?;
         }
@@ -191,11 +161,7 @@ fn sync_links_and_apps(
 fn link_destinations(card: &AdsRecord) -> Vec<CardDestination<'_>> {
     let (_, all) = card_parts(card);
     let groups: Vec<&[Value]> = match all.first() {
-        Some(Value::Array(_)) => all
-            .iter()
-            .filter_map(Value::as_array)
-            .map(Vec::as_slice)
-            .collect(),
+        Some(Value::Array(_)) => all.iter().filter_map(Value::as_array).map(Vec::as_slice).collect(),
         _ => vec![all],
     };
     let mut found: Vec<CardDestination<'_>> = Vec::new();
@@ -206,8 +172,7 @@ fn link_destinations(card: &AdsRecord) -> Vec<CardDestination<'_>> {
             let title = part.get("title").and_then(Value::as_str);
             Some((url, title.unwrap_or_default()))
         });
-        let Some((url, title)) = leads.filter(|(url, _)| found.iter().all(|one| one.url != *url))
-        else {
+        let Some((url, title)) = leads.filter(|(url, _)| found.iter().all(|one| one.url != *url)) else {
             continue;
         };
         found.push(CardDestination {
@@ -234,9 +199,7 @@ fn computed_fields(
     let known = card_media::find_by_keys(desk, cards.iter().flat_map(card_media_keys))?;
     let ids: Vec<i64> = cards.iter().map(|card| card.id).collect();
     let links = card_links::list_by_cards(desk.tx, &ids)?.into_iter();
-    let links: ShortLinks = links
-        .map(|link| ((link.card_id, link.url), link.id))
-        .collect();
+    let links: ShortLinks = links.map(|link| ((link.card_id, link.url), link.id)).collect();
     let of = |card: &AdsRecord| {
         let (name, all) = card_parts(card);
         let told = all
@@ -260,9 +223,7 @@ fn render_component(
 ) -> Value {
     if let Value::Array(slide) = part {
         let parts = slide.iter();
-        return parts
-            .map(|part| render_component(desk, card, part, facts))
-            .collect();
+        return parts.map(|part| render_component(desk, card, part, facts)).collect();
     }
     let (known, links) = facts;
     let mut part = part.clone();
@@ -273,9 +234,7 @@ fn render_component(
         let short = format!("{}/c/{link}", desk.site_url);
         to.insert("tco_url".to_owned(), short.into());
     }
-    let media = media_keys(&part)
-        .into_iter()
-        .filter_map(|key| known.get(key));
+    let media = media_keys(&part).into_iter().filter_map(|key| known.get(key));
     let media: Map<String, Value> = media
         .map(|one| (one.media_key.clone(), card_media::media_metadata(desk, one)))
         .collect();

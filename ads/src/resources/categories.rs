@@ -5,9 +5,7 @@ use serde_json::{Value, json};
 
 use crate::access::RequiredRole;
 use crate::account_context::AccountContext;
-use crate::declaration::{
-    AdsRateClass, CustomOperation, FieldRequirement, FieldSpec, ReferenceList,
-};
+use crate::declaration::{AdsRateClass, CustomOperation, FieldRequirement, FieldSpec, ReferenceList};
 use crate::engine::ensure_valid_params;
 use crate::field_kind::FieldKind;
 use crate::output::OperationOutput;
@@ -48,9 +46,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     )
     .requires_role(RequiredRole::Anyone)
     .rate_limited(AdsRateClass::Low)
-    .params(&[
-        FieldSpec::new("product_type", FieldKind::Word(PRODUCTS)).update(FieldRequirement::Ignored)
-    ]),
+    .params(&[FieldSpec::new("product_type", FieldKind::Word(PRODUCTS)).update(FieldRequirement::Ignored)]),
     CustomOperation::get(
         "getAdsContentCategories",
         "/content_categories",
@@ -80,35 +76,23 @@ const PLACEMENTS: &[(VocabularyWord, &[&[&str]])] = &[
     ),
     (
         VocabularyWord::same_in_both("MEDIA"),
-        &[
-            &["ALL_ON_TWITTER"],
-            &["PUBLISHER_NETWORK"],
-            &["TWITTER_TIMELINE"],
-        ],
+        &[&["ALL_ON_TWITTER"], &["PUBLISHER_NETWORK"], &["TWITTER_TIMELINE"]],
     ),
 ];
 
-fn list_placements(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn list_placements(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let asked = given.text("product_type");
     let speech = desk.caller.speech;
     let rows = PLACEMENTS.iter();
     let rows = rows.filter(|(product, _)| asked.is_none_or(|asked| asked == product.post));
     let rows: Vec<Value> = rows
-        .map(|(product, legal)| {
-            json!({ "product_type": product.name_in(speech), "placements": legal })
-        })
+        .map(|(product, legal)| json!({ "product_type": product.name_in(speech), "placements": legal }))
         .collect();
     Ok(OperationOutput::from_value(&rows.into()))
 }
 
-fn list_content_categories(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn list_content_categories(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let counts = publishers::count_by_category(desk)?;
     let rows: Vec<Value> = parse_lines(CONTENT_TSV)
@@ -129,9 +113,7 @@ fn list_content_categories(
         .with_total_count(count))
 }
 
-fn parse_lines(
-    text: &'static str,
-) -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str>)> {
+fn parse_lines(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str>)> {
     text.lines().filter_map(|line| {
         let mut cells = line.split('\t');
         let (id, name) = (cells.next()?, cells.next()?);
@@ -142,10 +124,8 @@ fn parse_lines(
 
 fn business_category_rows() -> Vec<Value> {
     let rows = parse_lines(BUSINESS_TSV);
-    rows.map(
-        |(id, name, categories)| json!({ "id": id, "name": name, "iab_categories": categories }),
-    )
-    .collect()
+    rows.map(|(id, name, categories)| json!({ "id": id, "name": name, "iab_categories": categories }))
+        .collect()
 }
 
 fn iab_category_rows() -> Vec<Value> {

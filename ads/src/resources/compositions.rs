@@ -102,10 +102,7 @@ pub fn suits_line_item(of: &AdsRecord, item: &AdsRecord) -> bool {
 }
 
 /// Whether a composition may be written by who writes it, and is one.
-pub fn validate_composition(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+pub fn validate_composition(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let author = resolve_author(desk, change)?;
     require_write_access(desk, author)?;
     if change.verb == ResourceVerb::Delete {
@@ -132,10 +129,7 @@ pub fn validate_composition(
 }
 
 /// Whose composition it is: whom the caller names, or the account's own user.
-fn resolve_author(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<UserId, Error> {
+fn resolve_author(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<UserId, Error> {
     if !change.is_new() {
         return Ok(UserId::new(change.record.int("user_id").unwrap_or(0)));
     }
@@ -145,9 +139,7 @@ fn resolve_author(
     };
     let known = promotable_users::find_by_user(desk, author)?;
     // Others agreed to being reposted, not to being spoken for.
-    let speaks = known.is_some_and(|known| {
-        known.text("promotable_user_type") == "FULL" || author == desk.caller.user
-    });
+    let speaks = known.is_some_and(|known| known.text("promotable_user_type") == "FULL" || author == desk.caller.user);
     if !speaks {
         let message = format!("The user {author} is not one in whose name this account may post");
         let problem = AdsProblem::invalid_parameter("as_user_id", author, message);
@@ -184,11 +176,7 @@ fn check_text(
     }
     let author = store::users::find_by_id(desk.tx, author)?;
     let long = author.is_some_and(|author| author.subscription_type != "None");
-    let most = if long {
-        MAX_LONG_LENGTH
-    } else {
-        MAX_POST_WEIGHT
-    };
+    let most = if long { MAX_LONG_LENGTH } else { MAX_POST_WEIGHT };
     let weighed = weigh_text(text, 0..0);
     if weighed.weight <= most && weighed.is_valid {
         return Ok(None);
@@ -198,10 +186,7 @@ fn check_text(
     Ok(Some(AdsProblem::invalid_parameter("text", shown, message)))
 }
 
-fn check_media(
-    desk: &mut AccountContext<'_, '_>,
-    change: &RecordChange,
-) -> Result<Option<AdsProblem>, Error> {
+fn check_media(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<Option<AdsProblem>, Error> {
     if !change.changes_field("media_keys") {
         return Ok(None);
     }
@@ -220,10 +205,7 @@ fn check_media(
     Ok(None)
 }
 
-fn check_card(
-    desk: &mut AccountContext<'_, '_>,
-    change: &RecordChange,
-) -> Result<Option<AdsProblem>, Error> {
+fn check_card(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<Option<AdsProblem>, Error> {
     let uri = change.record.text("card_uri");
     if uri.is_empty() {
         return Ok(None);
@@ -249,11 +231,7 @@ fn is_live_card(desk: &mut AccountContext<'_, '_>, uri: &str) -> Result<bool, Er
     if found.is_some_and(|card| card.level == RecordVisibility::Listed) {
         return Ok(true);
     }
-    for of in [
-        &POLL_CARD,
-        &VIDEO_CONVERSATION_CARD,
-        &IMAGE_CONVERSATION_CARD,
-    ] {
+    for of in [&POLL_CARD, &VIDEO_CONVERSATION_CARD, &IMAGE_CONVERSATION_CARD] {
         if !desk.list_visible_records(of, "uri", id)?.is_empty() {
             return Ok(true);
         }

@@ -7,9 +7,7 @@ use store::ads::card_links::{self, CardDestination};
 
 use crate::access::RequiredRole;
 use crate::account_context::AccountContext;
-use crate::declaration::{
-    DeleteMode, FeatureGate, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
-};
+use crate::declaration::{DeleteMode, FeatureGate, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
 use crate::field_kind::FieldKind;
 use crate::record::AdsRecord;
 use crate::record_change::RecordChange;
@@ -84,9 +82,7 @@ const fn post_text_field(name: &'static str, other: &'static [&'static str]) -> 
 
 const NAME: FieldSpec = FieldSpec::text("name", 1, 80).required();
 const TITLE: FieldSpec = FieldSpec::text("title", 1, 23).hidden();
-const MEDIA: FieldSpec = FieldSpec::new("media_key", FieldKind::MediaKey)
-    .required()
-    .hidden();
+const MEDIA: FieldSpec = FieldSpec::new("media_key", FieldKind::MediaKey).required().hidden();
 const THANK_YOU_TEXT: FieldSpec = FieldSpec::text("thank_you_text", 1, 23).required().hidden();
 const THANK_YOU_URL: FieldSpec = FieldSpec::url("thank_you_url").hidden();
 const UNLOCKED_IMAGE: FieldSpec = FieldSpec::new("unlocked_image_media_key", FieldKind::MediaKey)
@@ -98,9 +94,7 @@ const UNLOCKED_VIDEO: FieldSpec = FieldSpec::new("unlocked_video_media_key", Fie
 const UNLOCK_GATES: &[FeatureGate] = &[FeatureGate::new("CONVERSATION_CARD_UNLOCK")];
 const FOUR_OPTIONS_GATES: &[FeatureGate] = &[FeatureGate::new("CONVERSATION_CARD_FOUR_OPTIONS")];
 const POSTER: FieldSpec = FieldSpec::new("poster_media_key", FieldKind::MediaKey).hidden();
-const URI: FieldSpec = FieldSpec::new("uri", FieldKind::Long)
-    .set_by_server()
-    .hidden();
+const URI: FieldSpec = FieldSpec::new("uri", FieldKind::Long).set_by_server().hidden();
 
 const VIDEO_FIELDS: &[FieldSpec] = &[
     NAME,
@@ -183,10 +177,7 @@ fn validate_title(change: &RecordChange) -> Result<(), AdsProblem> {
 }
 
 /// Options are hashtags; the number sign may be left out when they are sent.
-fn normalize_hashtags(
-    _: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn normalize_hashtags(_: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
@@ -202,8 +193,7 @@ fn normalize_hashtags(
             change.record.set(option, hashtag);
             continue;
         }
-        let message =
-            format!("Expected a hashtag of 1 to 20 characters, got \"{sent}\" for {option}");
+        let message = format!("Expected a hashtag of 1 to 20 characters, got \"{sent}\" for {option}");
         problems.push(AdsProblem::invalid_parameter(option, sent, message));
     }
     if problems.is_empty() {
@@ -230,10 +220,7 @@ fn is_video(card: &AdsRecord) -> bool {
     card.resource.name == VIDEO_CONVERSATION_CARD.name
 }
 
-fn validate_media(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn validate_media(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return card_media::update_media_references(desk, &card_media_keys(&change.record), &[]);
     }
@@ -256,11 +243,9 @@ fn validate_media(
                 card_media::check_video(name, &media, &[AspectRatio::Widescreen])
             }
             "media_key" => card_media::check_image(name, &media, &[AspectRatio::Wide]),
-            "unlocked_video_media_key" => card_media::check_video(
-                name,
-                &media,
-                &[AspectRatio::Widescreen, AspectRatio::Square],
-            ),
+            "unlocked_video_media_key" => {
+                card_media::check_video(name, &media, &[AspectRatio::Widescreen, AspectRatio::Square])
+            }
             "unlocked_image_media_key" if !is_video(&change.record) => {
                 card_media::check_image(name, &media, &[AspectRatio::Banner])
             }
@@ -275,11 +260,7 @@ fn validate_media(
     if !problems.is_empty() {
         return Err(Refusal::from(problems).into());
     }
-    let before = change
-        .before
-        .as_ref()
-        .map(card_media_keys)
-        .unwrap_or_default();
+    let before = change.before.as_ref().map(card_media_keys).unwrap_or_default();
     card_media::update_media_references(desk, &before, &card_media_keys(&change.record))
 }
 
@@ -293,20 +274,14 @@ fn computed_fields(
 }
 
 /// What is set; of a deleted card nothing but its name is told.
-fn card_fields(
-    desk: &AccountContext<'_, '_>,
-    card: &AdsRecord,
-    known: &MediaByKey,
-) -> Vec<(&'static str, Value)> {
+fn card_fields(desk: &AccountContext<'_, '_>, card: &AdsRecord, known: &MediaByKey) -> Vec<(&'static str, Value)> {
     if card.deleted {
         return Vec::new();
     }
     let uri = card.int("uri").unwrap_or(0);
     let mut all = vec![("card_uri", Value::from(format!("card://{uri}")))];
     let single = ["title", "media_key", "thank_you_text", "thank_you_url"];
-    let options = OPTIONS
-        .into_iter()
-        .flat_map(|(option, text)| [option, text]);
+    let options = OPTIONS.into_iter().flat_map(|(option, text)| [option, text]);
     for name in single.into_iter().chain(options) {
         all.extend(card.get(name).map(|value| (name, value.clone())));
     }
@@ -319,8 +294,7 @@ fn card_fields(
         all.push(("media_url", card_media::media_url(desk, main)));
         if is_video(card) {
             let (wide, high) = card_media::aspect_ratio(main);
-            let poster =
-                media("poster_media_key").map(|poster| card_media::media_url(desk, poster));
+            let poster = media("poster_media_key").map(|poster| card_media::media_url(desk, poster));
             let poster = poster.unwrap_or_else(|| card_media::poster_url(desk, main));
             all.extend([
                 ("poster_media_url", poster),

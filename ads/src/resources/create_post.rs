@@ -17,9 +17,7 @@ use crate::record::AdsRecord;
 use crate::record_change::RecordChange;
 use crate::request::CONSOLE_APP_ID;
 use crate::resources::account_posts::{self, ACCOUNT_POST, CONVERSATION_SETTINGS};
-use crate::resources::compositions::{
-    media_keys_field, reply_settings, text_field, validate_composition,
-};
+use crate::resources::compositions::{media_keys_field, reply_settings, text_field, validate_composition};
 use crate::resources::media_library;
 use crate::resources::posts::{self, PostWithAccountRecord, TRIM_USER};
 
@@ -41,8 +39,7 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
     FieldSpec::text("name", 1, 80),
     FieldSpec::new("nullcast", FieldKind::Bool).default_flag(true),
     TRIM_USER,
-    FieldSpec::new("post_mode", FieldKind::OneOf(&["compat", "extended"]))
-        .legacy_name("tweet_mode"),
+    FieldSpec::new("post_mode", FieldKind::OneOf(&["compat", "extended"])).legacy_name("tweet_mode"),
     FieldSpec::one_of("video_cta", &["VISIT_SITE", "WATCH_NOW"]),
     FieldSpec::url("video_cta_value"),
     FieldSpec::text("video_description", 1, 200),
@@ -62,10 +59,7 @@ const RECORDED_FIELDS: &[&str] = &[
     "video_cta_value",
 ];
 
-fn publish_post(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn publish_post(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     validate_call_to_action(given)?;
     let mut record = AdsRecord::new(&ACCOUNT_POST, 0, desk.account_id()?, desk.now());
@@ -100,17 +94,12 @@ fn publish_post(
         trim_user: given.flag("trim_user"),
     };
     let shown = posts::render_posts(desk, seen.into_iter().collect(), form)?;
-    Ok(OperationOutput::from_value(
-        shown.get(0).unwrap_or(&Value::Null),
-    ))
+    Ok(OperationOutput::from_value(shown.get(0).unwrap_or(&Value::Null)))
 }
 
 /// What calls to something says where that is, and the other way round.
 fn validate_call_to_action(given: &ParsedParams) -> Result<(), AdsProblem> {
-    for (one, other) in [
-        ("video_cta", "video_cta_value"),
-        ("video_cta_value", "video_cta"),
-    ] {
+    for (one, other) in [("video_cta", "video_cta_value"), ("video_cta_value", "video_cta")] {
         if given.has(one) && !given.has(other) {
             return Err(AdsProblem {
                 location: ProblemLocation::Parameter(other.into()),
@@ -141,10 +130,7 @@ fn apply_video_details(
         return Ok(());
     };
     let mut said = false;
-    for (sent, name) in [
-        ("video_title", "title"),
-        ("video_description", "description"),
-    ] {
+    for (sent, name) in [("video_title", "title"), ("video_description", "description")] {
         if let Some(value) = given.get(sent) {
             media.set(name, value.clone());
             said = true;
@@ -157,10 +143,7 @@ fn apply_video_details(
     Ok(())
 }
 
-fn create_platform_post(
-    desk: &mut AccountContext<'_, '_>,
-    record: &AdsRecord,
-) -> Result<store::posts::Post, Error> {
+fn create_platform_post(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<store::posts::Post, Error> {
     let author = PostAuthor {
         user_id: UserId::new(record.int("user_id").unwrap_or(0)),
         app_id: desk.caller.app.filter(|app| *app != CONSOLE_APP_ID),
@@ -177,9 +160,7 @@ fn create_platform_post(
         ..NewPost::default()
     };
     create(desk.tx, &author, &new).map_err(|stop| match stop {
-        Error::Refused(Refusal::Forbidden {
-            code: Some(187), ..
-        }) => {
+        Error::Refused(Refusal::Forbidden { code: Some(187), .. }) => {
             let message = "The user has posted the same within the last day";
             let name = VocabularyWord::same_in_both("text").name_in(desk.caller.speech);
             AdsProblem {

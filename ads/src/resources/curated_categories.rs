@@ -60,10 +60,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         .update(FieldRequirement::Required)]),
 ];
 
-fn list_curated_categories(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn list_curated_categories(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let asked = parse_country_codes("country_codes", &given.texts("country_codes"))?;
     let mut found = list_all(desk.tx)?;
@@ -76,10 +73,7 @@ fn list_curated_categories(
     Ok(answer.with_total_count(total))
 }
 
-fn get_curated_category(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn get_curated_category(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let id = CURATED_CATEGORY
         .id_format
@@ -107,10 +101,7 @@ pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<AdsRecord>, Fault> {
 }
 
 /// Codes of countries in capital letters, each of two.
-pub fn parse_country_codes(
-    name: &'static str,
-    codes: &[String],
-) -> Result<Vec<String>, AdsProblem> {
+pub fn parse_country_codes(name: &'static str, codes: &[String]) -> Result<Vec<String>, AdsProblem> {
     let mut all = Vec::new();
     for code in codes {
         if code.len() != 2 || !code.bytes().all(|byte| byte.is_ascii_alphabetic()) {

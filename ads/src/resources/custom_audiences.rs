@@ -9,8 +9,8 @@ use store::records;
 use crate::access::{AdsRole, RequiredRole};
 use crate::account_context::{AccountContext, record_not_found};
 use crate::declaration::{
-    COUNT, CURSOR, CustomOperation, FieldRequirement, FieldSpec, ListFilter, Resource,
-    ResourceVerb, SORT_BY, ValidationRule, WITH_DELETED, WITH_TOTAL_COUNT,
+    COUNT, CURSOR, CustomOperation, FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb, SORT_BY,
+    ValidationRule, WITH_DELETED, WITH_TOTAL_COUNT,
 };
 use crate::engine::{self, ensure_valid_params, render_record};
 use crate::field_kind::FieldKind;
@@ -51,17 +51,13 @@ pub static CUSTOM_AUDIENCE: Resource = Resource {
         FieldSpec::text("partner_source", 1, 255)
             .set_by_server()
             .default_word("OTHER"),
-        FieldSpec::new("created_by", FieldKind::User)
-            .set_by_server()
-            .hidden(),
+        FieldSpec::new("created_by", FieldKind::User).set_by_server().hidden(),
         FieldSpec::new("processed", FieldKind::Bool)
             .set_by_server()
             .hidden()
             .default_flag(false),
         // When its size is worked out anew.
-        FieldSpec::new("due_at", FieldKind::Time)
-            .set_by_server()
-            .hidden(),
+        FieldSpec::new("due_at", FieldKind::Time).set_by_server().hidden(),
     ],
     filters: &[
         ListFilter::ids("custom_audience_ids", "id", &CUSTOM_AUDIENCE),
@@ -102,8 +98,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .aliases(&["tailored_audiences"])
     .params(&[
         FieldSpec::one_of("permission_scope", &["OWNER", "SHARED"]).default_word("OWNER"),
-        FieldSpec::new("custom_audience_ids", FieldKind::Ids(&CUSTOM_AUDIENCE, 200))
-            .alias(&["tailored_audience_ids"]),
+        FieldSpec::new("custom_audience_ids", FieldKind::Ids(&CUSTOM_AUDIENCE, 200)).alias(&["tailored_audience_ids"]),
         COUNT,
         CURSOR,
         SORT_BY,
@@ -247,25 +242,17 @@ pub fn require_audience(
 }
 
 /// The same, which must be the account's own.
-pub fn require_own_audience(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<AdsRecord, Error> {
+pub fn require_own_audience(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<AdsRecord, Error> {
     let (record, hold) = require_audience(desk, given)?;
     if hold == AudienceAccess::Own {
         return Ok(record);
     }
-    Err(action_not_allowed(
-        "Only its owner may do this with an audience",
-    ))
+    Err(action_not_allowed("Only its owner may do this with an audience"))
 }
 
 /// The audience that a criterion names: one that the account owns or may use, and that comes to
 /// enough people.
-pub fn require_targetable(
-    desk: &mut AccountContext<'_, '_>,
-    value: &str,
-) -> Result<AdsRecord, Error> {
+pub fn require_targetable(desk: &mut AccountContext<'_, '_>, value: &str) -> Result<AdsRecord, Error> {
     let id = CUSTOM_AUDIENCE.id_format.parse("targeting_value", value)?;
     let Some((audience, _)) = find(desk, id, false)? else {
         return Err(record_not_found(&CUSTOM_AUDIENCE, "targeting_value", id).into());
@@ -282,10 +269,7 @@ pub fn action_not_allowed(message: &str) -> Error {
     AdsProblem::new("ACTION_NOT_ALLOWED", message).into()
 }
 
-fn list_audiences(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn list_audiences(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     if given.text("permission_scope") == Some("SHARED") {
         let mut shared = audience_permissions::list_shared_audiences(desk)?;
@@ -305,35 +289,23 @@ fn list_audiences(
     listing::list(desk, &CUSTOM_AUDIENCE, &given)
 }
 
-fn get_audience(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn get_audience(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     let (record, _) = require_audience(desk, given)?;
     Ok(OperationOutput::from_json(render_record(desk, &record)?))
 }
 
-fn create_audience(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn create_audience(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     let record = engine::create(desk, &CUSTOM_AUDIENCE, given)?;
     Ok(OperationOutput::from_json(render_record(desk, &record)?))
 }
 
-fn update_audience(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn update_audience(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     let id = require_own_audience(desk, given)?.id;
     let record = engine::update(desk, &CUSTOM_AUDIENCE, id, given)?;
     Ok(OperationOutput::from_json(render_record(desk, &record)?))
 }
 
-fn delete_audience(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn delete_audience(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     let id = require_own_audience(desk, given)?.id;
     let record = engine::delete(desk, &CUSTOM_AUDIENCE, id)?;
     Ok(OperationOutput::from_json(render_record(desk, &record)?))
@@ -358,20 +330,13 @@ fn validate_audience_type(change: &RecordChange) -> Result<(), AdsProblem> {
         }
         (other, _) => {
             let message = format!("Expected FLEXIBLE, got \"{other}\" for audience_type");
-            Err(AdsProblem::invalid_parameter(
-                "audience_type",
-                other,
-                message,
-            ))
+            Err(AdsProblem::invalid_parameter("audience_type", other, message))
         }
     }
 }
 
 /// The audiences that one is made of are the account's own, or lent to it, and lists of members.
-fn validate_segments(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn validate_segments(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if !change.is_new() || change.record.text("audience_type") != FLEXIBLE {
         return Ok(());
     }
@@ -391,10 +356,7 @@ fn validate_segments(
     Ok(())
 }
 
-fn validate_unique_name(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn validate_unique_name(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.is_new() {
         change.record.set("created_by", desk.caller.user.get());
     }
@@ -413,10 +375,7 @@ fn validate_unique_name(
     Ok(())
 }
 
-fn sync_parts_and_matching(
-    desk: &mut AccountContext<'_, '_>,
-    change: &RecordChange,
-) -> Result<(), Error> {
+fn sync_parts_and_matching(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Create
         && let Some(segments) = change.record.get("segments")
     {
@@ -445,23 +404,14 @@ fn computed_fields(
             "READ_WRITE".to_owned()
         } else {
             let permission = audience_permissions::find_granted_permission(desk, record.id)?;
-            permission.map_or_else(
-                || "READ_ONLY".to_owned(),
-                |one| one.text("permission_level").to_owned(),
-            )
+            permission.map_or_else(|| "READ_ONLY".to_owned(), |one| one.text("permission_level").to_owned())
         };
         let kind = record.text("audience_type");
         let mut members = vec![
-            (
-                "targetable_types",
-                json!([kind, format!("EXCLUDED_{kind}")]),
-            ),
+            ("targetable_types", json!([kind, format!("EXCLUDED_{kind}")])),
             reasons_not_targetable(record),
             ("permission_level", level.into()),
-            (
-                "owner_account_id",
-                ACCOUNT.id_format.format(record.account_id).into(),
-            ),
+            ("owner_account_id", ACCOUNT.id_format.format(record.account_id).into()),
             ("is_owner", own.into()),
         ];
         if let Some(segments) = record.get("segments") {

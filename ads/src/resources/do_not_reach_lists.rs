@@ -9,9 +9,7 @@ use store::{Tx, records};
 
 use crate::access::RequiredRole;
 use crate::account_context::AccountContext;
-use crate::declaration::{
-    AdsRateClass, CustomOperation, FieldSpec, Resource, ResourceVerb, ValidationRule,
-};
+use crate::declaration::{AdsRateClass, CustomOperation, FieldSpec, Resource, ResourceVerb, ValidationRule};
 use crate::field_kind::FieldKind;
 use crate::output::OperationOutput;
 use crate::parsed_params::ParsedParams;
@@ -43,22 +41,11 @@ pub static DO_NOT_REACH_LIST: Resource = Resource {
             .hidden()
             .default_flag(false),
         // When its size is worked out anew.
-        FieldSpec::new("due_at", FieldKind::Time)
-            .set_by_server()
-            .hidden(),
+        FieldSpec::new("due_at", FieldKind::Time).set_by_server().hidden(),
     ],
-    verbs: &[
-        ResourceVerb::List,
-        ResourceVerb::Create,
-        ResourceVerb::Delete,
-    ],
+    verbs: &[ResourceVerb::List, ResourceVerb::Create, ResourceVerb::Delete],
     rules: &[ValidationRule::InContext(validate_single_list)],
-    compute_fields: Some(|_, lists| {
-        Ok(lists
-            .iter()
-            .map(|list| vec![reasons_not_targetable(list)])
-            .collect())
-    }),
+    compute_fields: Some(|_, lists| Ok(lists.iter().map(|list| vec![reasons_not_targetable(list)]).collect())),
     after_change: Some(end_memberships),
     ..Resource::DEFAULT
 };
@@ -77,10 +64,7 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
 .rate_limited(AdsRateClass::AccountPerMinute(1500))
 .body_limit(audience_users::MAX_BODY_BYTES)];
 
-fn validate_single_list(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn validate_single_list(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let account = desk.account_id()?;
     if change.is_new() && find_list_id(desk.tx, account)?.is_some() {
         let message = "The account has a do-not-reach list already";
@@ -102,10 +86,7 @@ fn end_memberships(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> 
     Ok(())
 }
 
-fn change_list_members(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn change_list_members(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     crate::engine::ensure_valid_params(given)?;
     let id = given.int(DO_NOT_REACH_LIST.id.post).unwrap_or(-1);
     let list: AdsRecord = desk.require_record(&DO_NOT_REACH_LIST, id)?;

@@ -6,9 +6,7 @@ use serde_json::{Value, json};
 
 use crate::access::RequiredRole;
 use crate::account_context::AccountContext;
-use crate::declaration::{
-    CustomOperation, DeleteMode, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
-};
+use crate::declaration::{CustomOperation, DeleteMode, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
 use crate::engine::ensure_valid_params;
 use crate::field_kind::{FieldKind, IdFormat};
 use crate::output::OperationOutput;
@@ -30,9 +28,7 @@ pub static DRAFT_POST: Resource = Resource {
         FieldSpec::text("name", 1, 80),
         text_field(),
         FieldSpec::new("user_id", FieldKind::User).set_by_server(),
-        FieldSpec::new("as_user_id", FieldKind::Long)
-            .immutable()
-            .hidden(),
+        FieldSpec::new("as_user_id", FieldKind::Long).immutable().hidden(),
         FieldSpec::new("nullcast", FieldKind::Bool).default_flag(true),
         FieldSpec::text("card_uri", 1, 64),
         media_keys_field(),
@@ -56,10 +52,7 @@ pub static DRAFT_POST: Resource = Resource {
 };
 
 /// That it is gone, which is said once.
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "as every resource works out what it shows"
-)]
+#[expect(clippy::unnecessary_wraps, reason = "as every resource works out what it shows")]
 fn computed_fields(
     _: &mut AccountContext<'_, '_>,
     drafts: &[AdsRecord],
@@ -110,13 +103,9 @@ fn send_preview_notification(
         let message = "The caller is not there any longer";
         Error::from(AdsProblem::new("USER_NOT_FOUND", message))
     })?;
-    let path = SignedPreview::new(desk, "DRAFT", draft.id, post_preview::DAY_MS)?
-        .signed_path(&desk.cursor_key);
+    let path = SignedPreview::new(desk, "DRAFT", draft.id, post_preview::DAY_MS)?.signed_path(&desk.cursor_key);
     let text = format!("A draft post of the advertising account {account} can be looked at.");
     network::notifications::notify_user(desk.tx, caller.id, &text, &path)?;
-    let message = format!(
-        "See @{}'s notifications to preview your draft post.",
-        caller.username
-    );
+    let message = format!("See @{}'s notifications to preview your draft post.", caller.username);
     Ok(OperationOutput::from_value(&json!({ "message": message })))
 }

@@ -91,10 +91,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .sandbox_only(),
 ];
 
-fn list_features(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn list_features(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let mut all = granted_features(desk)?;
     if given.has("feature_keys") {
@@ -104,20 +101,14 @@ fn list_features(
     Ok(OperationOutput::from_value(&json!(all)))
 }
 
-fn add_features(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn add_features(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let mut all = granted_features(desk)?;
     all.extend(given.texts("feature_keys"));
     set(desk, all)
 }
 
-fn remove_features(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn remove_features(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let gone = given.texts("feature_keys");
     let mut all = granted_features(desk)?;
@@ -127,20 +118,13 @@ fn remove_features(
 
 fn granted_features(desk: &AccountContext<'_, '_>) -> Result<Vec<String>, Error> {
     let account = &desk.account()?.record;
-    let mut all: Vec<String> = account
-        .texts("features")
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
+    let mut all: Vec<String> = account.texts("features").into_iter().map(str::to_owned).collect();
     all.sort_unstable();
     Ok(all)
 }
 
 /// Gives an account these features and no others; all that it then has.
-pub fn set(
-    desk: &mut AccountContext<'_, '_>,
-    mut all: Vec<String>,
-) -> Result<OperationOutput, Error> {
+pub fn set(desk: &mut AccountContext<'_, '_>, mut all: Vec<String>) -> Result<OperationOutput, Error> {
     all.sort_unstable();
     all.dedup();
     let mut account = desk.account()?.record.clone();
@@ -158,11 +142,7 @@ pub fn is_gate_open(desk: &AccountContext<'_, '_>, gate: &FeatureGate) -> Result
 }
 
 /// Refuses what a gate keeps the account from.
-pub fn require_gate(
-    desk: &AccountContext<'_, '_>,
-    gate: &FeatureGate,
-    at: ProblemLocation,
-) -> Result<(), Error> {
+pub fn require_gate(desk: &AccountContext<'_, '_>, gate: &FeatureGate, at: ProblemLocation) -> Result<(), Error> {
     if is_gate_open(desk, gate)? {
         return Ok(());
     }
@@ -200,10 +180,7 @@ fn is_gated_value(gate: &FeatureGate, value: &Value) -> bool {
 }
 
 /// What a change sets that the account does not have the feature for.
-pub fn check_gates(
-    desk: &AccountContext<'_, '_>,
-    change: &RecordChange,
-) -> Result<Vec<AdsProblem>, Error> {
+pub fn check_gates(desk: &AccountContext<'_, '_>, change: &RecordChange) -> Result<Vec<AdsProblem>, Error> {
     let record = &change.record;
     let mut problems = Vec::new();
     if let Some(gate) = &record.resource.feature_gate
@@ -218,10 +195,7 @@ pub fn check_gates(
         for gate in field.gates {
             if gate_applies(gate, record, value) && !is_gate_open(desk, gate)? {
                 let name = field.name.name_in(desk.caller.speech);
-                problems.push(gate_closed_problem(
-                    gate,
-                    ProblemLocation::Parameter(name.into()),
-                ));
+                problems.push(gate_closed_problem(gate, ProblemLocation::Parameter(name.into())));
             }
         }
     }
@@ -237,11 +211,7 @@ pub fn may_set_value(
     value: &str,
 ) -> Result<bool, Error> {
     let value = Value::from(value);
-    for gate in record
-        .resource
-        .field(name)
-        .map_or(&[][..], |field| field.gates)
-    {
+    for gate in record.resource.field(name).map_or(&[][..], |field| field.gates) {
         if gate_applies(gate, record, &value) && !is_gate_open(desk, gate)? {
             return Ok(false);
         }
@@ -260,17 +230,13 @@ pub fn list_gates() -> Vec<(&'static str, &'static str, FeatureGate)> {
         });
         whole.into_iter().chain(fields)
     });
-    let of_operations = CUSTOM_OPERATIONS
-        .iter()
-        .copied()
-        .flatten()
-        .flat_map(|custom| {
-            let whole = custom.feature_gate.map(|gate| (custom.id, "", gate));
-            let params = custom.params.iter().flat_map(|field| {
-                let gates = field.gates.iter();
-                gates.map(|gate| (custom.id, field.name.post, *gate))
-            });
-            whole.into_iter().chain(params)
+    let of_operations = CUSTOM_OPERATIONS.iter().copied().flatten().flat_map(|custom| {
+        let whole = custom.feature_gate.map(|gate| (custom.id, "", gate));
+        let params = custom.params.iter().flat_map(|field| {
+            let gates = field.gates.iter();
+            gates.map(|gate| (custom.id, field.name.post, *gate))
         });
+        whole.into_iter().chain(params)
+    });
     of_resources.chain(of_operations).collect()
 }

@@ -9,9 +9,7 @@ use store::ledger::AdEntity;
 
 use crate::access::RequiredRole;
 use crate::account_context::AccountContext;
-use crate::declaration::{
-    FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
-};
+use crate::declaration::{FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
 use crate::field_kind::FieldKind;
 use crate::ledger::budget;
 use crate::record::AdsRecord;
@@ -27,21 +25,15 @@ pub static FUNDING_INSTRUMENT: Resource = Resource {
     label: "funding instrument",
     not_found: "FUNDING_INSTRUMENT_NOT_FOUND",
     fields: &[
-        FieldSpec::one_of("type", INSTRUMENT_TYPES)
-            .required()
-            .immutable(),
+        FieldSpec::one_of("type", INSTRUMENT_TYPES).required().immutable(),
         FieldSpec::text("description", 0, 255)
             .set_by_server()
             .default_word("(no payment method has been set up yet)"),
-        FieldSpec::one_of("currency", CURRENCIES)
-            .required()
-            .immutable(),
+        FieldSpec::one_of("currency", CURRENCIES).required().immutable(),
         FieldSpec::one_of("entity_status", &["ACTIVE", "PAUSED"])
             .set_by_server()
             .default_word("ACTIVE"),
-        FieldSpec::new("start_time", FieldKind::Time)
-            .required()
-            .immutable(),
+        FieldSpec::new("start_time", FieldKind::Time).required().immutable(),
         FieldSpec::new("end_time", FieldKind::Time).immutable(),
         FieldSpec::money("credit_limit_local_micro").immutable(),
         FieldSpec::money("funded_amount_local_micro"),
@@ -55,11 +47,7 @@ pub static FUNDING_INSTRUMENT: Resource = Resource {
             .hidden()
             .default_number(0),
     ],
-    filters: &[ListFilter::ids(
-        "funding_instrument_ids",
-        "id",
-        &FUNDING_INSTRUMENT,
-    )],
+    filters: &[ListFilter::ids("funding_instrument_ids", "id", &FUNDING_INSTRUMENT)],
     sort_fields: &["funded_amount_local_micro", "start_time", "end_time"],
     write_role: RequiredRole::Admin,
     sandbox_verbs: &[ResourceVerb::Create, ResourceVerb::Delete],
@@ -103,16 +91,10 @@ fn validate_amounts(change: &RecordChange) -> Result<(), AdsProblem> {
     };
     let wrong = |name, message: String| Err(AdsProblem::invalid_attribute(name, message));
     if funded && !takes_funds {
-        return wrong(
-            "funded_amount_local_micro",
-            format!("A {kind} is not funded"),
-        );
+        return wrong("funded_amount_local_micro", format!("A {kind} is not funded"));
     }
     if limited && !takes_limit {
-        return wrong(
-            "credit_limit_local_micro",
-            format!("A {kind} has no credit limit"),
-        );
+        return wrong("credit_limit_local_micro", format!("A {kind} has no credit limit"));
     }
     if kind == "INSERTION_ORDER" && !funded {
         return Err(AdsProblem::missing_parameter("funded_amount_local_micro"));
@@ -128,18 +110,12 @@ fn validate_manager(change: &RecordChange) -> Result<(), AdsProblem> {
     let managed = change.record.text("type") == "PARTNER_MANAGED";
     if change.verb == ResourceVerb::Update && !managed {
         let message = "Only a partner-managed funding instrument can be changed";
-        return Err(AdsProblem::new(
-            "FUNDING_INSTRUMENT_ACCESS_NOT_ALLOWED",
-            message,
-        ));
+        return Err(AdsProblem::new("FUNDING_INSTRUMENT_ACCESS_NOT_ALLOWED", message));
     }
     Ok(())
 }
 
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "a rule may refuse; this one only sets"
-)]
+#[expect(clippy::unnecessary_wraps, reason = "a rule may refuse; this one only sets")]
 fn set_status(_: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.was_sent("paused") {
         let status = if change.record.flag("paused") {
@@ -190,10 +166,7 @@ fn computed_fields(
         // The last event may have cost more than was left.
         let remaining = limit.map(|limit| limit.saturating_sub(spent).max(0));
         vec![
-            (
-                "account_id",
-                ACCOUNT.id_format.format(record.account_id).into(),
-            ),
+            ("account_id", ACCOUNT.id_format.format(record.account_id).into()),
             ("credit_remaining_local_micro", remaining.into()),
             ("able_to_fund", reasons.is_empty().into()),
             ("reasons_not_able_to_fund", json!(reasons)),

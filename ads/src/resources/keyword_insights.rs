@@ -42,10 +42,7 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     FieldSpec::new("negative_keywords", FieldKind::Texts(MAX_KEYWORDS, 255)),
 ])];
 
-fn search_keyword_insights(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn search_keyword_insights(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     let mut problems = given.problems.clone();
     problems.extend(check_keywords(given));
     let since = Time::from_ms(given.int("start_time").unwrap_or(0));
@@ -83,9 +80,7 @@ fn search_keyword_insights(
     let evaluator = desk.evaluator()?;
     let snapshot = evaluator.post_search()?.snapshot();
     let volume = insights::count_volume(desk.tx, &snapshot, &wanted, step_ms)?;
-    let related = evaluator
-        .insights
-        .find_related_keywords(desk.tx, &snapshot, &wanted)?;
+    let related = evaluator.insights.find_related_keywords(desk.tx, &snapshot, &wanted)?;
     Ok(OperationOutput::from_value(&json!({
         "related_keywords": *related,
         "post_volume": volume,
@@ -101,19 +96,14 @@ fn is_valid_window(since: Time, until: Time, now: Time) -> bool {
 fn check_keywords(given: &ParsedParams) -> Option<AdsProblem> {
     let names = ["keywords", "negative_keywords"];
     for name in names {
-        if let Some(empty) = given
-            .texts(name)
-            .into_iter()
-            .find(|text| !is_valid_keyword(text))
-        {
+        if let Some(empty) = given.texts(name).into_iter().find(|text| !is_valid_keyword(text)) {
             let message = format!("\"{empty}\" holds no word, for {name}");
             return Some(AdsProblem::invalid_parameter(name, empty, message));
         }
     }
     let count: usize = names.iter().map(|name| given.texts(name).len()).sum();
     (count > MAX_KEYWORDS).then(|| {
-        let message =
-            format!("At most {MAX_KEYWORDS} keywords and negative keywords together, got {count}");
+        let message = format!("At most {MAX_KEYWORDS} keywords and negative keywords together, got {count}");
         AdsProblem::invalid_parameter("keywords", count.to_string(), message)
     })
 }

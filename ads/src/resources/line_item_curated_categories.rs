@@ -5,9 +5,7 @@ use base::{Error, VocabularyWord};
 use store::records;
 
 use crate::account_context::AccountContext;
-use crate::declaration::{
-    FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
-};
+use crate::declaration::{FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
 use crate::record::AdsRecord;
 use crate::record_change::RecordChange;
 use crate::resources::curated_categories::CURATED_CATEGORY;
@@ -34,11 +32,7 @@ pub static LINE_ITEM_CURATED_CATEGORY: Resource = Resource {
     ],
     filters: &[
         ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
-        ListFilter::ids(
-            "line_item_curated_category_ids",
-            "id",
-            &LINE_ITEM_CURATED_CATEGORY,
-        ),
+        ListFilter::ids("line_item_curated_category_ids", "id", &LINE_ITEM_CURATED_CATEGORY),
     ],
     rules: &[
         ValidationRule::InContext(validate_single_category),
@@ -49,10 +43,7 @@ pub static LINE_ITEM_CURATED_CATEGORY: Resource = Resource {
 };
 
 /// The link of a line item, if it has one.
-pub fn find_by_line_item(
-    desk: &mut AccountContext<'_, '_>,
-    item: i64,
-) -> Result<Option<AdsRecord>, Error> {
+pub fn find_by_line_item(desk: &mut AccountContext<'_, '_>, item: i64) -> Result<Option<AdsRecord>, Error> {
     let all = desk.list_visible_records(&LINE_ITEM_CURATED_CATEGORY, "line_item_id", item)?;
     Ok(all.into_iter().next())
 }
@@ -61,10 +52,7 @@ fn line_item_id(change: &RecordChange) -> i64 {
     change.record.int("line_item_id").unwrap_or(0)
 }
 
-fn validate_single_category(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn validate_single_category(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
@@ -77,10 +65,7 @@ fn validate_single_category(
 }
 
 /// The category's countries and those that the line item is shown in have one in common.
-fn validate_countries(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn validate_countries(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
@@ -97,10 +82,7 @@ fn validate_countries(
     Err(AdsProblem::invalid_attribute("curated_category_id", message).into())
 }
 
-fn validate_no_other_content(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn validate_no_other_content(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
@@ -111,11 +93,8 @@ fn validate_no_other_content(
     let alike = targeting_criteria::group_key(line_item_id(change), "CONTENT_PUBLISHER_USER");
     let account = desk.account_id()?;
     let kind = targeting_criteria::TARGETING_CRITERION.name;
-    if records::count_by_field(desk.tx, kind, account, ("alike", alike))? > MAX_EXCLUDED_PUBLISHERS
-    {
-        let message = format!(
-            "A line item with a curated category leaves out at most {MAX_EXCLUDED_PUBLISHERS} users"
-        );
+    if records::count_by_field(desk.tx, kind, account, ("alike", alike))? > MAX_EXCLUDED_PUBLISHERS {
+        let message = format!("A line item with a curated category leaves out at most {MAX_EXCLUDED_PUBLISHERS} users");
         return Err(AdsProblem::invalid_attribute("curated_category_id", message).into());
     }
     Ok(())

@@ -10,17 +10,15 @@ use store::records;
 use crate::access::RequiredRole;
 use crate::account_context::AccountContext;
 use crate::declaration::{
-    AdsRateClass, CustomOperation, FeatureGate, FieldRequirement, FieldSpec, ListFilter, Resource,
-    ResourceVerb, ValidationRule,
+    AdsRateClass, CustomOperation, FeatureGate, FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb,
+    ValidationRule,
 };
 use crate::field_kind::FieldKind;
 use crate::record::AdsRecord;
 use crate::record_change::RecordChange;
 use crate::resources::account_apps;
 use crate::resources::bidding_rules::{CURRENCIES, validate_amount, validate_bid};
-use crate::resources::campaigns::{
-    self, CAMPAIGN, validate_daily_below_total, validate_status_transition,
-};
+use crate::resources::campaigns::{self, CAMPAIGN, validate_daily_below_total, validate_status_transition};
 use crate::resources::categories::expand_business_categories;
 use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
 use crate::resources::{accounts, features, promotable_users, servability, targeting_criteria};
@@ -45,15 +43,11 @@ pub static LINE_ITEM: Resource = Resource {
         FieldSpec::one_of("objective", OBJECTIVES)
             .required()
             .immutable()
-            .requires_features(&[
-                FeatureGate::new("PREROLL_VIEWS_OBJECTIVE").for_values(&["PREROLL_VIEWS"])
-            ]),
+            .requires_features(&[FeatureGate::new("PREROLL_VIEWS_OBJECTIVE").for_values(&["PREROLL_VIEWS"])]),
         FieldSpec::one_of("goal", GOALS),
-        FieldSpec::one_of("pay_by", PAY_BY).requires_features(&[FeatureGate::new(
-            "WEBSITE_CLICKS_CPM_BILLING",
-        )
-        .for_values(&["IMPRESSION"])
-        .only_if_field("objective", "WEBSITE_CLICKS")]),
+        FieldSpec::one_of("pay_by", PAY_BY).requires_features(&[FeatureGate::new("WEBSITE_CLICKS_CPM_BILLING")
+            .for_values(&["IMPRESSION"])
+            .only_if_field("objective", "WEBSITE_CLICKS")]),
         FieldSpec::one_of("bid_strategy", &["AUTO", "MAX", "TARGET"]),
         FieldSpec::new("placements", FieldKind::SomeOf(PLACEMENTS))
             .required()
@@ -86,30 +80,16 @@ pub static LINE_ITEM: Resource = Resource {
             .set_by_server()
             .hidden()
             .default_number(0),
-        FieldSpec::new("serves", FieldKind::Time)
-            .set_by_server()
-            .hidden(),
+        FieldSpec::new("serves", FieldKind::Time).set_by_server().hidden(),
         // It targets audiences, and none of them comes to enough people any more.
-        FieldSpec::new("unreached", FieldKind::Bool)
-            .set_by_server()
-            .hidden(),
+        FieldSpec::new("unreached", FieldKind::Bool).set_by_server().hidden(),
     ],
     filters: &[
         ListFilter::ids("campaign_ids", "campaign_id", &CAMPAIGN),
-        ListFilter::ids(
-            "funding_instrument_ids",
-            "funding_instrument_id",
-            &FUNDING_INSTRUMENT,
-        ),
+        ListFilter::ids("funding_instrument_ids", "funding_instrument_id", &FUNDING_INSTRUMENT),
         ListFilter::ids("line_item_ids", "id", &LINE_ITEM),
     ],
-    sort_fields: &[
-        BID_AMOUNT,
-        DAILY_BUDGET,
-        TOTAL_BUDGET,
-        "start_time",
-        "end_time",
-    ],
+    sort_fields: &[BID_AMOUNT, DAILY_BUDGET, TOTAL_BUDGET, "start_time", "end_time"],
     max_name_prefix: 255,
     has_drafts: true,
     max_batch_items: 40,
@@ -197,10 +177,7 @@ fn validate_objective_fields(change: &RecordChange) -> Result<(), AdsProblem> {
     let needs = |name: &'static str, why: &str| -> Result<(), AdsProblem> {
         let problem = AdsProblem {
             location: ProblemLocation::Parameter(name.into()),
-            ..AdsProblem::new(
-                "INCLUSIVE_PARAMETERS",
-                format!("{name} is needed for {why}"),
-            )
+            ..AdsProblem::new("INCLUSIVE_PARAMETERS", format!("{name} is needed for {why}"))
         };
         Err(problem)
     };
@@ -229,10 +206,8 @@ fn validate_objective_fields(change: &RecordChange) -> Result<(), AdsProblem> {
 fn validate_placements(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
     let placements = record.texts("placements");
-    let refuse = |message: String| {
-        Err(AdsProblem::invalid_attribute("placements", message)
-            .with_code("INVALID_PLACEMENT_TYPE"))
-    };
+    let refuse =
+        |message: String| Err(AdsProblem::invalid_attribute("placements", message).with_code("INVALID_PLACEMENT_TYPE"));
     if placements == ["TWITTER_PROFILE"] {
         return refuse("TWITTER_PROFILE needs another placement beside it".to_owned());
     }
@@ -257,11 +232,7 @@ fn validate_frequency_cap(change: &RecordChange) -> Result<(), AdsProblem> {
     if days.is_some_and(|days| ![1, 7, 30].contains(&days)) {
         let days = days.unwrap_or(0);
         let message = format!("Expected one of 1, 7, 30, got \"{days}\" for duration_in_days");
-        return Err(AdsProblem::invalid_parameter(
-            "duration_in_days",
-            days,
-            message,
-        ));
+        return Err(AdsProblem::invalid_parameter("duration_in_days", days, message));
     }
     if record.get("frequency_cap").is_none() {
         return Ok(());
@@ -274,10 +245,7 @@ fn validate_frequency_cap(change: &RecordChange) -> Result<(), AdsProblem> {
     if days.is_none() {
         let problem = AdsProblem {
             location: ProblemLocation::Parameter("duration_in_days".into()),
-            ..AdsProblem::new(
-                "INCLUSIVE_PARAMETERS",
-                "frequency_cap needs duration_in_days",
-            )
+            ..AdsProblem::new("INCLUSIVE_PARAMETERS", "frequency_cap needs duration_in_days")
         };
         return Err(problem);
     }
@@ -312,15 +280,10 @@ fn validate_campaign_limits(change: &RecordChange, campaign: &AdsRecord) -> Resu
 }
 
 /// What is advertised is somebody's whom the account may promote.
-fn validate_advertiser_user(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn validate_advertiser_user(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     const NAME: &str = "advertiser_user_id";
     let user = change.record.int(NAME).filter(|_| change.was_sent(NAME));
-    let Some(user) =
-        user.filter(|_| change.verb != ResourceVerb::Delete && change.changes_field(NAME))
-    else {
+    let Some(user) = user.filter(|_| change.verb != ResourceVerb::Delete && change.changes_field(NAME)) else {
         return Ok(());
     };
     if promotable_users::find_by_user(desk, base::UserId::new(user))?.is_some() {
@@ -333,10 +296,7 @@ fn validate_advertiser_user(
 }
 
 /// What follows from the campaign, the objective and the account.
-fn fill_defaults(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn fill_defaults(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
@@ -344,19 +304,14 @@ fn fill_defaults(
     if change.is_new() {
         let id = change.record.int("campaign_id").unwrap_or(0);
         let campaign = desk.require_record(&CAMPAIGN, id)?;
+        change.record.set("currency", campaign.text("currency").to_owned());
         change
             .record
-            .set("currency", campaign.text("currency").to_owned());
-        change.record.set(
-            "funding_instrument_id",
-            campaign.int("funding_instrument_id"),
-        );
+            .set("funding_instrument_id", campaign.int("funding_instrument_id"));
     }
     if change.record.get("advertiser_user_id").is_none() {
         let full = promotable_users::find_own_user(desk)?;
-        change
-            .record
-            .set("advertiser_user_id", full.map(base::Id::get));
+        change.record.set("advertiser_user_id", full.map(base::Id::get));
     }
     let record = &mut change.record;
     let usual = objective_rules(record.text("objective"));
@@ -406,10 +361,7 @@ fn update_serves_until(record: &mut AdsRecord) {
 }
 
 /// An account has only so many line items that are no drafts.
-fn enforce_line_item_limit(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn enforce_line_item_limit(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let counts = |record: &AdsRecord| !record.deleted && record.text("entity_status") != "DRAFT";
     let before = change.before.as_ref().is_some_and(counts);
     if change.verb == ResourceVerb::Delete || before || !counts(&change.record) {
@@ -426,10 +378,7 @@ fn enforce_line_item_limit(
 }
 
 /// Line items of a campaign have one objective and sell one product; there are only so many.
-fn validate_siblings(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn validate_siblings(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb != ResourceVerb::Create {
         return Ok(());
     }
@@ -440,14 +389,8 @@ fn validate_siblings(
         let message = format!("The campaign has {MAX_PER_CAMPAIGN} line items, which is its limit");
         return Err(AdsProblem::new("TOO_MANY_LINE_ITEMS", message).into());
     }
-    for (name, what) in [
-        ("objective", "objectives"),
-        ("product_type", "product types"),
-    ] {
-        if live
-            .iter()
-            .any(|item| item.text(name) != change.record.text(name))
-        {
+    for (name, what) in [("objective", "objectives"), ("product_type", "product types")] {
+        if live.iter().any(|item| item.text(name) != change.record.text(name)) {
             let message = format!(
                 "Line items with different {what} are not allowed under the same campaign \
                  (campaign_id={campaign})"
@@ -458,17 +401,11 @@ fn validate_siblings(
     Ok(())
 }
 
-fn validate_total_budget(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn validate_total_budget(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     campaigns::validate_total_covers_spend(desk, change, store::ledger::AdEntity::LineItem)
 }
 
-fn sync_apps_and_campaign(
-    desk: &mut AccountContext<'_, '_>,
-    change: &RecordChange,
-) -> Result<(), Error> {
+fn sync_apps_and_campaign(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     let record = &change.record;
     for (system, platform, name) in [
         ("Android", "1", "android_app_store_identifier"),
@@ -504,11 +441,7 @@ pub fn count_creatives(desk: &mut AccountContext<'_, '_>, id: i64) -> Result<(),
 }
 
 /// Notes whether a line item has nobody left whom it could be shown to.
-pub fn set_unreached(
-    desk: &mut AccountContext<'_, '_>,
-    id: i64,
-    unreached: bool,
-) -> Result<(), Error> {
+pub fn set_unreached(desk: &mut AccountContext<'_, '_>, id: i64, unreached: bool) -> Result<(), Error> {
     let Some(mut item) = desk.find_record(&LINE_ITEM, id)? else {
         return Ok(());
     };
@@ -522,11 +455,7 @@ pub fn set_unreached(
 }
 
 /// Adds a placement that follows from something else.
-pub fn add_placement(
-    desk: &mut AccountContext<'_, '_>,
-    item: &AdsRecord,
-    placement: &str,
-) -> Result<(), Error> {
+pub fn add_placement(desk: &mut AccountContext<'_, '_>, item: &AdsRecord, placement: &str) -> Result<(), Error> {
     if item.has("placements", placement) || item.has("placements", "ALL_ON_TWITTER") {
         return Ok(());
     }
@@ -542,11 +471,7 @@ pub fn add_placement(
 }
 
 /// Refuses line items that sell something else.
-pub fn require_product_type(
-    item: &AdsRecord,
-    products: &[&str],
-    what: &str,
-) -> Result<(), AdsProblem> {
+pub fn require_product_type(item: &AdsRecord, products: &[&str], what: &str) -> Result<(), AdsProblem> {
     if products.contains(&item.text("product_type")) {
         return Ok(());
     }

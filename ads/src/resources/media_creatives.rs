@@ -30,16 +30,10 @@ pub static MEDIA_CREATIVE: Resource = Resource {
         FieldSpec::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
             .set_by_server()
             .default_word("ACCEPTED"),
-        FieldSpec::reference("campaign_id", &CAMPAIGN)
-            .set_by_server()
-            .hidden(),
+        FieldSpec::reference("campaign_id", &CAMPAIGN).set_by_server().hidden(),
     ],
     filters: &[
-        ListFilter::new(
-            "campaign_id",
-            "campaign_id",
-            FieldKind::Reference(&CAMPAIGN, false),
-        ),
+        ListFilter::new("campaign_id", "campaign_id", FieldKind::Reference(&CAMPAIGN, false)),
         ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
         ListFilter::ids("media_creative_ids", "id", &MEDIA_CREATIVE),
     ],
@@ -62,10 +56,7 @@ fn validate_landing_url(change: &RecordChange, item: &AdsRecord) -> Result<(), A
     if clicks && change.record.get("landing_url").is_none() {
         let problem = AdsProblem {
             location: ProblemLocation::Parameter("landing_url".into()),
-            ..AdsProblem::new(
-                "MISSING_PARAMETER",
-                "landing_url is needed for WEBSITE_CLICKS",
-            )
+            ..AdsProblem::new("MISSING_PARAMETER", "landing_url is needed for WEBSITE_CLICKS")
         };
         return Err(problem);
     }
@@ -73,10 +64,7 @@ fn validate_landing_url(change: &RecordChange, item: &AdsRecord) -> Result<(), A
 }
 
 /// What is shown before videos goes into line items for that; pictures go into other apps.
-fn validate_creative_type(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn validate_creative_type(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
@@ -107,9 +95,6 @@ fn validate_creative_type(
     Ok(())
 }
 
-fn recount_creatives(
-    desk: &mut AccountContext<'_, '_>,
-    change: &RecordChange,
-) -> Result<(), Error> {
+fn recount_creatives(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     count_creatives(desk, change.record.int("line_item_id").unwrap_or(0))
 }

@@ -29,9 +29,7 @@ pub static LIBRARY_MEDIA: Resource = Resource {
     label: "media of the library",
     not_found: "MEDIA_NOT_FOUND",
     fields: &[
-        FieldSpec::new("media_key", FieldKind::MediaKey)
-            .required()
-            .immutable(),
+        FieldSpec::new("media_key", FieldKind::MediaKey).required().immutable(),
         NAME,
         FILE_NAME,
         TITLE,
@@ -115,10 +113,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .params(&[KEY]),
 ];
 
-fn list_media(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn list_media(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     let kind = given.text("media_type").map(str::to_owned);
     let term = given.text("q").unwrap_or_default().to_lowercase();
     if kind.is_none() && term.is_empty() {
@@ -134,10 +129,7 @@ fn list_media(
 /// Where a term is looked for.
 const SEARCHED_FIELDS: &[&str] = &["name", "title", "file_name", "description"];
 
-fn get_media(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn get_media(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let record = find_media(desk, given)?;
     render_answer(desk, &record)
@@ -155,10 +147,7 @@ fn find_media(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result
 }
 
 /// Takes a medium in; one that was there already is the same with what is said of it now.
-fn add_media(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn add_media(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let key = given.text("media_key").unwrap_or_default();
     let now = desk.now();
@@ -176,30 +165,21 @@ fn add_media(
     render_answer(desk, &record)
 }
 
-fn update_media(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn update_media(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let record = require_media(desk, given)?;
     let record = update(desk, &LIBRARY_MEDIA, record.id, given)?;
     render_answer(desk, &record)
 }
 
-fn remove_media(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn remove_media(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let record = require_media(desk, given)?;
     let record = delete(desk, &LIBRARY_MEDIA, record.id)?;
     render_answer(desk, &record)
 }
 
-fn require_media(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<AdsRecord, Error> {
+fn require_media(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<AdsRecord, Error> {
     let key = given.text("media_key").unwrap_or_default();
     let found = find_library_media(desk, key)?;
     found.ok_or_else(|| media_not_found("media_key", key).into())
@@ -213,10 +193,7 @@ pub fn media_not_found(parameter: &'static str, key: &str) -> AdsProblem {
 
 /// A medium of the library: what the account's own user uploaded or may use, unless it was
 /// removed.
-pub fn find_library_media(
-    desk: &mut AccountContext<'_, '_>,
-    key: &str,
-) -> Result<Option<AdsRecord>, Error> {
+pub fn find_library_media(desk: &mut AccountContext<'_, '_>, key: &str) -> Result<Option<AdsRecord>, Error> {
     let Some(medium) = find_uploaded_media(desk, key)? else {
         return Ok(None);
     };
@@ -256,19 +233,13 @@ fn add_to_library(desk: &mut AccountContext<'_, '_>, medium: &Media) -> Result<A
 }
 
 /// A medium is in a library once; one that was removed comes back as it was.
-fn find_duplicate(
-    desk: &mut AccountContext<'_, '_>,
-    record: &AdsRecord,
-) -> Result<Option<AdsRecord>, Error> {
+fn find_duplicate(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Option<AdsRecord>, Error> {
     let id = record.int("media_id").unwrap_or(0);
     let known = desk.list_records(&LIBRARY_MEDIA, "media_id", id)?;
     Ok(known.into_iter().next())
 }
 
-fn find_uploaded_media(
-    desk: &mut AccountContext<'_, '_>,
-    key: &str,
-) -> Result<Option<Media>, Error> {
+fn find_uploaded_media(desk: &mut AccountContext<'_, '_>, key: &str) -> Result<Option<Media>, Error> {
     let Some(id) = key.split_once('_').and_then(|(_, id)| Id::parse(id)) else {
         return Ok(None);
     };
@@ -300,9 +271,7 @@ fn validate_video_fields(change: &RecordChange) -> Result<(), AdsProblem> {
         return Ok(());
     }
     let sent = ["title", "description", "poster_media_key"];
-    let sent = sent
-        .into_iter()
-        .find(|name| change.record.get(name).is_some());
+    let sent = sent.into_iter().find(|name| change.record.get(name).is_some());
     sent.map_or(Ok(()), |name| {
         Err(AdsProblem::invalid_attribute(
             name,
@@ -311,15 +280,9 @@ fn validate_video_fields(change: &RecordChange) -> Result<(), AdsProblem> {
     })
 }
 
-fn validate_poster(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn validate_poster(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let key = change.record.text("poster_media_key").to_owned();
-    if key.is_empty()
-        || change.verb == ResourceVerb::Delete
-        || !change.changes_field("poster_media_key")
-    {
+    if key.is_empty() || change.verb == ResourceVerb::Delete || !change.changes_field("poster_media_key") {
         return Ok(());
     }
     if find_library_media(desk, &key)?.is_none() {
@@ -334,10 +297,7 @@ fn validate_poster(
 }
 
 /// What is in a library stays, as what is in a post does.
-fn sync_file_lifetime(
-    desk: &mut AccountContext<'_, '_>,
-    change: &RecordChange,
-) -> Result<(), Error> {
+fn sync_file_lifetime(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     let id = Id::new(change.record.int("media_id").unwrap_or(0));
     match change.verb {
         ResourceVerb::Create => media::add_post_uses(desk.tx, &[id])?,
@@ -365,17 +325,11 @@ fn still_image_url(desk: &AccountContext<'_, '_>, medium: &Media) -> Option<Stri
     Some(medium.preview_image_url.clone()).filter(|url| !url.is_empty())
 }
 
-fn render_answer(
-    desk: &mut AccountContext<'_, '_>,
-    record: &AdsRecord,
-) -> Result<OperationOutput, Error> {
+fn render_answer(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<OperationOutput, Error> {
     Ok(OperationOutput::from_json(render_record(desk, record)?))
 }
 
-fn render_records(
-    desk: &mut AccountContext<'_, '_>,
-    records: &[AdsRecord],
-) -> Result<Vec<String>, Error> {
+fn render_records(desk: &mut AccountContext<'_, '_>, records: &[AdsRecord]) -> Result<Vec<String>, Error> {
     let keys = records
         .iter()
         .flat_map(|record| [record.text("media_key"), record.text("poster_media_key")]);
@@ -388,10 +342,7 @@ fn render_records(
         if let Some(medium) = known.get(key) {
             members.extend(render_file(desk, record, medium, poster));
         }
-        for (name, at) in [
-            ("created_at", record.created_at),
-            ("updated_at", record.updated_at),
-        ] {
+        for (name, at) in [("created_at", record.created_at), ("updated_at", record.updated_at)] {
             members.insert(name.to_owned(), format_time(at).into());
         }
         members.insert("deleted".to_owned(), record.deleted.into());
@@ -414,10 +365,7 @@ fn render_file(
     let mut members = file_fields(medium, speech, record.deleted);
     let plays = medium.kind != "photo";
     members.insert("media_url".to_owned(), media_url(desk, medium).into());
-    members.insert(
-        "poster_media_url".to_owned(),
-        poster.filter(|_| plays).into(),
-    );
+    members.insert("poster_media_url".to_owned(), poster.filter(|_| plays).into());
     members
 }
 

@@ -7,9 +7,7 @@ use store::polls::{self, Poll, PollChoice};
 
 use crate::access::RequiredRole;
 use crate::account_context::AccountContext;
-use crate::declaration::{
-    DeleteMode, FeatureGate, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
-};
+use crate::declaration::{DeleteMode, FeatureGate, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
 use crate::field_kind::{FieldKind, format_time};
 use crate::record::AdsRecord;
 use crate::record_change::RecordChange;
@@ -39,9 +37,7 @@ pub static POLL_CARD: Resource = Resource {
         FieldSpec::one_of("card_type", &["TEXT_POLLS", "IMAGE_POLLS", "VIDEO_POLLS"])
             .set_by_server()
             .default_word("TEXT_POLLS"),
-        FieldSpec::new("uri", FieldKind::Long)
-            .set_by_server()
-            .hidden(),
+        FieldSpec::new("uri", FieldKind::Long).set_by_server().hidden(),
     ],
     filters: &[ListFilter::ids("card_ids", "id", &POLL_CARD)],
     max_name_prefix: 80,
@@ -64,12 +60,7 @@ pub static POLL_CARD: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-const CHOICES: [&str; 4] = [
-    "first_choice",
-    "second_choice",
-    "third_choice",
-    "fourth_choice",
-];
+const CHOICES: [&str; 4] = ["first_choice", "second_choice", "third_choice", "fourth_choice"];
 const MINUTE_MS: i64 = 60_000;
 
 fn validate_choices(change: &RecordChange) -> Result<(), AdsProblem> {
@@ -100,10 +91,7 @@ fn validate_choice_order(change: &RecordChange) -> Result<(), AdsProblem> {
 /// The poll itself opens with the card and goes with it.
 fn sync_poll(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let key = change.record.text("media_key").to_owned();
-    let keys: Vec<&str> = Some(key.as_str())
-        .filter(|key| !key.is_empty())
-        .into_iter()
-        .collect();
+    let keys: Vec<&str> = Some(key.as_str()).filter(|key| !key.is_empty()).into_iter().collect();
     if change.verb == ResourceVerb::Delete {
         polls::delete_standalone(desk.tx, change.record.int("uri").unwrap_or(0))?;
         return card_media::update_media_references(desk, &keys, &[]);
@@ -163,11 +151,7 @@ fn media_key(card: &AdsRecord) -> Option<&str> {
     Some(card.text("media_key")).filter(|key| !key.is_empty())
 }
 
-fn card_fields(
-    desk: &AccountContext<'_, '_>,
-    card: &AdsRecord,
-    known: &MediaByKey,
-) -> Vec<(&'static str, Value)> {
+fn card_fields(desk: &AccountContext<'_, '_>, card: &AdsRecord, known: &MediaByKey) -> Vec<(&'static str, Value)> {
     let mut all = vec![("start_time", Value::from(format_time(card.created_at)))];
     if card.deleted {
         return all;
@@ -202,10 +186,7 @@ fn card_fields(
         ("video_poster_url", card_media::poster_url(desk, media)),
         ("video_poster_width", width.into()),
         ("video_poster_height", height.into()),
-        (
-            "content_duration_seconds",
-            format!("{seconds}.{thousandths:03}").into(),
-        ),
+        ("content_duration_seconds", format!("{seconds}.{thousandths:03}").into()),
     ]);
     all
 }

@@ -34,8 +34,7 @@ pub const POST_TYPES: &[&str] = &["DRAFT", "PUBLISHED", "SCHEDULED"];
 const POST_TYPE: FieldSpec = FieldSpec::one_of("post_type", POST_TYPES)
     .legacy_name("tweet_type")
     .required();
-const POST_IDS: FieldSpec =
-    FieldSpec::new("post_ids", FieldKind::Longs(200)).legacy_name("tweet_ids");
+const POST_IDS: FieldSpec = FieldSpec::new("post_ids", FieldKind::Longs(200)).legacy_name("tweet_ids");
 /// Whether of an author only the id is shown.
 pub const TRIM_USER: FieldSpec = FieldSpec::new("trim_user", FieldKind::Bool).default_flag(false);
 
@@ -54,8 +53,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         CURSOR,
         FieldSpec::new("include_mentions_and_replies", FieldKind::Bool).default_flag(false),
         FieldSpec::text("name", 1, 80),
-        FieldSpec::one_of("timeline_type", &["ALL", "NULLCAST", "ORGANIC"])
-            .default_word("NULLCAST"),
+        FieldSpec::one_of("timeline_type", &["ALL", "NULLCAST", "ORGANIC"]).default_word("NULLCAST"),
         TRIM_USER,
         POST_IDS,
         FieldSpec::new("user_id", FieldKind::User),
@@ -97,10 +95,7 @@ pub struct PostWithAccountRecord {
 
 impl PostWithAccountRecord {
     /// What is not published yet, or not anywhere but in the sandbox, as the post it would be.
-    pub fn from_record(
-        desk: &mut AccountContext<'_, '_>,
-        record: AdsRecord,
-    ) -> Result<Self, Error> {
+    pub fn from_record(desk: &mut AccountContext<'_, '_>, record: AdsRecord) -> Result<Self, Error> {
         Ok(Self {
             post: compositions::to_post(desk, &record)?,
             kind: if std::ptr::eq(record.resource, &raw const DRAFT_POST) {
@@ -125,10 +120,7 @@ impl PostWithAccountRecord {
 }
 
 /// The resource whose records stand for posts of a kind; none where the platform has the posts.
-fn find_resource(
-    desk: &AccountContext<'_, '_>,
-    kind: &str,
-) -> Result<Option<&'static Resource>, Error> {
+fn find_resource(desk: &AccountContext<'_, '_>, kind: &str) -> Result<Option<&'static Resource>, Error> {
     Ok(match kind {
         "DRAFT" => Some(&DRAFT_POST),
         "SCHEDULED" => Some(&SCHEDULED_POST),
@@ -144,10 +136,7 @@ fn is_unpublished(record: &AdsRecord) -> bool {
     status.is_none() || record.text("scheduled_status") == "SCHEDULED"
 }
 
-fn list_posts(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn list_posts(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let user = match given.int("user_id") {
         Some(user) => UserId::new(user),
@@ -236,8 +225,7 @@ fn slice_page(
     let more = seen.len() > count;
     seen.truncate(count);
     let last = seen.last().filter(|_| more).map(|one| one.post.id.get());
-    let next =
-        last.map(|id| cursor::encode(&desk.cursor_key, &scope, &(OrderValue::Number(id), id)));
+    let next = last.map(|id| cursor::encode(&desk.cursor_key, &scope, &(OrderValue::Number(id), id)));
     Ok((seen, next))
 }
 
@@ -261,9 +249,7 @@ fn list_record_posts(
             _ => record.flag("nullcast"),
         };
         let own = record.int("user_id") == Some(user.get());
-        own && timeline
-            && is_unpublished(record)
-            && (answers || !record.text("text").starts_with('@'))
+        own && timeline && is_unpublished(record) && (answers || !record.text("text").starts_with('@'))
     };
     let (records, next) = listing::find_matching(desk, of, &name_prefix_params(given), &keeps)?;
     let mut seen = Vec::new();
@@ -274,18 +260,10 @@ fn list_record_posts(
 }
 
 /// Published posts that have a name, those that were named last first.
-fn list_named_posts(
-    desk: &mut AccountContext<'_, '_>,
-    user: UserId,
-    given: &ParsedParams,
-) -> Result<PostPage, Error> {
+fn list_named_posts(desk: &mut AccountContext<'_, '_>, user: UserId, given: &ParsedParams) -> Result<PostPage, Error> {
     let keeps = |record: &AdsRecord| record.int("user_id") == Some(user.get());
-    let (records, next) =
-        listing::find_matching(desk, &ACCOUNT_POST, &name_prefix_params(given), &keeps)?;
-    let ids: Vec<i64> = records
-        .iter()
-        .filter_map(|one| one.int("post_id"))
-        .collect();
+    let (records, next) = listing::find_matching(desk, &ACCOUNT_POST, &name_prefix_params(given), &keeps)?;
+    let ids: Vec<i64> = records.iter().filter_map(|one| one.int("post_id")).collect();
     let mut seen = find_by_ids(desk, "PUBLISHED", &ids)?;
     seen.retain(|one| matches_timeline(&one.post, given));
     Ok((seen, next))
@@ -363,13 +341,7 @@ pub fn render_posts(
             _ => author,
         };
         let viewer = Viewer::user(viewer);
-        statuses.extend(view::legacy_statuses_json(
-            desk.tx,
-            viewer,
-            posts,
-            form,
-            desk.site_url,
-        )?);
+        statuses.extend(view::legacy_statuses_json(desk.tx, viewer, posts, form, desk.site_url)?);
     }
     let speech = desk.caller.speech;
     let mut all = Vec::new();
@@ -388,9 +360,7 @@ fn advertiser_fields(one: &PostWithAccountRecord, speech: base::Vocabulary) -> M
     let said = one.account_record.as_ref();
     let text = |name: &str| -> Value {
         let said = said.filter(|said| said.resource.field(name).is_some());
-        said.and_then(|said| said.get(name))
-            .cloned()
-            .unwrap_or_default()
+        said.and_then(|said| said.get(name)).cloned().unwrap_or_default()
     };
     let at = said.filter(|said| said.resource.field("scheduled_at").is_some());
     let at = at.and_then(|said| said.time("scheduled_at"));
@@ -419,10 +389,7 @@ fn conversation_settings(reply: &str) -> String {
     }
 }
 
-fn name_post(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn name_post(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let id = given.int("post_id").unwrap_or(-1);
     let Some(one) = find_by_ids(desk, "PUBLISHED", &[id])?.pop() else {
@@ -452,15 +419,10 @@ fn name_post(
         trim_user: false,
     };
     let shown = render_posts(desk, vec![one], form)?;
-    Ok(OperationOutput::from_value(
-        shown.get(0).unwrap_or(&Value::Null),
-    ))
+    Ok(OperationOutput::from_value(shown.get(0).unwrap_or(&Value::Null)))
 }
 
-fn list_previews(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn list_previews(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let kind = given.text("post_type").unwrap_or_default();
     let asked = given.ints("post_ids");
@@ -471,12 +433,8 @@ fn list_previews(
     let name = ACCOUNT_POST.id.name_in(desk.caller.speech);
     let mut all = Vec::new();
     for id in asked.into_iter().filter(|id| found.contains(id)) {
-        let path = SignedPreview::new(desk, kind, id, post_preview::QUARTER_HOUR_MS)?
-            .signed_path(&desk.cursor_key);
-        let page = format!(
-            "<iframe class='tweet-preview' src='{}{path}'></iframe>",
-            desk.site_url
-        );
+        let path = SignedPreview::new(desk, kind, id, post_preview::QUARTER_HOUR_MS)?.signed_path(&desk.cursor_key);
+        let page = format!("<iframe class='tweet-preview' src='{}{path}'></iframe>", desk.site_url);
         all.push(json!({ name: id.to_string(), "preview": page }));
     }
     Ok(OperationOutput::from_value(&all.into()))

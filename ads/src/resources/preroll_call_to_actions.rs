@@ -43,10 +43,7 @@ fn validate_objective(_: &RecordChange, item: &AdsRecord) -> Result<(), AdsProbl
     Err(AdsProblem::invalid_attribute("line_item_id", message).with_code("INCOMPATIBLE_LINE_ITEM"))
 }
 
-fn validate_single_call_to_action(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn validate_single_call_to_action(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb != ResourceVerb::Create {
         return Ok(());
     }

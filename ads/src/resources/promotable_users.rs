@@ -21,11 +21,7 @@ pub static PROMOTABLE_USER: Resource = Resource {
         FieldSpec::new("user_id", FieldKind::User).immutable(),
         FieldSpec::new("promotable_user_type", FieldKind::Word(USER_TYPES)).immutable(),
     ],
-    filters: &[ListFilter::ids(
-        "promotable_user_ids",
-        "id",
-        &PROMOTABLE_USER,
-    )],
+    filters: &[ListFilter::ids("promotable_user_ids", "id", &PROMOTABLE_USER)],
     verbs: &[ResourceVerb::List, ResourceVerb::Get],
     ..Resource::DEFAULT
 };
@@ -36,11 +32,7 @@ const USER_TYPES: &[VocabularyWord] = &[
 ];
 
 /// Adds one: what an operator does after that user's consent.
-pub fn add(
-    desk: &mut AccountContext<'_, '_>,
-    user: UserId,
-    kind: &str,
-) -> Result<AdsRecord, Error> {
+pub fn add(desk: &mut AccountContext<'_, '_>, user: UserId, kind: &str) -> Result<AdsRecord, Error> {
     if let Some(known) = find_by_user(desk, user)? {
         return Ok(known);
     }
@@ -62,21 +54,14 @@ pub fn list_all(desk: &mut AccountContext<'_, '_>) -> Result<Vec<AdsRecord>, Err
 }
 
 /// A user as a promotable one of the account.
-pub fn find_by_user(
-    desk: &mut AccountContext<'_, '_>,
-    user: UserId,
-) -> Result<Option<AdsRecord>, Error> {
+pub fn find_by_user(desk: &mut AccountContext<'_, '_>, user: UserId) -> Result<Option<AdsRecord>, Error> {
     let all = list_all(desk)?;
-    Ok(all
-        .into_iter()
-        .find(|one| one.int("user_id") == Some(user.get())))
+    Ok(all.into_iter().find(|one| one.int("user_id") == Some(user.get())))
 }
 
 /// The account's own user.
 pub fn find_own_user(desk: &mut AccountContext<'_, '_>) -> Result<Option<UserId>, Error> {
     let all = list_all(desk)?;
-    let full = all
-        .into_iter()
-        .find(|one| one.text("promotable_user_type") == "FULL");
+    let full = all.into_iter().find(|one| one.text("promotable_user_type") == "FULL");
     Ok(full.and_then(|one| one.int("user_id")).map(UserId::new))
 }

@@ -22,9 +22,7 @@ pub static PROMOTED_ACCOUNT: Resource = Resource {
     not_found: "PROMOTED_ACCOUNT_NOT_FOUND",
     fields: &[
         FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
-        FieldSpec::new("user_id", FieldKind::User)
-            .required()
-            .immutable(),
+        FieldSpec::new("user_id", FieldKind::User).required().immutable(),
         FieldSpec::one_of("entity_status", &["ACTIVE"])
             .set_by_server()
             .default_word("ACTIVE"),
@@ -58,10 +56,7 @@ fn validate_product_type(_: &RecordChange, item: &AdsRecord) -> Result<(), AdsPr
 }
 
 /// The account's own user, if others may follow it.
-fn validate_user(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn validate_user(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
@@ -78,10 +73,7 @@ fn validate_user(
         .into())
 }
 
-fn validate_line_item_filter(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<(), Error> {
+fn validate_line_item_filter(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<(), Error> {
     if !given.has("line_item_ids") {
         return Ok(());
     }
@@ -97,19 +89,13 @@ fn validate_line_item_filter(
         .into())
 }
 
-fn find_duplicate(
-    desk: &mut AccountContext<'_, '_>,
-    record: &AdsRecord,
-) -> Result<Option<AdsRecord>, Error> {
+fn find_duplicate(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Option<AdsRecord>, Error> {
     let item = record.int("line_item_id").unwrap_or(0);
     let all = desk.list_records(&PROMOTED_ACCOUNT, "line_item_id", item)?;
     let same = |other: &AdsRecord| other.get("user_id") == record.get("user_id");
     Ok(all.into_iter().find(same))
 }
 
-fn recount_creatives(
-    desk: &mut AccountContext<'_, '_>,
-    change: &RecordChange,
-) -> Result<(), Error> {
+fn recount_creatives(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     count_creatives(desk, change.record.int("line_item_id").unwrap_or(0))
 }

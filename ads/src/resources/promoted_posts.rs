@@ -7,9 +7,7 @@ use store::posts::{self, Post, PostState};
 
 use crate::access::RequiredRole;
 use crate::account_context::AccountContext;
-use crate::declaration::{
-    AdsRateClass, CustomOperation, FieldSpec, ListFilter, Resource, ResourceVerb,
-};
+use crate::declaration::{AdsRateClass, CustomOperation, FieldSpec, ListFilter, Resource, ResourceVerb};
 use crate::engine::{create, ensure_valid_params, render_record_array};
 use crate::field_kind::FieldKind;
 use crate::output::OperationOutput;
@@ -43,8 +41,7 @@ pub static PROMOTED_POST: Resource = Resource {
     ],
     filters: &[
         ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
-        ListFilter::ids("promoted_post_ids", "id", &PROMOTED_POST)
-            .legacy_name("promoted_tweet_ids"),
+        ListFilter::ids("promoted_post_ids", "id", &PROMOTED_POST).legacy_name("promoted_tweet_ids"),
     ],
     verbs: &[ResourceVerb::List, ResourceVerb::Get, ResourceVerb::Delete],
     rate_class: AdsRateClass::High,
@@ -70,17 +67,10 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
         .required(),
 ])];
 
-fn promote_posts(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn promote_posts(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let item = desk.require_record(&LINE_ITEM, given.int("line_item_id").unwrap_or(-1))?;
-    require_product_type(
-        &item,
-        &["PROMOTED_POSTS", "PROMOTED_ACCOUNT"],
-        "promoted posts",
-    )?;
+    require_product_type(&item, &["PROMOTED_POSTS", "PROMOTED_ACCOUNT"], "promoted posts")?;
     let mut made = Vec::new();
     for id in given.ints("post_ids") {
         made.push(promote_post(desk, &item, PostId::new(id))?);
@@ -94,11 +84,7 @@ fn promote_posts(
 }
 
 /// Promotes one post, or finds that it is promoted already.
-pub fn promote_post(
-    desk: &mut AccountContext<'_, '_>,
-    item: &AdsRecord,
-    id: PostId,
-) -> Result<AdsRecord, Error> {
+pub fn promote_post(desk: &mut AccountContext<'_, '_>, item: &AdsRecord, id: PostId) -> Result<AdsRecord, Error> {
     let post = require_promotable(desk, item, id)?;
     let post = resolve_promoted_id(desk, post)?;
     let mut given = ParsedParams::default();
@@ -145,8 +131,7 @@ pub fn require_promotable(
         return Err(post_problem(id, "INVALID_TWEET", why));
     };
     let author = store::users::find_by_id(desk.tx, post.author_id)?;
-    let open = author
-        .is_some_and(|author| author.state == store::users::UserState::Active && !author.protected);
+    let open = author.is_some_and(|author| author.state == store::users::UserState::Active && !author.protected);
     let for_some = post.members_only || post.followers_only || post.repost_of_id.is_some();
     if !open || for_some {
         return Err(post_problem(id, "INVALID_TWEET", "is not public"));
@@ -161,10 +146,7 @@ pub fn require_promotable(
 }
 
 /// The live post with an id; of a repost by the account's own user, what it reposts.
-fn find_original_post(
-    desk: &mut AccountContext<'_, '_>,
-    id: PostId,
-) -> Result<Option<Post>, Error> {
+fn find_original_post(desk: &mut AccountContext<'_, '_>, id: PostId) -> Result<Option<Post>, Error> {
     let live = |post: &Post| post.state == PostState::Live;
     let Some(post) = posts::find_by_id(desk.tx, id)?.filter(live) else {
         return Ok(None);
@@ -179,10 +161,7 @@ fn find_original_post(
 
 /// The post that stands for another one: itself, or a repost of it by the account's own user,
 /// which is a real one, and promoted only (contract §8.11).
-fn resolve_promoted_id(
-    desk: &mut AccountContext<'_, '_>,
-    of: PromotablePost,
-) -> Result<i64, Error> {
+fn resolve_promoted_id(desk: &mut AccountContext<'_, '_>, of: PromotablePost) -> Result<i64, Error> {
     if !of.via_repost {
         return Ok(of.post.get());
     }
@@ -190,11 +169,7 @@ fn resolve_promoted_id(
         return account_posts::find_or_create_sandbox_repost(desk, of.post);
     }
     let Some(full) = promotable_users::find_own_user(desk)? else {
-        return Err(post_problem(
-            of.post,
-            "INVALID_TWEET",
-            "cannot be reposted by anyone",
-        ));
+        return Err(post_problem(of.post, "INVALID_TWEET", "cannot be reposted by anyone"));
     };
     let app = desk.caller.app.filter(|app| *app != CONSOLE_APP_ID);
     match network::reposts::repost_for_promotion(desk.tx, full, app, of.post) {
@@ -254,11 +229,10 @@ impl ContentTraits<'_> {
     /// Whether it is what a line item's objective is about.
     pub fn suits_line_item(self, item: &AdsRecord) -> bool {
         let (links, card) = (self.links, self.card);
-        let plays = self.media_keys.iter().any(|key| {
-            ["7_", "13_", "16_"]
-                .iter()
-                .any(|kind| key.starts_with(kind))
-        });
+        let plays = self
+            .media_keys
+            .iter()
+            .any(|key| ["7_", "13_", "16_"].iter().any(|kind| key.starts_with(kind)));
         match item.text("objective") {
             "WEBSITE_CLICKS" => links || card,
             "VIDEO_VIEWS" => plays || card,
@@ -269,19 +243,13 @@ impl ContentTraits<'_> {
     }
 }
 
-fn find_duplicate(
-    desk: &mut AccountContext<'_, '_>,
-    record: &AdsRecord,
-) -> Result<Option<AdsRecord>, Error> {
+fn find_duplicate(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Option<AdsRecord>, Error> {
     let item = record.int("line_item_id").unwrap_or(0);
     let all = desk.list_records(&PROMOTED_POST, "line_item_id", item)?;
     let same = |other: &AdsRecord| other.get("post_id") == record.get("post_id");
     Ok(all.into_iter().find(same))
 }
 
-fn recount_creatives(
-    desk: &mut AccountContext<'_, '_>,
-    change: &RecordChange,
-) -> Result<(), Error> {
+fn recount_creatives(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     count_creatives(desk, change.record.int("line_item_id").unwrap_or(0))
 }

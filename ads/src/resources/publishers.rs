@@ -48,10 +48,7 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
 .requires_role(RequiredRole::Anyone)
 .rate_limited(AdsRateClass::Low)];
 
-fn list_publishers(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn list_publishers(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let mut rows = Vec::new();
     for publisher in list_all(desk.tx)? {
@@ -77,16 +74,13 @@ pub fn render_publisher(publisher: &AdsRecord, user: &User) -> Value {
 /// All publishers, those of users included who are away.
 pub fn list_all(tx: &mut Tx<'_>) -> Result<Vec<AdsRecord>, Fault> {
     let rows = records::list_by_account(tx, PUBLISHER.name, SHARED_ACCOUNT_ID)?;
-    rows.iter()
-        .map(|row| AdsRecord::from_stored(&PUBLISHER, row))
-        .collect()
+    rows.iter().map(|row| AdsRecord::from_stored(&PUBLISHER, row)).collect()
 }
 
 /// A user as a publisher.
 pub fn find_by_user(tx: &mut Tx<'_>, user: UserId) -> Result<Option<AdsRecord>, Fault> {
     let row = records::find_by_id(tx, PUBLISHER.name, user.get())?;
-    row.map(|row| AdsRecord::from_stored(&PUBLISHER, &row))
-        .transpose()
+    row.map(|row| AdsRecord::from_stored(&PUBLISHER, &row)).transpose()
 }
 
 /// The user behind a publisher, if everybody may see what they post.
@@ -138,9 +132,7 @@ pub fn count_videos(
 
 /// Of each category of content: how many publishers showed a video in the last thirty days, and
 /// how many of their videos something was shown before.
-pub fn count_by_category(
-    desk: &mut AccountContext<'_, '_>,
-) -> Result<BTreeMap<String, (i64, i64)>, Fault> {
+pub fn count_by_category(desk: &mut AccountContext<'_, '_>) -> Result<BTreeMap<String, (i64, i64)>, Fault> {
     let all = list_all(desk.tx)?;
     let videos = count_videos(desk, all.iter().map(|one| one.id))?;
     let mut sums = BTreeMap::new();

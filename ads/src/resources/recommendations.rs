@@ -25,8 +25,7 @@ pub static RECOMMENDATION: Resource = Resource {
     label: "recommendation",
     fields: &[
         FieldSpec::reference("funding_instrument_id", &FUNDING_INSTRUMENT).set_by_server(),
-        FieldSpec::one_of("status", &["PENDING", "APPLIED", "EXPIRED", "DISMISSED"])
-            .set_by_server(),
+        FieldSpec::one_of("status", &["PENDING", "APPLIED", "EXPIRED", "DISMISSED"]).set_by_server(),
         FieldSpec::text("message", 1, 255).set_by_server(),
         FieldSpec::text("subject", 1, 64).set_by_server().hidden(),
         FieldSpec::new("changes", FieldKind::Shape(accept_any_shape))
@@ -83,30 +82,21 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .params(&[ID]),
 ];
 
-fn list_recommendations(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn list_recommendations(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     accounts::require_opt_in_feature(desk, "RECOMMENDATIONS")?;
     let account = desk.account_id()?;
     let mut open = Vec::new();
     for row in records::list_by_account(desk.tx, FUNDING_INSTRUMENT.name, account)? {
         let said = desk.list_visible_records(&RECOMMENDATION, "funding_instrument_id", row.id)?;
-        open.extend(
-            said.into_iter()
-                .filter(|one| one.text("status") == "PENDING"),
-        );
+        open.extend(said.into_iter().filter(|one| one.text("status") == "PENDING"));
     }
     let count = open.len();
     let answer = OperationOutput::from_json(render_record_array(desk, &open)?).as_last_page();
     Ok(answer.with_total_count(count))
 }
 
-fn get_recommendation(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn get_recommendation(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     accounts::require_opt_in_feature(desk, "RECOMMENDATIONS")?;
     let id = given.int("recommendation_id").unwrap_or(-1);
@@ -114,10 +104,7 @@ fn get_recommendation(
     let mut shown: Value = serde_json::from_str(&render_record(desk, &record)?).unwrap_or_default();
     if let Some(members) = shown.as_object_mut() {
         let changes = record.get("changes").cloned().unwrap_or_default();
-        members.insert(
-            "changes".to_owned(),
-            render_changes(changes, desk.caller.speech),
-        );
+        members.insert("changes".to_owned(), render_changes(changes, desk.caller.speech));
     }
     let mut answer = OperationOutput::from_value(&shown);
     answer.data_type = "recommendations";

@@ -7,16 +7,12 @@ use store::records;
 
 use crate::access::RequiredRole;
 use crate::account_context::AccountContext;
-use crate::declaration::{
-    CustomOperation, DeleteMode, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
-};
+use crate::declaration::{CustomOperation, DeleteMode, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
 use crate::field_kind::{FieldKind, IdFormat, format_time};
 use crate::record::AdsRecord;
 use crate::record_change::RecordChange;
 use crate::request::CONSOLE_APP_ID;
-use crate::resources::compositions::{
-    self, LIST_PARAMS, media_keys_field, text_field, validate_composition,
-};
+use crate::resources::compositions::{self, LIST_PARAMS, media_keys_field, text_field, validate_composition};
 use crate::resources::scheduled_promoted_posts::SCHEDULED_PROMOTED_POST;
 
 /// A post that is published later.
@@ -46,15 +42,11 @@ pub static SCHEDULED_POST: Resource = Resource {
             .legacy_name("tweet_id")
             .set_by_server(),
         // What the publisher goes by: when it looks at it, as long as it is to be published.
-        FieldSpec::new("due_at", FieldKind::Time)
-            .set_by_server()
-            .hidden(),
+        FieldSpec::new("due_at", FieldKind::Time).set_by_server().hidden(),
         FieldSpec::new("attempts", FieldKind::Int(0, 100))
             .set_by_server()
             .hidden(),
-        FieldSpec::new("app_id", FieldKind::Long)
-            .set_by_server()
-            .hidden(),
+        FieldSpec::new("app_id", FieldKind::Long).set_by_server().hidden(),
         FieldSpec::text("error", 0, 500).set_by_server().hidden(),
     ],
     filters: &[ListFilter::new("user_id", "user_id", FieldKind::User)],
@@ -100,10 +92,7 @@ const MAX_POSTS_PER_WINDOW: usize = 30;
 const WINDOW_MINUTES: i64 = 7;
 
 /// What was published, or was not, stays as it is.
-fn validate_still_scheduled(
-    _: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn validate_still_scheduled(_: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let before = change.before.as_ref();
     if before.is_some_and(|before| before.text("scheduled_status") != "SCHEDULED") {
         let message = "The post is not scheduled any longer";
@@ -115,19 +104,14 @@ fn validate_still_scheduled(
     Ok(())
 }
 
-fn validate_scheduled_at(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn validate_scheduled_at(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
     if change.is_new() {
         let app = desk.caller.app.filter(|app| *app != CONSOLE_APP_ID);
         let app = app.map(AppId::get);
-        change
-            .record
-            .set("app_id", app.map_or(Value::Null, Value::from));
+        change.record.set("app_id", app.map_or(Value::Null, Value::from));
     }
     if !change.changes_field("scheduled_at") {
         return Ok(());
@@ -147,9 +131,7 @@ fn validate_scheduled_at(
     }
     if is_crowded(desk, &change.record, at)? {
         let message = "No more than 30 posts of a user may be scheduled within 15 minutes";
-        return Err(wrong(message)
-            .with_code("SCHEDULED_TWEET_LIMIT_EXCEEDED")
-            .into());
+        return Err(wrong(message).with_code("SCHEDULED_TWEET_LIMIT_EXCEEDED").into());
     }
     change.record.set("scheduled_at", at);
     change.record.set("due_at", at);
@@ -157,18 +139,10 @@ fn validate_scheduled_at(
 }
 
 /// Whether as many posts as may be are scheduled around a minute.
-fn is_crowded(
-    desk: &mut AccountContext<'_, '_>,
-    record: &AdsRecord,
-    at: i64,
-) -> Result<bool, Error> {
+fn is_crowded(desk: &mut AccountContext<'_, '_>, record: &AdsRecord, at: i64) -> Result<bool, Error> {
     let mut count = 0;
     for minute in -WINDOW_MINUTES..=WINDOW_MINUTES {
-        let there = desk.list_visible_records(
-            &SCHEDULED_POST,
-            "due_at",
-            at.saturating_add(minute * MINUTE_MS),
-        )?;
+        let there = desk.list_visible_records(&SCHEDULED_POST, "due_at", at.saturating_add(minute * MINUTE_MS))?;
         let others = there
             .iter()
             .filter(|other| other.id != record.id && other.get("user_id") == record.get("user_id"));

@@ -31,12 +31,8 @@ pub static SCHEDULED_PROMOTED_POST: Resource = Resource {
     ],
     filters: &[
         ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
-        ListFilter::ids(
-            "scheduled_promoted_post_ids",
-            "id",
-            &SCHEDULED_PROMOTED_POST,
-        )
-        .legacy_name("scheduled_promoted_tweet_ids"),
+        ListFilter::ids("scheduled_promoted_post_ids", "id", &SCHEDULED_PROMOTED_POST)
+            .legacy_name("scheduled_promoted_tweet_ids"),
     ],
     verbs: &[
         ResourceVerb::List,
@@ -59,10 +55,7 @@ fn validate_product_type(_: &RecordChange, item: &AdsRecord) -> Result<(), AdsPr
 }
 
 /// Whether the post is still to come, and suits the line item.
-fn validate_scheduled_post(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn validate_scheduled_post(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let id = change.record.int("scheduled_post_id").unwrap_or(-1);
     let Some(post) = desk.find_record(&SCHEDULED_POST, id)? else {
         if change.verb == ResourceVerb::Delete {
@@ -94,10 +87,7 @@ fn validate_scheduled_post(
     Ok(())
 }
 
-fn find_duplicate(
-    desk: &mut AccountContext<'_, '_>,
-    record: &AdsRecord,
-) -> Result<Option<AdsRecord>, Error> {
+fn find_duplicate(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Option<AdsRecord>, Error> {
     let post = record.int("scheduled_post_id").unwrap_or(0);
     let all = desk.list_records(&SCHEDULED_PROMOTED_POST, "scheduled_post_id", post)?;
     let same = |other: &AdsRecord| other.get("line_item_id") == record.get("line_item_id");
@@ -106,19 +96,10 @@ fn find_duplicate(
 
 /// Promotes a post that was just published in the line items that wait for it. One that cannot
 /// take it any longer does not keep the others from it.
-pub fn promote_published_post(
-    desk: &mut AccountContext<'_, '_>,
-    scheduled: i64,
-    post: PostId,
-) -> Result<(), Error> {
-    for mut waiting in
-        desk.list_visible_records(&SCHEDULED_PROMOTED_POST, "scheduled_post_id", scheduled)?
-    {
+pub fn promote_published_post(desk: &mut AccountContext<'_, '_>, scheduled: i64, post: PostId) -> Result<(), Error> {
+    for mut waiting in desk.list_visible_records(&SCHEDULED_PROMOTED_POST, "scheduled_post_id", scheduled)? {
         let item = waiting.int("line_item_id").unwrap_or(-1);
-        let Some(item) = desk
-            .find_record(&LINE_ITEM, item)?
-            .filter(|item| !item.deleted)
-        else {
+        let Some(item) = desk.find_record(&LINE_ITEM, item)?.filter(|item| !item.deleted) else {
             continue;
         };
         let made = match promote_post(desk, &item, post) {

@@ -176,19 +176,14 @@ pub fn load_spending_resources(
     let day = AccountTimeZone::from_name(desk.account()?.record.text("timezone")).day_bounds(now);
     for entity in [AdEntity::Campaign, AdEntity::LineItem] {
         let kind = resource_name(entity);
-        let own: Vec<&AdsRecord> = records
-            .iter()
-            .filter(|one| one.resource.name == kind)
-            .collect();
+        let own: Vec<&AdsRecord> = records.iter().filter(|one| one.resource.name == kind).collect();
         let ids: Vec<i64> = own.iter().map(|record| record.id).collect();
         let spent = budget::load_spent(desk.tx, entity, &ids, day)?;
         let reached = own.iter().filter(|record| {
             let spent = spent.get(&record.id).copied().unwrap_or_default();
             budget::budget_limits(entity, record).are_exhausted(spent)
         });
-        means
-            .exhausted
-            .extend(reached.map(|record| (kind, record.id)));
+        means.exhausted.extend(reached.map(|record| (kind, record.id)));
     }
     Ok(means)
 }
@@ -211,12 +206,7 @@ impl DeliveryResources {
 }
 
 /// The state of a campaign.
-pub fn campaign_servability(
-    campaign: &AdsRecord,
-    approval: &str,
-    means: &DeliveryResources,
-    now: Time,
-) -> Servability {
+pub fn campaign_servability(campaign: &AdsRecord, approval: &str, means: &DeliveryResources, now: Time) -> Servability {
     let flights = parse_flights(campaign);
     let now = now.ms();
     let started = |flight: &LineItemFlight| flight.start.is_none_or(|start| start <= now);
@@ -231,9 +221,7 @@ pub fn campaign_servability(
     if campaign.text("entity_status") != "ACTIVE" {
         reasons.push("PAUSED_BY_ADVERTISER");
     }
-    let shows = flights
-        .iter()
-        .any(|flight| flight.complete && !flight.draft);
+    let shows = flights.iter().any(|flight| flight.complete && !flight.draft);
     if !shows || means.has_nothing_to_show(campaign) {
         reasons.push("INCOMPLETE");
     }

@@ -9,9 +9,7 @@ use store::records;
 use store::users::User;
 
 use crate::account_context::{AccountContext, record_not_found};
-use crate::declaration::{
-    AdsRateClass, FeatureGate, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
-};
+use crate::declaration::{AdsRateClass, FeatureGate, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
 use crate::engine;
 use crate::field_kind::FieldKind;
 use crate::option_catalog;
@@ -40,9 +38,7 @@ pub static TARGETING_CRITERION: Resource = Resource {
             .required()
             .immutable()
             .requires_features(TYPE_GATES),
-        FieldSpec::text("targeting_value", 1, 255)
-            .required()
-            .immutable(),
+        FieldSpec::text("targeting_value", 1, 255).required().immutable(),
         FieldSpec::one_of("operator_type", &["EQ", "NE", "GTE", "LT"])
             .immutable()
             .default_word("EQ"),
@@ -192,10 +188,7 @@ fn validate_operator(change: &RecordChange) -> Result<(), AdsProblem> {
 
 fn validate_value(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
-    validate_targeting_value(
-        record.text("targeting_type"),
-        record.text("targeting_value"),
-    )
+    validate_targeting_value(record.text("targeting_type"), record.text("targeting_value"))
 }
 
 /// Whether a value is one that a type of criteria may have.
@@ -231,15 +224,9 @@ pub fn validate_targeting_value(kind: &str, value: &str) -> Result<(), AdsProble
 /// Types whose criteria only go together.
 pub const BATCH_ONLY_TYPES: &[&str] = &["IAB_CATEGORY", "CONTENT_PUBLISHER_USER"];
 
-fn validate_batch_only(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn validate_batch_only(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let kind = change.record.text("targeting_type");
-    if change.verb == ResourceVerb::Delete
-        || desk.batch.is_some()
-        || !BATCH_ONLY_TYPES.contains(&kind)
-    {
+    if change.verb == ResourceVerb::Delete || desk.batch.is_some() || !BATCH_ONLY_TYPES.contains(&kind) {
         return Ok(());
     }
     let message = format!("Criteria of {kind} are made in a batch only");
@@ -248,10 +235,7 @@ fn validate_batch_only(
 }
 
 /// Options are those that are listed; campaigns and users are the account's own.
-fn validate_option(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn validate_option(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
@@ -260,10 +244,7 @@ fn validate_option(
     let own = match kind.strip_suffix("_LOOKALIKE").unwrap_or(&kind) {
         "CAMPAIGN_ENGAGEMENT" => &CAMPAIGN,
         "USER_ENGAGEMENT" => &PROMOTABLE_USER,
-        one if one == "LANGUAGE"
-            || one == "LIVE_TV_EVENT"
-            || option_catalog::OPTION_TYPES.contains(&one) =>
-        {
+        one if one == "LANGUAGE" || one == "LIVE_TV_EVENT" || option_catalog::OPTION_TYPES.contains(&one) => {
             if find_label(desk.tx, one, &value)?.is_some() {
                 return Ok(());
             }
@@ -282,10 +263,7 @@ fn validate_option(
 }
 
 /// Followers are targeted of the account's own user only.
-fn resolve_criterion_name(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn resolve_criterion_name(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
@@ -301,11 +279,7 @@ fn resolve_criterion_name(
 
 /// The user whom a criterion names, if its type names one: someone who is there, and where it is
 /// about followers the account's own.
-pub fn find_named_user(
-    desk: &mut AccountContext<'_, '_>,
-    kind: &str,
-    value: &str,
-) -> Result<Option<User>, Error> {
+pub fn find_named_user(desk: &mut AccountContext<'_, '_>, kind: &str, value: &str) -> Result<Option<User>, Error> {
     if !(kind.ends_with("OF_USER") || kind == "CONTENT_PUBLISHER_USER") {
         return Ok(None);
     }
@@ -333,10 +307,7 @@ fn max_criteria(kind: &str) -> i64 {
     }
 }
 
-fn enforce_criteria_limit(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn enforce_criteria_limit(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         desk.criteria_counts.clear();
         return Ok(());
@@ -351,12 +322,7 @@ fn enforce_criteria_limit(
     let item = record.int("line_item_id").unwrap_or(0);
     let alike = group_key(item, group);
     let value = record.text("targeting_value").to_lowercase();
-    let same = hash_key(&[
-        &item.to_string(),
-        &kind,
-        &value,
-        record.text("operator_type"),
-    ]);
+    let same = hash_key(&[&item.to_string(), &kind, &value, record.text("operator_type")]);
     change.record.set("same", same);
     change.record.set("alike", alike);
     let curated = line_item_curated_categories::find_by_line_item(desk, item)?.is_some();
@@ -394,19 +360,12 @@ pub fn group_key(item: i64, kind: &str) -> i64 {
 }
 
 /// The criteria of a kind at a line item.
-pub fn list_by_type(
-    desk: &mut AccountContext<'_, '_>,
-    item: i64,
-    kind: &str,
-) -> Result<Vec<AdsRecord>, Error> {
+pub fn list_by_type(desk: &mut AccountContext<'_, '_>, item: i64, kind: &str) -> Result<Vec<AdsRecord>, Error> {
     desk.list_visible_records(&TARGETING_CRITERION, "alike", group_key(item, kind))
 }
 
 /// Audiences are targeted that the account owns or may use, and that come to enough people.
-fn resolve_audience(
-    desk: &mut AccountContext<'_, '_>,
-    change: &mut RecordChange,
-) -> Result<(), Error> {
+fn resolve_audience(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let kind = change.record.text("targeting_type").to_owned();
     if change.verb == ResourceVerb::Delete || !kind.starts_with("CUSTOM_AUDIENCE") {
         return Ok(());
@@ -420,8 +379,7 @@ fn resolve_audience(
         "CUSTOM_AUDIENCE"
     };
     let item = change.record.int("line_item_id").unwrap_or(0);
-    let others =
-        desk.list_visible_records(&TARGETING_CRITERION, "alike", group_key(item, other))?;
+    let others = desk.list_visible_records(&TARGETING_CRITERION, "alike", group_key(item, other))?;
     if others.iter().any(|one| one.int("audience") == Some(id)) {
         let message = "A line item targets an audience or those who are like it, and not both";
         return Err(AdsProblem::invalid_attribute("targeting_value", message).into());
@@ -434,11 +392,7 @@ fn resolve_audience(
 }
 
 /// Targets a platform by what follows from something else, unless single devices of it are.
-pub fn add_platform(
-    desk: &mut AccountContext<'_, '_>,
-    item: i64,
-    platform: &str,
-) -> Result<(), Error> {
+pub fn add_platform(desk: &mut AccountContext<'_, '_>, item: i64, platform: &str) -> Result<(), Error> {
     for device in list_by_type(desk, item, "DEVICE")? {
         let value = device.text("targeting_value");
         if combination_rules::device_platform(desk, value)? == Some(platform) {
@@ -452,10 +406,7 @@ pub fn add_platform(
     engine::create(desk, &TARGETING_CRITERION, &given).map(|_| ())
 }
 
-fn refresh_audience_reach(
-    desk: &mut AccountContext<'_, '_>,
-    change: &RecordChange,
-) -> Result<(), Error> {
+fn refresh_audience_reach(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     let record = &change.record;
     if record.get("audience").is_none() {
         return Ok(());
@@ -480,10 +431,7 @@ fn location_type_fields(
     Ok(members)
 }
 
-fn find_duplicate(
-    desk: &mut AccountContext<'_, '_>,
-    record: &AdsRecord,
-) -> Result<Option<AdsRecord>, Error> {
+fn find_duplicate(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Option<AdsRecord>, Error> {
     let same = record.int("same").unwrap_or(0);
     let all = desk.list_visible_records(&TARGETING_CRITERION, "same", same)?;
     Ok(all.into_iter().next())

@@ -33,8 +33,8 @@ pub const PLATFORMS: &[(&str, &str)] = &[
     ("4", "Desktop"),
 ];
 const TV_MARKETS: &[&str] = &[
-    "fr-FR", "es-CL", "de-DE", "nl-NL", "en-US", "es-VE", "pt-BR", "es-MX", "es-CO", "en-GB",
-    "es-AR", "ja-JP", "en-CA", "es-ES", "it-IT", "es-US", "en-IE",
+    "fr-FR", "es-CL", "de-DE", "nl-NL", "en-US", "es-VE", "pt-BR", "es-MX", "es-CO", "en-GB", "es-AR", "ja-JP",
+    "en-CA", "es-ES", "it-IT", "es-US", "en-IE",
 ];
 /// Languages that posts are known to be in (ISO 639-1).
 const LANGUAGES: &[(&str, &str)] = &[
@@ -106,14 +106,7 @@ const LANGUAGES: &[(&str, &str)] = &[
     ("vi", "Vietnamese"),
     ("cy", "Welsh"),
 ];
-const LOCATION_TYPES: &[&str] = &[
-    "COUNTRIES",
-    "REGIONS",
-    "METROS",
-    "CITIES",
-    "CITY",
-    "POSTAL_CODES",
-];
+const LOCATION_TYPES: &[&str] = &["COUNTRIES", "REGIONS", "METROS", "CITIES", "CITY", "POSTAL_CODES"];
 
 const fn option_list(
     id: &'static str,
@@ -317,10 +310,7 @@ fn render_place(spot: &GeoPlace) -> Value {
 }
 
 /// Places: the built-in ones, and those that posts can be tagged with.
-fn list_locations(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn list_locations(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     let mut rows: Vec<Value> = gazetteer().all().iter().map(render_place).collect();
     let mut last = i64::MIN;
     loop {
@@ -363,24 +353,16 @@ fn location_type(kind: &str) -> Option<&'static str> {
     }
 }
 
-fn list_tv_markets(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn list_tv_markets(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     let rows = TV_MARKETS.iter().map(|locale| {
         let code = locale.split('-').nth(1).unwrap_or_default();
-        let name = gazetteer()
-            .find_country(code)
-            .map_or(code, |spot| spot.name);
+        let name = gazetteer().find_country(code).map_or(code, |spot| spot.name);
         json!({ "name": name, "country_code": code, "locale": locale })
     });
     paginate_rows(desk, given, rows.collect())
 }
 
-fn list_tv_shows(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn list_tv_shows(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     const MIN_USERS: u64 = 1_000;
     ensure_valid_params(given)?;
     let asked = given.text("locale").unwrap_or_default();
@@ -396,11 +378,7 @@ fn list_tv_shows(
         let mut row = option_row("TV_SHOW", &choice.value, &choice.name);
         let genre = choice.details.get("genre").cloned();
         set_member(&mut row, "genre", genre.unwrap_or(Value::Null));
-        let locales = choice
-            .detail_texts("locales")
-            .into_iter()
-            .map(parts)
-            .collect();
+        let locales = choice.detail_texts("locales").into_iter().map(parts).collect();
         set_member(&mut row, "locales", locales);
         let users = estimate_reach(desk, "TV_SHOW", &choice)?;
         set_member(&mut row, "estimated_users", users.max(MIN_USERS).into());
@@ -414,11 +392,7 @@ fn list_tv_shows(
 }
 
 /// How many active users an option comes to.
-fn estimate_reach(
-    desk: &mut AccountContext<'_, '_>,
-    kind: &str,
-    choice: &CatalogOption,
-) -> Result<u64, Error> {
+fn estimate_reach(desk: &mut AccountContext<'_, '_>, kind: &str, choice: &CatalogOption) -> Result<u64, Error> {
     let audience = TargetedAudience {
         criteria: vec![TargetingCriterion {
             kind: kind.to_owned(),
@@ -431,10 +405,7 @@ fn estimate_reach(
     Ok(evaluator.estimate(desk.tx, &audience)?.count)
 }
 
-fn list_events(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn list_events(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let kinds = given.texts("event_types");
     let countries = given.texts("country_codes");
@@ -449,9 +420,8 @@ fn list_events(
         let time = |name: &str| crate::field_kind::parse_time(text(name));
         let (begins, ends) = (time("start_time"), time("end_time"));
         let code = text("country_code");
-        let here = countries.is_empty()
-            || code.is_empty()
-            || countries.iter().any(|one| one.eq_ignore_ascii_case(code));
+        let here =
+            countries.is_empty() || code.is_empty() || countries.iter().any(|one| one.eq_ignore_ascii_case(code));
         let fits = kinds.iter().any(|kind| kind == text("event_type"))
             && here
             && ends.is_none_or(|ends| ends >= since)

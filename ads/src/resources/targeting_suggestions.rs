@@ -36,10 +36,7 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     FieldSpec::new("count", FieldKind::Int(1, 50)).default_number(30),
 ])];
 
-fn list_suggestions(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn list_suggestions(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let kind = given.text("suggestion_type").unwrap_or_default().to_owned();
     let values = given.texts("targeting_values");
@@ -58,10 +55,7 @@ fn list_suggestions(
 }
 
 /// What was written together with some keywords lately.
-fn suggest_keywords(
-    desk: &mut AccountContext<'_, '_>,
-    keywords: Vec<String>,
-) -> Result<Vec<String>, Error> {
+fn suggest_keywords(desk: &mut AccountContext<'_, '_>, keywords: Vec<String>) -> Result<Vec<String>, Error> {
     if let Some(empty) = keywords.iter().find(|text| !is_valid_keyword(text)) {
         let message = format!("\"{empty}\" holds no word, for targeting_values");
         return Err(AdsProblem::invalid_parameter("targeting_values", empty, message).into());
@@ -76,17 +70,12 @@ fn suggest_keywords(
     };
     let evaluator = desk.evaluator()?;
     let snapshot = evaluator.post_search()?.snapshot();
-    let related = evaluator
-        .insights
-        .find_related_keywords(desk.tx, &snapshot, &wanted)?;
+    let related = evaluator.insights.find_related_keywords(desk.tx, &snapshot, &wanted)?;
     Ok(related.to_vec())
 }
 
 /// Who is followed by those who follow some users.
-fn suggest_users(
-    desk: &mut AccountContext<'_, '_>,
-    values: &[String],
-) -> Result<Vec<String>, Error> {
+fn suggest_users(desk: &mut AccountContext<'_, '_>, values: &[String]) -> Result<Vec<String>, Error> {
     let mut ids = Vec::with_capacity(values.len());
     for value in values {
         let known = UserId::parse(value);

@@ -52,12 +52,8 @@ const FIELDS: &[FieldSpec] = &[
     FieldSpec::text("client_address_region", 1, 255),
     FieldSpec::text("client_address_street1", 1, 255),
     FieldSpec::text("client_address_street2", 1, 255),
-    FieldSpec::one_of("invoice_jurisdiction", &["LOI_SAPIN", "NONE", "NOT_SET"])
-        .default_word("NOT_SET"),
-    FieldSpec::one_of(
-        "tax_category",
-        &["BUSINESS_NO_VAT", "BUSINESS_WITH_VAT", "INDIVIDUAL"],
-    ),
+    FieldSpec::one_of("invoice_jurisdiction", &["LOI_SAPIN", "NONE", "NOT_SET"]).default_word("NOT_SET"),
+    FieldSpec::one_of("tax_category", &["BUSINESS_NO_VAT", "BUSINESS_WITH_VAT", "INDIVIDUAL"]),
     FieldSpec::text("tax_id", 1, 64),
     FieldSpec::text("tax_exemption_id", 1, 64),
 ];
@@ -104,27 +100,18 @@ fn validate_client(change: &RecordChange) -> Result<(), AdsProblem> {
         .into_iter()
         .find(|name| change.was_sent(name) && record.get(name).is_some())
     {
-        Some(name) => Err(AdsProblem::invalid_attribute(
-            name,
-            "Only an agency has a client",
-        )),
+        Some(name) => Err(AdsProblem::invalid_attribute(name, "Only an agency has a client")),
         None => Ok(()),
     }
 }
 
-fn get_tax_settings(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn get_tax_settings(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let record = load_settings(desk)?;
     Ok(render_settings(desk, &record))
 }
 
-fn update_tax_settings(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn update_tax_settings(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let record = load_settings(desk)?;
     if desk.find_record(&TAX_SETTINGS, record.id)?.is_none() {

@@ -18,10 +18,7 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     get_user_access,
 )];
 
-fn get_user_access(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn get_user_access(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let account = desk.account()?;
     let mut permissions = vec![Value::from(account.role.name())];

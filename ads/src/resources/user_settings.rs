@@ -29,9 +29,7 @@ pub static USER_SETTINGS: Resource = Resource {
         EXTENSION,
         TYPES,
         // When the next weekly letter is written.
-        FieldSpec::new("digest_at", FieldKind::Time)
-            .set_by_server()
-            .hidden(),
+        FieldSpec::new("digest_at", FieldKind::Time).set_by_server().hidden(),
     ],
     // Found by account and user.
     filters: &[crate::declaration::ListFilter::new(
@@ -83,16 +81,11 @@ fn validate_contact(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
     let email = record.text("notification_email");
     let parts = email.split_once('@');
-    let addressed = parts.is_some_and(|(name, host)| {
-        !name.is_empty() && host.contains('.') && !email.contains(char::is_whitespace)
-    });
+    let addressed = parts
+        .is_some_and(|(name, host)| !name.is_empty() && host.contains('.') && !email.contains(char::is_whitespace));
     if !email.is_empty() && !addressed {
         let message = format!("\"{email}\" is no e-mail address");
-        return Err(AdsProblem::invalid_parameter(
-            "notification_email",
-            email,
-            message,
-        ));
+        return Err(AdsProblem::invalid_parameter("notification_email", email, message));
     }
     let dials = |letter: char| letter.is_ascii_digit() || "+-() .".contains(letter);
     for name in ["contact_phone", "contact_phone_extension"] {
@@ -105,10 +98,7 @@ fn validate_contact(change: &RecordChange) -> Result<(), AdsProblem> {
     Ok(())
 }
 
-fn get_user_settings(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn get_user_settings(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let user = UserId::new(given.int("user_id").unwrap_or(0));
     if user != desk.caller.user && desk.account()?.role != AdsRole::Admin {
@@ -118,10 +108,7 @@ fn get_user_settings(
     Ok(render_settings(desk, &record))
 }
 
-fn update_user_settings(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
-) -> Result<OperationOutput, Error> {
+fn update_user_settings(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(given)?;
     let user = UserId::new(given.int("user_id").unwrap_or(0));
     // Nobody else's, not even for an administrator.

@@ -120,12 +120,10 @@ impl AuctionContext<'_> {
             // To have a place, a winner must be worth more than the first who has none, and that
             // one more than the last who has one.
             let above = if won { slots } else { slots.saturating_sub(1) };
-            held.bid_outcomes
-                .extend(bid_outcome(candidate, score(above), won, 1));
+            held.bid_outcomes.extend(bid_outcome(candidate, score(above), won, 1));
         }
         let last = score(slots.saturating_sub(1));
-        held.bid_outcomes
-            .extend(self.sample_losers(tx, rest, last)?);
+        held.bid_outcomes.extend(self.sample_losers(tx, rest, last)?);
         let next = scores.iter().copied().skip(1).chain(std::iter::once(0));
         let won = ranked.into_iter().zip(next).take(slots);
         held.winners
@@ -159,11 +157,7 @@ impl AuctionContext<'_> {
     }
 
     /// What a candidate shows to whoever looks; nothing where it may not.
-    fn choose_creative(
-        &self,
-        tx: &mut Tx<'_>,
-        candidate: &AuctionCandidate,
-    ) -> Result<Option<AdCreative>, Error> {
+    fn choose_creative(&self, tx: &mut Tx<'_>, candidate: &AuctionCandidate) -> Result<Option<AdCreative>, Error> {
         let (item, viewer) = (&candidate.item, self.request.viewer.user);
         if is_capped(item, &self.frequency_history, tx.now()) {
             return Ok(None);
@@ -175,12 +169,7 @@ impl AuctionContext<'_> {
         {
             return Ok(None);
         }
-        creatives::choose_creative(
-            &mut desk,
-            item,
-            viewer,
-            (self.rotation, &self.used_creatives),
-        )
+        creatives::choose_creative(&mut desk, item, viewer, (self.rotation, &self.used_creatives))
     }
 }
 

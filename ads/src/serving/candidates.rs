@@ -65,8 +65,7 @@ pub(super) fn find_candidates(
     let mut by_account: BTreeMap<i64, Vec<AdsRecord>> = BTreeMap::new();
     for row in &rows {
         let item = AdsRecord::from_stored(&LINE_ITEM, row)?;
-        if matches_placement(&item, placement) && item.time("start_time").is_none_or(|at| at <= now)
-        {
+        if matches_placement(&item, placement) && item.time("start_time").is_none_or(|at| at <= now) {
             by_account.entry(item.account_id).or_default().push(item);
         }
     }
@@ -113,11 +112,10 @@ pub(super) fn account_candidates(
     let day = AccountTimeZone::from_name(account.text("timezone")).day_bounds(now);
     let spent = load_spending(desk.tx, &campaigns, &items, day)?;
     let item_ids: Vec<i64> = items.iter().map(|item| item.id).collect();
-    let sums: HashMap<i64, MetricSums> =
-        ledger::total_sums_by_entity(desk.tx, AdEntity::LineItem, &item_ids)?
-            .into_iter()
-            .map(|(id, sums, _)| (id, sums))
-            .collect();
+    let sums: HashMap<i64, MetricSums> = ledger::total_sums_by_entity(desk.tx, AdEntity::LineItem, &item_ids)?
+        .into_iter()
+        .map(|(id, sums, _)| (id, sums))
+        .collect();
     let mut found = Vec::new();
     for item in items {
         let campaign = campaigns.get(&item.int("campaign_id").unwrap_or(0));
@@ -132,14 +130,8 @@ pub(super) fn account_candidates(
             budget_and_spent(AdEntity::Campaign, campaign, &spent),
             budget_and_spent(AdEntity::LineItem, &item, &spent),
         ];
-        let paced = [campaign, &item]
-            .iter()
-            .any(|record| record.flag("standard_delivery"));
-        if paced
-            && !purses
-                .iter()
-                .all(|purse| is_within_pace(*purse, &item, now, day))
-        {
+        let paced = [campaign, &item].iter().any(|record| record.flag("standard_delivery"));
+        if paced && !purses.iter().all(|purse| is_within_pace(*purse, &item, now, day)) {
             continue;
         }
         let sums = sums.get(&item.id).copied().unwrap_or_default();
@@ -185,16 +177,9 @@ fn load_spending(
     Ok(all)
 }
 
-fn budget_and_spent(
-    entity: AdEntity,
-    record: &AdsRecord,
-    spent: &SpentByEntity,
-) -> (BudgetLimits, BudgetSpent) {
+fn budget_and_spent(entity: AdEntity, record: &AdsRecord, spent: &SpentByEntity) -> (BudgetLimits, BudgetSpent) {
     let spent = spent.get(&(entity, record.id)).copied();
-    (
-        budget::budget_limits(entity, record),
-        spent.unwrap_or_default(),
-    )
+    (budget::budget_limits(entity, record), spent.unwrap_or_default())
 }
 
 /// Whether what was spent is no more than time that has passed, and an hour beyond, allows for.
@@ -242,8 +227,7 @@ pub(crate) fn expected_rate(item: &AdsRecord, sums: &MetricSums) -> i64 {
     };
     let happened = sums.get(paid_metric(item)).saturating_mul(MILLION);
     let shown = sums.get(Metric::Impressions);
-    (happened.saturating_add(usual * PRIOR_IMPRESSIONS) / (shown + PRIOR_IMPRESSIONS))
-        .clamp(1, MILLION)
+    (happened.saturating_add(usual * PRIOR_IMPRESSIONS) / (shown + PRIOR_IMPRESSIONS)).clamp(1, MILLION)
 }
 
 /// What is bid: what was set, or what is left divided by what may still happen.

@@ -85,9 +85,7 @@ fn creative_from_record(
         AdEntity::PromotedAccount => {
             let id = number("user_id");
             let user = store::users::find_by_id(desk.tx, UserId::new(id))?;
-            let open = user.is_some_and(|user| {
-                user.state == store::users::UserState::Active && !user.protected
-            });
+            let open = user.is_some_and(|user| user.state == store::users::UserState::Active && !user.protected);
             let known = match viewer {
                 Some(viewer) => store::follows::exists(desk.tx, viewer, UserId::new(id))?,
                 None => false,
@@ -104,10 +102,7 @@ fn creative_from_record(
                 return Ok(None);
             };
             shown.insert("account_media_id".to_owned(), media.formatted_id().into());
-            shown.insert(
-                "creative_type".to_owned(),
-                record.text("creative_type").into(),
-            );
+            shown.insert("creative_type".to_owned(), record.text("creative_type").into());
             shown.insert("media_url".to_owned(), media.text("media_url").into());
             shown.insert("landing_url".to_owned(), record.text("landing_url").into());
             (0, "media_creative_id")
@@ -123,11 +118,7 @@ fn creative_from_record(
 }
 
 /// Tags that the client is to call, and what a video calls to: the server calls nobody.
-fn add_tracking_tags(
-    desk: &mut AccountContext<'_, '_>,
-    item: &AdsRecord,
-    of: &mut AdCreative,
-) -> Result<(), Error> {
+fn add_tracking_tags(desk: &mut AccountContext<'_, '_>, item: &AdsRecord, of: &mut AdCreative) -> Result<(), Error> {
     let tags = desk.list_visible_records(&TRACKING_TAG, "line_item_id", item.id)?;
     let tags: Vec<Value> = tags
         .iter()

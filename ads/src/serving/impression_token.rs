@@ -149,13 +149,7 @@ mod tests {
         assert_eq!(AdImpression::decode(&key, &token), Some(one));
         assert_eq!(AdImpression::decode(&[8; 32], &token), None);
         let (body, tag) = token.split_once('.').unwrap();
-        for text in [
-            "",
-            ".",
-            body,
-            &format!("{body}A.{tag}"),
-            &format!("{body}."),
-        ] {
+        for text in ["", ".", body, &format!("{body}A.{tag}"), &format!("{body}.")] {
             assert_eq!(AdImpression::decode(&key, text), None, "{text}");
         }
     }

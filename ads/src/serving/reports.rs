@@ -20,11 +20,7 @@ pub const MAX_REPORTS: usize = 1000;
 fn is_reportable(kind: AdEventKind) -> bool {
     !matches!(
         kind,
-        AdEventKind::Like
-            | AdEventKind::Repost
-            | AdEventKind::Reply
-            | AdEventKind::Follow
-            | AdEventKind::PollVote
+        AdEventKind::Like | AdEventKind::Repost | AdEventKind::Reply | AdEventKind::Follow | AdEventKind::PollVote
     )
 }
 
@@ -67,8 +63,7 @@ impl ImpressionReport {
 
 fn parse(item: &Value, key: &[u8; 32], now: Time) -> Result<ImpressionReport, AdsProblem> {
     let word = |name: &'static str| item.get(name).filter(|value| !value.is_null());
-    let token = word("impression_token")
-        .ok_or_else(|| AdsProblem::missing_parameter("impression_token"))?;
+    let token = word("impression_token").ok_or_else(|| AdsProblem::missing_parameter("impression_token"))?;
     let impression = token
         .as_str()
         .and_then(|token| AdImpression::decode(key, token))
@@ -94,11 +89,7 @@ fn parse(item: &Value, key: &[u8; 32], now: Time) -> Result<ImpressionReport, Ad
     let from = impression.requested_at.plus_ms(-1000);
     if at < from || at > now.plus_ms(1000) || at > until || now > until.plus_ms(86_400_000) {
         let shown = Value::from(crate::field_kind::format_time(at));
-        return Err(invalid_member(
-            "at",
-            &shown,
-            "a time at which the token holds",
-        ));
+        return Err(invalid_member("at", &shown, "a time at which the token holds"));
     }
     Ok(ImpressionReport {
         impression,
@@ -114,9 +105,7 @@ fn impression_start(from: Time, now: Time) -> Time {
 /// Records reports; of each, whether it was new.
 pub fn record_reports(tx: &mut Tx<'_>, reports: &[ImpressionReport]) -> Result<Value, Error> {
     let ids: Vec<i64> = reports.iter().map(|one| one.impression.id).collect();
-    let known: HashSet<(i64, AdEventKind)> = ledger::event_kinds_by_impressions(tx, &ids)?
-        .into_iter()
-        .collect();
+    let known: HashSet<(i64, AdEventKind)> = ledger::event_kinds_by_impressions(tx, &ids)?.into_iter().collect();
     let shown = |id: i64| {
         let now = reports.iter();
         let mut now = now.filter(|one| one.kind == AdEventKind::Impression);
@@ -128,14 +117,8 @@ pub fn record_reports(tx: &mut Tx<'_>, reports: &[ImpressionReport]) -> Result<V
             return Err(AdsProblem::invalid_parameter("kind", one.kind.name(), message).into());
         }
     }
-    let events: Vec<LedgerEvent> = reports
-        .iter()
-        .map(|one| event_from_report(tx, one))
-        .collect();
-    let new: HashSet<i64> = record_events(tx, &events)?
-        .iter()
-        .map(|fact| fact.id)
-        .collect();
+    let events: Vec<LedgerEvent> = reports.iter().map(|one| event_from_report(tx, one)).collect();
+    let new: HashSet<i64> = record_events(tx, &events)?.iter().map(|fact| fact.id).collect();
     let told: Vec<Value> = events
         .iter()
         .map(|event| {

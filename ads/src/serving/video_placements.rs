@@ -37,9 +37,9 @@ pub(super) fn fits_video_placement(
     };
     let criteria = desk.list_visible_records(&TARGETING_CRITERION, "line_item_id", item.id)?;
     let of = |kind: &str, operator: &str| -> Vec<&str> {
-        let all = criteria.iter().filter(|one| {
-            one.text("targeting_type") == kind && one.text("operator_type") == operator
-        });
+        let all = criteria
+            .iter()
+            .filter(|one| one.text("targeting_type") == kind && one.text("operator_type") == operator);
         all.map(|one| one.text("targeting_value")).collect()
     };
     let name = author.to_string();
@@ -48,9 +48,7 @@ pub(super) fn fits_video_placement(
     }
     let content = publisher.texts("content_category_ids");
     let covers = |asked: &[&str]| {
-        let sets = content
-            .iter()
-            .filter_map(|id| categories::content_iab_categories(id));
+        let sets = content.iter().filter_map(|id| categories::content_iab_categories(id));
         let mut sets = sets.filter(|set| !set.is_empty());
         sets.any(|set| set.iter().all(|one| asked.contains(one)))
     };
@@ -66,11 +64,7 @@ pub(super) fn fits_video_placement(
 }
 
 /// Whether the line item's set of publishers holds one; nothing where it has no set.
-fn is_in_curated_set(
-    desk: &mut AccountContext<'_, '_>,
-    item: &AdsRecord,
-    author: i64,
-) -> Result<Option<bool>, Error> {
+fn is_in_curated_set(desk: &mut AccountContext<'_, '_>, item: &AdsRecord, author: i64) -> Result<Option<bool>, Error> {
     let Some(link) = line_item_curated_categories::find_by_line_item(desk, item.id)? else {
         return Ok(None);
     };

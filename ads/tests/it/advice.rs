@@ -57,8 +57,7 @@ fn item_of(recommendation: &Value) -> &str {
 fn one_is_open_and_ends_when_it_is_followed_over_turned_down_or_overtaken() {
     on_each_engine(async |world| {
         let shop = Shop::open(&world, "ana").await;
-        shop.subscribe(&world, MAIL, "PERFORMANCE_IMPROVEMENT")
-            .await;
+        shop.subscribe(&world, MAIL, "PERFORMANCE_IMPROVEMENT").await;
         let campaign = shop.campaign(&world).await;
         let item = shop.item(&world, &campaign, "150000").await;
         let other = shop.item(&world, &campaign, "150000").await;
@@ -156,15 +155,10 @@ async fn dismiss(world: &World, shop: &Shop, one: &Value) {
 fn what_fails_in_the_middle_is_said_once_and_by_one() {
     on_each_engine(async |world| {
         let shop = Shop::open(&world, "ana").await;
-        shop.subscribe(&world, MAIL, "PERFORMANCE_IMPROVEMENT")
-            .await;
+        shop.subscribe(&world, MAIL, "PERFORMANCE_IMPROVEMENT").await;
         let quiet = Shop::open(&world, "ben").await;
-        quiet
-            .subscribe(&world, "ben@shop.example", "ACCOUNT_PERFORMANCE")
-            .await;
-        let item = shop
-            .item(&world, &shop.campaign(&world).await, "150000")
-            .await;
+        quiet.subscribe(&world, "ben@shop.example", "ACCOUNT_PERFORMANCE").await;
+        let item = shop.item(&world, &shop.campaign(&world).await, "150000").await;
         auctions(&world, &item, 200_000, (50, 1)).await;
         let id = shop.instrument;
         let (looks, fails, again) = (world.adviser(), world.adviser(), world.adviser());
@@ -196,10 +190,7 @@ fn what_fails_in_the_middle_is_said_once_and_by_one() {
         let open = open(&world, &shop).await.unwrap();
         assert!(text.contains(open["message"].as_str().unwrap()), "{text}");
         assert!(text.contains(open["id"].as_str().unwrap()), "{text}");
-        assert_eq!(
-            open["message"],
-            "Bid won 1% of the auctions of the last 7 days"
-        );
+        assert_eq!(open["message"], "Bid won 1% of the auctions of the last 7 days");
         assert_eq!(world.letters("ben@shop.example").await.len(), 0);
     });
 }

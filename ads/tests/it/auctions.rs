@@ -25,16 +25,12 @@ async fn shown(world: &World, viewer: i64) -> String {
         video_post_id: None,
     };
     let evaluator = Arc::clone(&world.evaluator);
-    let look = move |tx: &mut Tx<'_>| {
-        serving::serve_ads(tx, (&evaluator, &AdsConfig::default()), &[0; 32], &ask)
-    };
+    let look = move |tx: &mut Tx<'_>| serving::serve_ads(tx, (&evaluator, &AdsConfig::default()), &[0; 32], &ask);
     let served = world.store.read(look).await.unwrap();
     let bids = served.bid_outcomes;
     // One more than is shown, and eight of the others at most.
     assert!(bids.len() <= 10, "{bids:?}");
-    world
-        .write(move |tx| serving::record_bid_outcomes(tx, &bids))
-        .await;
+    world.write(move |tx| serving::record_bid_outcomes(tx, &bids)).await;
     let item = &served.answer["data"][0]["line_item_id"];
     item.as_str().unwrap().to_owned()
 }

@@ -30,10 +30,7 @@ async fn volume(world: &World, wanted: &InsightsQuery, step_ms: i64) -> Vec<u64>
 #[test]
 fn each_bucket_holds_what_was_written_in_it() {
     on_each_engine(async |world| {
-        let (ana, ben) = (
-            world.user("ana".to_owned()).await,
-            world.user("ben".to_owned()).await,
-        );
+        let (ana, ben) = (world.user("ana".to_owned()).await, world.user("ben".to_owned()).await);
         let begin = world.clock.now();
         world.say(ana, "A cargo bike and another bike").await;
         world.pass(HOUR_MS);
@@ -71,13 +68,9 @@ fn each_bucket_holds_what_was_written_in_it() {
         let share = move |tx: &mut store::Tx<'_>| network::reposts::repost(tx, ana, None, first);
         world.write(share).await;
         assert_eq!(of(&["bike"], &[]).await, [1, 1, 1]);
-        world
-            .write(move |tx| network::users::suspend(tx, ana))
-            .await;
+        world.write(move |tx| network::users::suspend(tx, ana)).await;
         assert_eq!(of(&["bike"], &[]).await, [0, 1, 1]);
-        world
-            .write(move |tx| network::users::restore(tx, ana))
-            .await;
+        world.write(move |tx| network::users::restore(tx, ana)).await;
         assert_eq!(of(&["bike"], &[]).await, [1, 1, 1]);
     });
 }
@@ -86,12 +79,7 @@ fn each_bucket_holds_what_was_written_in_it() {
 fn a_country_is_that_of_the_place_or_of_who_writes() {
     on_each_engine(async |world| {
         let mut people = Vec::new();
-        for (name, home) in [
-            ("ana", "Lisboa"),
-            ("ben", "Portugal"),
-            ("cem", "Paris"),
-            ("dee", ""),
-        ] {
+        for (name, home) in [("ana", "Lisboa"), ("ben", "Portugal"), ("cem", "Paris"), ("dee", "")] {
             let user = world.user(name.to_owned()).await;
             world.live_at(user, home).await;
             people.push(user);
@@ -103,10 +91,7 @@ fn a_country_is_that_of_the_place_or_of_who_writes() {
             kind: "city".to_owned(),
             ..NewPlace::default()
         };
-        let (here, there) = (
-            place("00000000000000aa", "PT"),
-            place("00000000000000bb", "FR"),
-        );
+        let (here, there) = (place("00000000000000aa", "PT"), place("00000000000000bb", "FR"));
         world
             .write(move |tx| {
                 network::places::create(tx, &here)?;
@@ -129,9 +114,7 @@ fn a_country_is_that_of_the_place_or_of_who_writes() {
                 place_id: id.to_owned(),
                 ..NewPost::default()
             };
-            world
-                .write(move |tx| network::posts::create(tx, &by, &new))
-                .await;
+            world.write(move |tx| network::posts::create(tx, &by, &new)).await;
         };
         from(people[3], "00000000000000aa", "a bike by the river").await;
         from(people[0], "00000000000000bb", "bike tour abroad").await;
@@ -150,10 +133,7 @@ fn a_country_is_that_of_the_place_or_of_who_writes() {
         assert_eq!(count("ES").await, [0]);
         world.live_at(people[3], "Madrid, Spain").await;
         assert_eq!(count("ES").await, [1]);
-        assert_eq!(
-            volume(&world, &wanted(&["bike"], begin, end), DAY_MS).await,
-            [6]
-        );
+        assert_eq!(volume(&world, &wanted(&["bike"], begin, end), DAY_MS).await, [6]);
     });
 }
 
@@ -209,9 +189,7 @@ fn what_comes_with_keywords_is_told_and_kept_for_five_minutes() {
 
         // The same within five minutes; the figures are never kept.
         for (number, user) in users.iter().enumerate() {
-            world
-                .say(*user, &format!("coffee and croissants {number}"))
-                .await;
+            world.say(*user, &format!("coffee and croissants {number}")).await;
         }
         world.pass(1);
         let later = InsightsQuery {
@@ -223,16 +201,9 @@ fn what_comes_with_keywords_is_told_and_kept_for_five_minutes() {
         assert_eq!(volume, [26]);
         world.pass(300_000);
         let (_, anew) = world.insights(&later, DAY_MS).await;
-        assert_eq!(
-            anew.first().map(String::as_str),
-            Some("croissants"),
-            "{anew:?}"
-        );
+        assert_eq!(anew.first().map(String::as_str), Some("croissants"), "{anew:?}");
         // Where nothing is written there is nothing to tell but what trends.
         let nothing = wanted(&["zzzz"], begin, world.clock.now());
-        assert_eq!(
-            world.insights(&nothing, DAY_MS).await,
-            (vec![0], Vec::new())
-        );
+        assert_eq!(world.insights(&nothing, DAY_MS).await, (vec![0], Vec::new()));
     });
 }

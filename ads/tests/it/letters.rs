@@ -43,16 +43,9 @@ async fn shown(world: &World, item: &str, at: Time, number: i64) {
 
 async fn write_due(world: &World) -> usize {
     let mut written = 0;
-    while let Some(id) = world
-        .store
-        .read(|tx| Ok(ads::emails::due_digest(tx)?))
-        .await
-        .unwrap()
-    {
+    while let Some(id) = world.store.read(|tx| Ok(ads::emails::due_digest(tx)?)).await.unwrap() {
         let site = world.adviser().site;
-        world
-            .write(move |tx| ads::emails::queue_digest(tx, &site, id))
-            .await;
+        world.write(move |tx| ads::emails::queue_digest(tx, &site, id)).await;
         written += 1;
     }
     written
@@ -71,17 +64,8 @@ async fn stats(world: &World, shop: &Shop, campaign: &str, from: &str, to: &str)
     ];
     let stats = shop.call(world, "GET", "stats/A", &params).await;
     let metrics = &stats["data"][0]["id_data"][0]["metrics"];
-    let names = [
-        "impressions",
-        "engagements",
-        "clicks",
-        "billed_charge_local_micro",
-    ];
-    names.map(|name| {
-        metrics[name][0]
-            .as_i64()
-            .unwrap_or_else(|| panic!("{stats}"))
-    })
+    let names = ["impressions", "engagements", "clicks", "billed_charge_local_micro"];
+    names.map(|name| metrics[name][0].as_i64().unwrap_or_else(|| panic!("{stats}")))
 }
 
 #[test]
@@ -111,10 +95,7 @@ fn a_week_is_told_once_with_the_figures_of_the_interface() {
         assert_eq!(write_due(&world).await, 0, "the week is not over");
         world.clock.set(next);
         // What fails before it is written whole leaves nothing behind.
-        let id = world
-            .store
-            .read(|tx| Ok(ads::emails::due_digest(tx)?))
-            .await;
+        let id = world.store.read(|tx| Ok(ads::emails::due_digest(tx)?)).await;
         let (id, site) = (id.unwrap().unwrap(), world.adviser().site);
         let cut = world.store.write(move |tx| {
             ads::emails::queue_digest(tx, &site, id)?;
@@ -124,9 +105,7 @@ fn a_week_is_told_once_with_the_figures_of_the_interface() {
         assert_eq!(world.letters(MAIL).await.len(), 0);
         assert_eq!(write_due(&world).await, 1);
         let site = world.adviser().site;
-        world
-            .write(move |tx| ads::emails::queue_digest(tx, &site, id))
-            .await;
+        world.write(move |tx| ads::emails::queue_digest(tx, &site, id)).await;
         let letters = world.letters(MAIL).await;
         let [(subject, text)] = letters.as_slice() else {
             panic!("{letters:?}");
@@ -143,19 +122,14 @@ fn a_week_is_told_once_with_the_figures_of_the_interface() {
         ] {
             assert!(text.contains(line), "{text}");
         }
-        let row = format!(
-            "- Spring ({campaign}): 3 impressions, 3 engagements, 3 clicks, 0.370368 USD\n"
-        );
+        let row = format!("- Spring ({campaign}): 3 impressions, 3 engagements, 3 clicks, 0.370368 USD\n");
         assert!(text.contains(&row), "{text}");
         // After three weeks of silence one letter is written, of the last of them.
         world.pass(22 * DAY);
         assert_eq!(write_due(&world).await, 1);
         let letters = world.letters(MAIL).await;
         assert_eq!(letters.len(), 2);
-        assert_eq!(
-            letters[0].0,
-            "Shop of ana on Town: 2026-06-22 to 2026-06-28"
-        );
+        assert_eq!(letters[0].0, "Shop of ana on Town: 2026-06-22 to 2026-06-28");
         assert!(letters[0].1.contains("Nothing was shown.\n"));
     });
 }
@@ -165,8 +139,7 @@ fn who_does_not_ask_or_may_not_know_is_told_nothing() {
     on_each_engine(async |world| {
         let shop = Shop::open(&world, "ana").await;
         shop.subscribe(&world, MAIL, "ACCOUNT_PERFORMANCE").await;
-        shop.subscribe(&world, MAIL, "PERFORMANCE_IMPROVEMENT")
-            .await;
+        shop.subscribe(&world, MAIL, "PERFORMANCE_IMPROVEMENT").await;
         world.pass(8 * DAY);
         assert_eq!(write_due(&world).await, 0);
         shop.subscribe(&world, MAIL, "ACCOUNT_PERFORMANCE").await;

@@ -64,9 +64,7 @@ fn related_keywords_widen_an_audience() {
         }
         for number in 0..6 {
             let other = world.user(format!("other{number}")).await;
-            world
-                .say(other, &format!("A helmet of wool, {number}"))
-                .await;
+            world.say(other, &format!("A helmet of wool, {number}")).await;
             world.say(other, &format!("It rains, {number}")).await;
         }
         assert_eq!(open(&world, &shop).await, None, "not for three days");
@@ -82,10 +80,7 @@ fn related_keywords_widen_an_audience() {
             .iter()
             .map(|one| one["params"]["targeting_value"].as_str().unwrap())
             .collect();
-        assert!(
-            words.contains(&"helmet") && !words.contains(&"bike"),
-            "{words:?}"
-        );
+        assert!(words.contains(&"helmet") && !words.contains(&"bike"), "{words:?}");
         assert_eq!(
             new[0]["params"],
             json!({
@@ -95,8 +90,7 @@ fn related_keywords_widen_an_audience() {
         );
         // As they stand, they are items of a batch.
         let (first, rest) = new.split_first().unwrap();
-        shop.batch(&world, "targeting_criteria", json!([first]))
-            .await;
+        shop.batch(&world, "targeting_criteria", json!([first])).await;
         if !rest.is_empty() {
             world.advise_on(shop.instrument, false).await;
             let half = one(&world, &shop, found["id"].as_str().unwrap()).await;
@@ -133,11 +127,7 @@ fn what_keeps_most_out_may_go() {
             })]
         );
         shop.batch(&world, "targeting_criteria", json!(new)).await;
-        assert_eq!(
-            open(&world, &shop).await,
-            None,
-            "there is nothing left to widen"
-        );
+        assert_eq!(open(&world, &shop).await, None, "there is nothing left to widen");
         let done = one(&world, &shop, found["id"].as_str().unwrap()).await;
         assert_eq!(done["status"], "APPLIED");
     });
@@ -146,10 +136,7 @@ fn what_keeps_most_out_may_go() {
 #[test]
 fn what_spends_or_was_paused_is_left_alone() {
     on_each_engine(async |world| {
-        let (busy, slow) = (
-            Shop::open(&world, "ana").await,
-            Shop::open(&world, "ben").await,
-        );
+        let (busy, slow) = (Shop::open(&world, "ana").await, Shop::open(&world, "ben").await);
         let mut busiest = String::new();
         for (shop, word) in [(&busy, "kayak"), (&slow, "canoe")] {
             let item = about(&world, shop, word).await;
@@ -201,10 +188,7 @@ async fn spend(world: &World, item: &str, amount: i64) {
                 id: tx.next_id::<()>().get(),
                 impression_id: 1,
             };
-            record_events(
-                tx,
-                &[event(AdEventKind::Impression), event(AdEventKind::UrlClick)],
-            )?;
+            record_events(tx, &[event(AdEventKind::Impression), event(AdEventKind::UrlClick)])?;
             Ok(())
         })
         .await;

@@ -83,9 +83,7 @@ fn each_is_admitted_whom_the_estimate_counts() {
             let (user, other, post) = (*dice.pick(&users), *dice.pick(&users), *dice.pick(&posts));
             match dice.roll(4) {
                 0 => {
-                    world
-                        .write(move |tx| network::likes::like(tx, user, post))
-                        .await;
+                    world.write(move |tx| network::likes::like(tx, user, post)).await;
                 }
                 1 if user != other => {
                     world
@@ -137,16 +135,12 @@ fn each_is_admitted_whom_the_estimate_counts() {
                         .await;
                 }
                 2 => {
-                    world
-                        .live_at(user, ["Lisboa", "Lyon", ""][dice.roll(3)])
-                        .await;
+                    world.live_at(user, ["Lisboa", "Lyon", ""][dice.roll(3)]).await;
                 }
                 3 => world.pass(601_000),
                 4 if user != users[0] => {
                     let first = users[0];
-                    world
-                        .write(move |tx| network::blocks::block(tx, user, first))
-                        .await;
+                    world.write(move |tx| network::blocks::block(tx, user, first)).await;
                 }
                 _ => {}
             }
@@ -170,9 +164,7 @@ fn every_type_reaches_whom_the_world_says() {
     on_each_engine(async |world| {
         let users = people(&world, 10).await;
         let last = users[9];
-        let [a, b, c, d, e, f, ..] = users[..] else {
-            panic!()
-        };
+        let [a, b, c, d, e, f, ..] = users[..] else { panic!() };
         let is = async |wanted: &[UserId], criteria: Vec<TargetingCriterion>| {
             let all = audience(criteria);
             let found = world.admitted(&all, &users).await;
@@ -203,9 +195,7 @@ fn every_type_reaches_whom_the_world_says() {
 
         let post = world.say(e, "Two cargo bikes, one helmet").await;
         world.say(f, "cargo bike").await;
-        world
-            .write(move |tx| network::likes::like(tx, d, post))
-            .await;
+        world.write(move |tx| network::likes::like(tx, d, post)).await;
         is(&[d, e, f], one("BROAD_KEYWORD", "bike")).await;
         is(&[f], one("BROAD_KEYWORD", "+bike")).await;
         is(&[f], one("PHRASE_KEYWORD", "Cargo Bike")).await;
@@ -235,27 +225,18 @@ fn every_type_reaches_whom_the_world_says() {
         is(&[e, users[8]], one("INTEREST", "17003")).await;
 
         // The language of most posts.
-        world
-            .say(f, "O comboio da manhã chegou outra vez muito atrasado")
-            .await;
-        world
-            .say(f, "Não há pão fresco na padaria da esquina hoje")
-            .await;
+        world.say(f, "O comboio da manhã chegou outra vez muito atrasado").await;
+        world.say(f, "Não há pão fresco na padaria da esquina hoje").await;
         is(&[f], one("LANGUAGE", "pt")).await;
 
         // What nothing is known of is not asked for.
         let unknown = audience(vec![followers.clone(), criterion("GENDER", "1", Eq)]);
         let estimate = world.estimate(&unknown).await;
         assert_eq!(estimate.count, 3);
-        assert_eq!(
-            estimate.ignored_types.into_iter().collect::<Vec<_>>(),
-            ["GENDER"]
-        );
+        assert_eq!(estimate.ignored_types.into_iter().collect::<Vec<_>>(), ["GENDER"]);
 
         // Whoever blocks the advertiser, is suspended, or has not been there for long is not reached.
-        world
-            .write(move |tx| network::blocks::block(tx, b, last))
-            .await;
+        world.write(move |tx| network::blocks::block(tx, b, last)).await;
         let blocked = TargetedAudience {
             advertiser: Some(last),
             criteria: vec![followers.clone()],
@@ -330,9 +311,6 @@ fn browsers_and_similar_tastes_tell() {
             follow(&world, *user, other).await;
         }
         let similar = audience(vec![criterion("SIMILAR_TO_FOLLOWERS_OF_USER", brand, Eq)]);
-        assert_eq!(
-            world.admitted(&similar, &users).await,
-            users[6..11].to_vec()
-        );
+        assert_eq!(world.admitted(&similar, &users).await, users[6..11].to_vec());
     });
 }

@@ -56,13 +56,7 @@ impl Shop {
     }
 
     /// Does what an operation below `accounts/…` does; its answer.
-    pub(crate) async fn call(
-        &self,
-        world: &World,
-        method: &str,
-        path: &str,
-        pairs: &[(&str, &str)],
-    ) -> Value {
+    pub(crate) async fn call(&self, world: &World, method: &str, path: &str, pairs: &[(&str, &str)]) -> Value {
         let account = self.account.formatted_id();
         let path = path.replacen('A', &format!("accounts/{account}"), 1);
         let request = request(self.owner, method, &format!("/12/{path}"), pairs, None);
@@ -125,21 +119,12 @@ impl Shop {
     /// The owner hears of these things.
     pub(crate) async fn subscribe(&self, world: &World, email: &str, types: &str) {
         let path = format!("A/user_settings/{}", self.owner);
-        let params = [
-            ("notification_email", email),
-            ("subscribe_email_types", types),
-        ];
+        let params = [("notification_email", email), ("subscribe_email_types", types)];
         self.call(world, "PUT", &path, &params).await;
     }
 }
 
-fn request(
-    user: UserId,
-    method: &str,
-    path: &str,
-    pairs: &[(&str, &str)],
-    json: Option<Value>,
-) -> (AdsRequest, bool) {
+fn request(user: UserId, method: &str, path: &str, pairs: &[(&str, &str)], json: Option<Value>) -> (AdsRequest, bool) {
     let mut all = ads::operations().iter();
     let (operation, ids) = all
         .find_map(|one| {
@@ -178,10 +163,7 @@ fn ids_of(shape: &'static str, path: &str) -> Option<Vec<(&'static str, String)>
     }
     let mut ids = Vec::new();
     for (known, part) in shape.split('/').zip(path.split('/')) {
-        match known
-            .strip_prefix('{')
-            .and_then(|name| name.strip_suffix('}'))
-        {
+        match known.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
             Some(name) => ids.push((name, part.to_owned())),
             None if known == part => {}
             None => return None,

@@ -38,10 +38,7 @@ fn ages_and_genders_are_those_that_people_told_on_that_day() {
             let value = if kind == "AGE" { "AGE_OVER_13" } else { "1" };
             let estimate = world.estimate(&one(kind, value)).await;
             assert_eq!(estimate.count, 4);
-            assert_eq!(
-                estimate.ignored_types.into_iter().collect::<Vec<_>>(),
-                [kind]
-            );
+            assert_eq!(estimate.ignored_types.into_iter().collect::<Vec<_>>(), [kind]);
         }
         // It is the first of June 2026.
         tell(&world, young, "2001-06-02", "female").await;
@@ -50,17 +47,9 @@ fn ages_and_genders_are_those_that_people_told_on_that_day() {
         world.pass(60_000);
         let is = async |kind: &str, value: &str, wanted: &[UserId]| {
             let asked = one(kind, value);
-            assert_eq!(
-                world.admitted(&asked, &users).await,
-                wanted,
-                "{kind} {value}"
-            );
+            assert_eq!(world.admitted(&asked, &users).await, wanted, "{kind} {value}");
             let estimate = world.estimate(&asked).await;
-            assert_eq!(
-                estimate.count,
-                u64::try_from(wanted.len()).unwrap(),
-                "{kind} {value}"
-            );
+            assert_eq!(estimate.count, u64::try_from(wanted.len()).unwrap(), "{kind} {value}");
             assert!(estimate.ignored_types.is_empty());
         };
         is("AGE", "AGE_13_TO_24", &[young]).await;
@@ -91,14 +80,8 @@ fn devices_and_versions_are_those_of_the_last_session() {
             users.push(world.user(format!("signed{number}")).await);
         }
         for (user, agent) in [
-            (
-                users[0],
-                "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X)",
-            ),
-            (
-                users[1],
-                "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X)",
-            ),
+            (users[0], "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X)"),
+            (users[1], "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X)"),
             (users[2], "Mozilla/5.0 (Linux; Android 15; Pixel 9) Mobile"),
             (users[3], "Mozilla/5.0 (X11; Linux x86_64)"),
         ] {
@@ -123,12 +106,7 @@ fn devices_and_versions_are_those_of_the_last_session() {
             ("DEVICE", "d1", "iPhone", "{}"),
             ("DEVICE", "d2", "pixel 9", "{}"),
             ("DEVICE", "d3", "Pixel 10", "{}"),
-            (
-                "PLATFORM_VERSION",
-                "v1",
-                "iOS 18",
-                r#"{"number":"18","os_type":"IOS"}"#,
-            ),
+            ("PLATFORM_VERSION", "v1", "iOS 18", r#"{"number":"18","os_type":"IOS"}"#),
             (
                 "PLATFORM_VERSION",
                 "v2",

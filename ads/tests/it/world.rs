@@ -4,9 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use ads::evaluator::{
-    AudienceEstimate, CriterionOperator, Evaluator, TargetedAudience, TargetingCriterion,
-};
+use ads::evaluator::{AudienceEstimate, CriterionOperator, Evaluator, TargetedAudience, TargetingCriterion};
 use ads::gazetteer::gazetteer;
 use base::encryption::{Keyring, MasterKey};
 use base::{Clock, PostId, Rng, Time, UserId};
@@ -101,9 +99,7 @@ impl World {
             username,
             ..NewUser::default()
         };
-        self.write(move |tx| network::users::create(tx, &new))
-            .await
-            .id
+        self.write(move |tx| network::users::create(tx, &new)).await.id
     }
 
     pub(crate) async fn say(&self, author: UserId, text: &str) -> PostId {
@@ -116,9 +112,7 @@ impl World {
             text: text.to_owned(),
             ..NewPost::default()
         };
-        self.write(move |tx| network::posts::create(tx, &by, &new))
-            .await
-            .id
+        self.write(move |tx| network::posts::create(tx, &by, &new)).await.id
     }
 
     pub(crate) async fn live_at(&self, user: UserId, location: &str) {
@@ -126,10 +120,8 @@ impl World {
             location: Some(location.to_owned()),
             ..ProfileChanges::default()
         };
-        self.write(move |tx| {
-            network::profiles::update(tx, &AuditActor::user(user, ""), user, &edit)
-        })
-        .await;
+        self.write(move |tx| network::profiles::update(tx, &AuditActor::user(user, ""), user, &edit))
+            .await;
     }
 
     /// Everything that was written can be found, and the log tells of it: other tests on the same
@@ -155,11 +147,7 @@ impl World {
     }
 
     /// Those of some users whom an audience admits.
-    pub(crate) async fn admitted(
-        &self,
-        audience: &TargetedAudience,
-        users: &[UserId],
-    ) -> Vec<UserId> {
+    pub(crate) async fn admitted(&self, audience: &TargetedAudience, users: &[UserId]) -> Vec<UserId> {
         self.settled().await;
         let (evaluator, audience) = (Arc::clone(&self.evaluator), audience.clone());
         let users = users.to_vec();
@@ -178,19 +166,13 @@ impl World {
 
 impl World {
     /// How much is written, and what comes with it.
-    pub(crate) async fn insights(
-        &self,
-        wanted: &InsightsQuery,
-        step_ms: i64,
-    ) -> (Vec<u64>, Vec<String>) {
+    pub(crate) async fn insights(&self, wanted: &InsightsQuery, step_ms: i64) -> (Vec<u64>, Vec<String>) {
         self.settled().await;
         let (evaluator, wanted) = (Arc::clone(&self.evaluator), wanted.clone());
         let snapshot = self.search.snapshot();
         let read = move |tx: &mut store::Tx<'_>| {
             let volume = network::insights::count_volume(tx, &snapshot, &wanted, step_ms)?;
-            let related = evaluator
-                .insights
-                .find_related_keywords(tx, &snapshot, &wanted)?;
+            let related = evaluator.insights.find_related_keywords(tx, &snapshot, &wanted)?;
             Ok((volume, related.to_vec()))
         };
         self.store.read(read).await.unwrap()
@@ -205,11 +187,7 @@ impl World {
     }
 }
 
-pub(crate) fn criterion(
-    kind: &str,
-    value: impl ToString,
-    operator: CriterionOperator,
-) -> TargetingCriterion {
+pub(crate) fn criterion(kind: &str, value: impl ToString, operator: CriterionOperator) -> TargetingCriterion {
     TargetingCriterion {
         kind: kind.to_owned(),
         value: value.to_string(),

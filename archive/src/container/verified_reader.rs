@@ -32,22 +32,13 @@ impl Read for VerifiedReader {
         if count == 0 {
             return match (self.remaining, self.crc.sum() == self.expected_crc) {
                 (0, true) => Ok(0),
-                (0, false) => Err(io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "the checksum is wrong",
-                )),
-                _ => Err(io::Error::new(
-                    io::ErrorKind::UnexpectedEof,
-                    "shorter than declared",
-                )),
+                (0, false) => Err(io::Error::new(io::ErrorKind::InvalidData, "the checksum is wrong")),
+                _ => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "shorter than declared")),
             };
         }
         let taken = u64::try_from(count).unwrap_or(u64::MAX);
         let Some(left) = self.remaining.checked_sub(taken) else {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                "longer than declared",
-            ));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "longer than declared"));
         };
         self.remaining = left;
         self.crc.update(into.get(..count).unwrap_or_default());

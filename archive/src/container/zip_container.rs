@@ -123,9 +123,7 @@ fn seek_to_data(file: &mut File, header_at: u64) -> std::io::Result<()> {
     file.read_exact(&mut header)?;
     let [.., n0, n1, e0, e1] = header;
     if !header.starts_with(b"PK\x03\x04") {
-        return Err(std::io::Error::other(
-            "the zip holds no file where its directory says",
-        ));
+        return Err(std::io::Error::other("the zip holds no file where its directory says"));
     }
     let names = u64::from(u16::from_le_bytes([n0, n1])) + u64::from(u16::from_le_bytes([e0, e1]));
     file.seek(SeekFrom::Start(header_at + LOCAL_HEADER + names))?;

@@ -56,10 +56,7 @@ struct RawParticipantsChange<'a> {
 
 impl RawConversation<'_> {
     /// What happened in the conversation, as far as it can be kept: names and reactions are not.
-    pub(crate) fn append_events(
-        &self,
-        records: &mut Vec<ArchiveRecord>,
-    ) -> Result<(), ElementError> {
+    pub(crate) fn append_events(&self, records: &mut Vec<ArchiveRecord>) -> Result<(), ElementError> {
         if self.conversation_id.is_empty() {
             return Err(ElementError::unreadable("a conversation without an id"));
         }
@@ -116,10 +113,7 @@ impl RawMessage<'_> {
 
 impl RawParticipantsChange<'_> {
     fn to_message(&self, happening: ConversationEventKind) -> Option<ArchivedMessage> {
-        let all = self
-            .user_ids
-            .iter()
-            .chain(self.participants_snapshot.iter());
+        let all = self.user_ids.iter().chain(self.participants_snapshot.iter());
         let mut people: Vec<i64> = all.filter_map(|id| id.0).collect();
         people.sort_unstable();
         people.dedup();

@@ -1,8 +1,8 @@
 //! From the text of one element to its records.
 
 use super::{
-    ConversionContext, ElementError, RawAccount, RawConversation, RawDeletedHeader, RawLike,
-    RawListInfo, RawNote, RawProfile, RawRelation, WrappedPost,
+    ConversionContext, ElementError, RawAccount, RawConversation, RawDeletedHeader, RawLike, RawListInfo, RawNote,
+    RawProfile, RawRelation, WrappedPost,
 };
 use crate::data_types::ReadableDataType;
 use crate::{ArchiveRecord, ArchivedDeletion, ArchivedNote, UserRelation};
@@ -33,8 +33,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for SingleEntry<T> {
                 entry.map(|(_, value)| value).ok_or_else(missing)
             }
         }
-        from.deserialize_map(SingleEntryVisitor(PhantomData))
-            .map(SingleEntry)
+        from.deserialize_map(SingleEntryVisitor(PhantomData)).map(SingleEntry)
     }
 }
 
@@ -60,22 +59,14 @@ pub(crate) fn convert_element(
         ..UserRelation::default()
     };
     records.push(match kind {
-        ReadableDataType::Account => {
-            ArchiveRecord::Account(parse_single_entry::<RawAccount<'_>>(json)?.to_account()?)
-        }
-        ReadableDataType::Profile => {
-            ArchiveRecord::Profile(parse_single_entry::<RawProfile<'_>>(json)?.to_profile())
-        }
+        ReadableDataType::Account => ArchiveRecord::Account(parse_single_entry::<RawAccount<'_>>(json)?.to_account()?),
+        ReadableDataType::Profile => ArchiveRecord::Profile(parse_single_entry::<RawProfile<'_>>(json)?.to_profile()),
         ReadableDataType::Note => ArchiveRecord::NoteTweet(parse_note(json)?.0),
-        ReadableDataType::Post => {
-            ArchiveRecord::Post(Box::new(WrappedPost::parse_post(json)?.to_post(around)?))
+        ReadableDataType::Post => ArchiveRecord::Post(Box::new(WrappedPost::parse_post(json)?.to_post(around)?)),
+        ReadableDataType::DeletedPost => ArchiveRecord::DeletedPost(convert_deleted_post(json, around)?),
+        ReadableDataType::DeletedHeader => {
+            ArchiveRecord::DeletedPost(parse_single_entry::<RawDeletedHeader<'_>>(json)?.to_deleted_post()?)
         }
-        ReadableDataType::DeletedPost => {
-            ArchiveRecord::DeletedPost(convert_deleted_post(json, around)?)
-        }
-        ReadableDataType::DeletedHeader => ArchiveRecord::DeletedPost(
-            parse_single_entry::<RawDeletedHeader<'_>>(json)?.to_deleted_post()?,
-        ),
         ReadableDataType::Follower => ArchiveRecord::Follow(UserRelation {
             from: Some(tie()?),
             ..UserRelation::default()
@@ -83,9 +74,7 @@ pub(crate) fn convert_element(
         ReadableDataType::Following => ArchiveRecord::Follow(to(tie()?)),
         ReadableDataType::Block => ArchiveRecord::Block(to(tie()?)),
         ReadableDataType::Mute => ArchiveRecord::Mute(to(tie()?)),
-        ReadableDataType::Like => {
-            ArchiveRecord::Like(parse_single_entry::<RawLike<'_>>(json)?.to_like()?)
-        }
+        ReadableDataType::Like => ArchiveRecord::Like(parse_single_entry::<RawLike<'_>>(json)?.to_like()?),
         ReadableDataType::Conversation => {
             return parse_single_entry::<RawConversation<'_>>(json)?.append_events(records);
         }
@@ -98,10 +87,7 @@ pub(crate) fn convert_element(
     Ok(())
 }
 
-fn convert_deleted_post(
-    json: &str,
-    around: ConversionContext<'_>,
-) -> Result<ArchivedDeletion, ElementError> {
+fn convert_deleted_post(json: &str, around: ConversionContext<'_>) -> Result<ArchivedDeletion, ElementError> {
     let raw = WrappedPost::parse_post(json)?;
     Ok(ArchivedDeletion {
         id: raw

@@ -123,9 +123,7 @@ impl RawMedia<'_> {
             &self.media_url_https
         };
         let size = self.sizes.as_ref().and_then(|sizes| sizes.large.as_ref());
-        let pixels = |number: Option<LenientNumber>| {
-            number.and_then(|n| u32::try_from(n.0?).ok()).unwrap_or(0)
-        };
+        let pixels = |number: Option<LenientNumber>| number.and_then(|n| u32::try_from(n.0?).ok()).unwrap_or(0);
         let film = self.video_info.as_ref();
         let variants = film.map(|film| film.variants.iter().map(RawVariant::to_variant).collect());
         ArchivedMedia {

@@ -5,8 +5,8 @@ use super::entities::{RawMention, RawUrl};
 use crate::lenient::{LenientList, LenientNumber, LenientText};
 use crate::text::{TextDraft, unescape_entities};
 use crate::{
-    ArchivedAccount, ArchivedDeletion, ArchivedLike, ArchivedList, ArchivedListRole, ArchivedNote,
-    ArchivedProfile, time,
+    ArchivedAccount, ArchivedDeletion, ArchivedLike, ArchivedList, ArchivedListRole, ArchivedNote, ArchivedProfile,
+    time,
 };
 use serde::Deserialize;
 
@@ -32,9 +32,7 @@ impl RawAccount<'_> {
             id,
             handle: self.username.to_text(),
             name: self.account_display_name.to_text(),
-            created_at_ms: time::from_id(id)
-                .or_else(|| time::parse(&self.created_at))
-                .unwrap_or(0),
+            created_at_ms: time::from_id(id).or_else(|| time::parse(&self.created_at)).unwrap_or(0),
         })
     }
 }
@@ -131,9 +129,7 @@ impl RawListInfo<'_> {
 /// Reads `https://twitter.com/handle/lists/name` and `https://twitter.com/i/lists/123`.
 fn list_from_url(url: &str, role: ArchivedListRole) -> ArchivedList {
     let (before, name) = url.rsplit_once('/').unwrap_or(("", url));
-    let handle = before
-        .strip_suffix("/lists")
-        .and_then(|path| path.rsplit_once('/'));
+    let handle = before.strip_suffix("/lists").and_then(|path| path.rsplit_once('/'));
     ArchivedList {
         id: name.parse().ok(),
         owner_handle: handle

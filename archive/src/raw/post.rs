@@ -124,16 +124,12 @@ impl<'a> RawPost<'a> {
         time::parse(&self.deleted_at)
     }
 
-    pub(crate) fn to_post(
-        &self,
-        around: ConversionContext<'_>,
-    ) -> Result<ArchivedPost, ElementError> {
+    pub(crate) fn to_post(&self, around: ConversionContext<'_>) -> Result<ArchivedPost, ElementError> {
         let id = self
             .id()
             .ok_or_else(|| ElementError::unreadable("a post without an id"))?;
         let created = time::from_id(id).or_else(|| time::parse(&self.created_at));
-        let created_at_ms =
-            created.ok_or_else(|| ElementError::unreadable("a post without a time"))?;
+        let created_at_ms = created.ok_or_else(|| ElementError::unreadable("a post without a time"))?;
         let raw_text = self
             .raw_text()
             .ok_or_else(|| ElementError::unreadable("a post without text"))?;
@@ -142,25 +138,14 @@ impl<'a> RawPost<'a> {
         let repost_of = self.to_repost(&plain, &mentions, around);
         let note = around.notes.find_note(created_at_ms, &plain);
         let (draft, quoted_post) = self.build_draft(id, plain, repost_of.is_some(), note);
-        let user = self
-            .user
-            .as_deref()
-            .filter(|user| !user.screen_name.is_empty());
+        let user = self.user.as_deref().filter(|user| !user.screen_name.is_empty());
         Ok(ArchivedPost {
             id,
-            author: self
-                .user
-                .as_ref()
-                .and_then(|user| user.id())
-                .or(around.author),
+            author: self.user.as_ref().and_then(|user| user.id()).or(around.author),
             created_at_ms,
             lang: self.lang.non_empty(),
-            source: Some(text::anchor_text(&self.source).to_owned())
-                .filter(|name| !name.is_empty()),
-            in_reply_to_post: positive_id(
-                self.in_reply_to_status_id_str,
-                self.in_reply_to_status_id,
-            ),
+            source: Some(text::anchor_text(&self.source).to_owned()).filter(|name| !name.is_empty()),
+            in_reply_to_post: positive_id(self.in_reply_to_status_id_str, self.in_reply_to_status_id),
             in_reply_to_user: positive_id(self.in_reply_to_user_id_str, self.in_reply_to_user_id),
             in_reply_to_handle: self.in_reply_to_screen_name.non_empty(),
             quoted_post,
@@ -192,11 +177,7 @@ impl<'a> RawPost<'a> {
         let urls = self.raw_urls().iter().map(RawUrl::to_url).collect();
         let mut draft = TextDraft { text: plain, urls };
         draft.drop_media_links(&self.media_links());
-        let quoted_post = if is_repost {
-            None
-        } else {
-            draft.take_quote(quoted, id)
-        };
+        let quoted_post = if is_repost { None } else { draft.take_quote(quoted, id) };
         draft.expand_links();
         if let Some(note) = note {
             draft.text.clone_from(&note.text);
@@ -215,16 +196,11 @@ impl<'a> RawPost<'a> {
             .extended_tweet
             .as_ref()
             .and_then(|whole| whole.full_text.as_deref());
-        extended
-            .or(self.full_text.as_deref())
-            .or(self.text.as_deref())
+        extended.or(self.full_text.as_deref()).or(self.text.as_deref())
     }
 
     fn raw_entities(&self) -> Option<&RawEntities<'a>> {
-        let extended = self
-            .extended_tweet
-            .as_ref()
-            .and_then(|whole| whole.entities.as_ref());
+        let extended = self.extended_tweet.as_ref().and_then(|whole| whole.entities.as_ref());
         extended.or(self.entities.as_ref())
     }
 
@@ -258,9 +234,7 @@ impl<'a> RawPost<'a> {
     }
 
     fn to_mentions(&self) -> Vec<ArchivedMention> {
-        let entities = self
-            .raw_entities()
-            .map_or(&[][..], |entities| &entities.user_mentions);
+        let entities = self.raw_entities().map_or(&[][..], |entities| &entities.user_mentions);
         entities.iter().map(RawMention::to_mention).collect()
     }
 
@@ -294,10 +268,7 @@ impl<'a> RawPost<'a> {
 
     fn edit_history(&self) -> Vec<i64> {
         let control = self.edit_info.as_ref().and_then(|info| {
-            let later = info
-                .edit
-                .as_ref()
-                .and_then(|edit| edit.edit_control_initial.as_ref());
+            let later = info.edit.as_ref().and_then(|edit| edit.edit_control_initial.as_ref());
             info.initial.as_ref().or(later)
         });
         let ids = control.map_or(&[][..], |control| &control.edit_tweet_ids);

@@ -41,10 +41,7 @@ impl LineShape<'_> {
 }
 
 /// Appends the records of one line, embedded ones first.
-pub(crate) fn convert_line(
-    json: &str,
-    records: &mut Vec<ArchiveRecord>,
-) -> Result<(), ElementError> {
+pub(crate) fn convert_line(json: &str, records: &mut Vec<ArchiveRecord>) -> Result<(), ElementError> {
     let signs: LineShape<'_> = serde_json::from_str(json)?;
     if !signs.kind.is_empty() {
         records.push(parse_own_line(&signs.kind, json)?);
@@ -66,19 +63,14 @@ pub(crate) fn convert_line(
     Ok(())
 }
 
-fn add_page(
-    page: &RawObjectsPage<'_>,
-    records: &mut Vec<ArchiveRecord>,
-) -> Result<(), ElementError> {
+fn add_page(page: &RawObjectsPage<'_>, records: &mut Vec<ArchiveRecord>) -> Result<(), ElementError> {
     for post in page.statuses.iter() {
         add_post(post, None, records)?;
     }
     for user in page.users.iter() {
         add_user(user, records)?;
     }
-    page.lists
-        .iter()
-        .try_for_each(|list| add_list(list, records))
+    page.lists.iter().try_for_each(|list| add_list(list, records))
 }
 
 fn parse_own_line(kind: &str, json: &str) -> Result<ArchiveRecord, ElementError> {
@@ -102,15 +94,13 @@ fn parse_own_line(kind: &str, json: &str) -> Result<ArchiveRecord, ElementError>
         "mute" => ArchiveRecord::Mute(parse_json(json)?),
         "follow_request" => ArchiveRecord::FollowRequest(parse_json(json)?),
         "dm_block" => ArchiveRecord::DmBlock(parse_json(json)?),
-        "like" => ArchiveRecord::Like(require_id(
-            parse_json(json)?,
-            |like: &crate::ArchivedLike| like.post,
-        )?),
+        "like" => ArchiveRecord::Like(require_id(parse_json(json)?, |like: &crate::ArchivedLike| like.post)?),
         "list" => ArchiveRecord::List(parse_json(json)?),
-        "list_member" => ArchiveRecord::ListMember(require_id(
-            parse_json(json)?,
-            |member: &crate::ArchivedListMember| member.list.min(member.user),
-        )?),
+        "list_member" => {
+            ArchiveRecord::ListMember(require_id(parse_json(json)?, |member: &crate::ArchivedListMember| {
+                member.list.min(member.user)
+            })?)
+        }
         "deleted_post" => ArchiveRecord::DeletedPost(parse_json(json)?),
         "media" => ArchiveRecord::Media(validate_media_names(parse_json(json)?)?),
         "message" => ArchiveRecord::Message(parse_json(json)?),
@@ -140,21 +130,12 @@ fn validate_media_names(file: ArchivedAttachment) -> Result<ArchivedAttachment, 
     if file.media.files.iter().all(safe) {
         Ok(file)
     } else {
-        Err(ElementError::Refused(
-            "a media name leads out of its folder",
-        ))
+        Err(ElementError::Refused("a media name leads out of its folder"))
     }
 }
 
-fn add_post(
-    raw: &RawPost<'_>,
-    author: Option<i64>,
-    records: &mut Vec<ArchiveRecord>,
-) -> Result<(), ElementError> {
-    for embedded in [&raw.retweeted_status, &raw.quoted_status]
-        .into_iter()
-        .flatten()
-    {
+fn add_post(raw: &RawPost<'_>, author: Option<i64>, records: &mut Vec<ArchiveRecord>) -> Result<(), ElementError> {
+    for embedded in [&raw.retweeted_status, &raw.quoted_status].into_iter().flatten() {
         add_post(embedded, None, records)?;
     }
     let around = ConversionContext {

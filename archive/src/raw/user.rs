@@ -72,15 +72,10 @@ impl RawUser<'_> {
             id,
             handle: self.screen_name.to_text(),
             name: unescape_entities(&self.name),
-            bio: expand_short_links(
-                &self.description,
-                entities.and_then(|e| e.description.as_ref()),
-            ),
+            bio: expand_short_links(&self.description, entities.and_then(|e| e.description.as_ref())),
             location: unescape_entities(&self.location),
             website: expand_short_links(&self.url, entities.and_then(|e| e.url.as_ref())),
-            created_at_ms: time::from_id(id)
-                .or_else(|| time::parse(&self.created_at))
-                .unwrap_or(0),
+            created_at_ms: time::from_id(id).or_else(|| time::parse(&self.created_at)).unwrap_or(0),
             protected: self.protected.0,
             verified: self.verified.0,
             follower_count: count(self.followers_count),

@@ -20,10 +20,7 @@ fn a_post_comes_with_all_that_hangs_on_it() {
     assert_eq!(ids, [POST, POST + 4, 20, POST + 14]);
     let post = posts[0];
     assert_eq!(post.text, "Fish & <chips> &lt; https://example.org/menu 🦀");
-    assert_eq!(
-        (post.author, post.created_at_ms),
-        (Some(12), 1_676_723_591_000)
-    );
+    assert_eq!((post.author, post.created_at_ms), (Some(12), 1_676_723_591_000));
     assert_eq!(
         (post.like_count, post.repost_count, post.possibly_sensitive),
         (5, 2, true)
@@ -46,10 +43,7 @@ fn a_post_comes_with_all_that_hangs_on_it() {
     let mut bytes = String::new();
     found.bytes.read_to_string(&mut bytes).unwrap();
     assert_eq!((bytes.as_str(), found.size), ("film", 4));
-    assert!(
-        archive.post_media(POST + 4, media).unwrap().is_some(),
-        "by its names"
-    );
+    assert!(archive.post_media(POST + 4, media).unwrap().is_some(), "by its names");
 }
 
 #[test]
@@ -58,17 +52,11 @@ fn reposts_replies_quotes_and_edits_are_told_apart() {
     let records = records(folder.path());
     let posts = posts(&records);
     let repost = posts[1].repost_of.as_ref().unwrap();
-    assert_eq!(
-        (&*repost.handle, &*repost.text),
-        ("grace_h", "the first & only …")
-    );
+    assert_eq!((&*repost.handle, &*repost.text), ("grace_h", "the first & only …"));
     assert_eq!((repost.author, repost.id), (Some(77), None));
     let old = posts[2];
     assert_eq!(old.created_at_ms, 1_142_974_214_000);
-    assert_eq!(
-        (old.in_reply_to_post, old.in_reply_to_user),
-        (Some(19), Some(5))
-    );
+    assert_eq!((old.in_reply_to_post, old.in_reply_to_user), (Some(19), Some(5)));
     assert_eq!(old.in_reply_to_handle.as_deref(), Some("bob"));
     assert_eq!((old.mentions[0].id, &*old.mentions[0].name), (None, "Bob"));
     let edited = posts[3];
@@ -101,9 +89,7 @@ fn everything_else_comes_in_reading_order() {
     });
     assert_eq!(likes.collect::<Vec<_>>(), [(31, "a > b"), (32, "")]);
     let lists = records.iter().filter_map(|record| match record {
-        ArchiveRecord::List(list) => {
-            Some((list.id, list.owner_handle.as_deref(), list.name.as_str()))
-        }
+        ArchiveRecord::List(list) => Some((list.id, list.owner_handle.as_deref(), list.name.as_str())),
         _ => None,
     });
     let want = [
@@ -126,17 +112,11 @@ fn what_is_left_out_is_counted_with_its_reason() {
         (of("directMessages").count, &of("directMessages").why),
         (7, &SkipReason::Private)
     );
-    assert_eq!(
-        (of("hologram").count, &of("hologram").why),
-        (3, &SkipReason::Unknown)
-    );
+    assert_eq!((of("hologram").count, &of("hologram").why), (3, &SkipReason::Unknown));
     assert_eq!(of("ipAudit").why, SkipReason::Private);
     let like = of("like");
     assert_eq!((&*like.file, like.element), ("data/like.js", Some(1)));
-    assert_eq!(
-        like.why,
-        SkipReason::Bad("a like without a post id".to_owned())
-    );
+    assert_eq!(like.why, SkipReason::Bad("a like without a post id".to_owned()));
     assert_eq!(skips.len(), 4);
 }
 
@@ -149,12 +129,7 @@ fn the_manifest_tells_owner_and_counts() {
         (account.id, &*account.handle, account.created_at_ms),
         (12, "ada", 1_242_028_800_000)
     );
-    let counts = [
-        ("account", 1),
-        ("directMessages", 7),
-        ("like", 2),
-        ("tweets", 4),
-    ];
+    let counts = [("account", 1), ("directMessages", 7), ("like", 2), ("tweets", 4)];
     assert_eq!(
         archive.manifest_counts(),
         counts.map(|(kind, count)| (kind.to_owned(), count))
@@ -171,10 +146,7 @@ fn a_part_of_an_archive_tells_what_it_lacks() {
     let folder = folder(&files);
     let records = records(folder.path());
     assert_eq!(
-        posts(&records)
-            .iter()
-            .map(|post| post.author)
-            .collect::<Vec<_>>(),
+        posts(&records).iter().map(|post| post.author).collect::<Vec<_>>(),
         [Some(12)]
     );
     let absent = skips(&records)
@@ -187,14 +159,7 @@ fn a_part_of_an_archive_tells_what_it_lacks() {
         ("directMessages", 7, true),
     ];
     assert_eq!(absent.collect::<Vec<_>>(), want);
-    assert_eq!(
-        Archive::open(folder.path())
-            .unwrap()
-            .account()
-            .unwrap()
-            .handle,
-        "ada"
-    );
+    assert_eq!(Archive::open(folder.path()).unwrap().account().unwrap().handle, "ada");
 }
 
 #[test]
@@ -207,10 +172,7 @@ fn old_layouts_are_read() {
         ("data/js/tweets/2014_01.js", monthly.into()),
         ("data/js/tweet_index.js", "x".into()),
     ];
-    for (files, id, ms) in [
-        (at_root, 20, 1_142_974_214_000),
-        (months, 21, 1_391_169_600_000),
-    ] {
+    for (files, id, ms) in [(at_root, 20, 1_142_974_214_000), (months, 21, 1_391_169_600_000)] {
         let folder = folder(&files);
         let records = records(folder.path());
         let posts = posts(&records);
@@ -251,9 +213,8 @@ fn a_long_note_takes_the_place_of_the_shortened_text() {
 
 #[test]
 fn signs_that_are_no_text_are_taken_out() {
-    let array = format!(
-        r#"[ {{ "tweet" : {{ "id_str" : "{POST}", "full_text" : "a\ud83d b\u0000 \ud83e\udd80" }} }} ]"#
-    );
+    let array =
+        format!(r#"[ {{ "tweet" : {{ "id_str" : "{POST}", "full_text" : "a\ud83d b\u0000 \ud83e\udd80" }} }} ]"#);
     let mut files = tweets(&array.replace('b', "b\0"));
     files[0].1.extend_from_slice(b"\n;");
     let folder = folder(&files);
@@ -281,10 +242,7 @@ fn bad_elements_are_skipped_and_hostile_ones_refused() {
         found[3],
         "data/tweets.js, element 3 is refused: nested deeper than 64 levels"
     );
-    assert_eq!(
-        found[4],
-        "data/tweets.js, element 4 is refused: longer than 4 MiB"
-    );
+    assert_eq!(found[4], "data/tweets.js, element 4 is refused: longer than 4 MiB");
     assert_eq!(
         found[5],
         "data/tweets.js, element 5 is refused: a media name leads out of its folder"
@@ -304,11 +262,7 @@ fn an_array_that_breaks_off_ends_its_file_only() {
     let broken = "data/tweets.js, element 1: the file ends inside its array";
     assert_eq!(
         found,
-        [
-            &format!("post {POST}"),
-            broken,
-            r#"{"kind":"like","post":"31"}"#
-        ]
+        [&format!("post {POST}"), broken, r#"{"kind":"like","post":"31"}"#]
     );
 }
 
@@ -316,10 +270,7 @@ fn an_array_that_breaks_off_ends_its_file_only() {
 fn reading_goes_on_from_every_position() {
     let folder = folder(&whole());
     let archive = Archive::open(folder.path()).unwrap();
-    let all: Vec<_> = archive
-        .records(ReadPosition::START)
-        .map(Result::unwrap)
-        .collect();
+    let all: Vec<_> = archive.records(ReadPosition::START).map(Result::unwrap).collect();
     assert!(all.len() > 15);
     for (index, (position, _)) in all.iter().enumerate() {
         let position: ReadPosition = position.to_string().parse().unwrap();
@@ -340,10 +291,7 @@ fn a_folder_without_data_and_a_manifest_that_leads_away_are_refused() {
     let away = sample::MANIFEST.replace("data/like.js", "../../like.js");
     let folder = folder(&vec![("data/manifest.js", away.into_bytes())]);
     let error = Archive::open(folder.path()).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        r#"the archive names an unsafe file: "../../like.js""#
-    );
+    assert_eq!(error, r#"the archive names an unsafe file: "../../like.js""#);
 }
 
 #[cfg(unix)]

@@ -2,9 +2,8 @@
 
 use crate::sample::{POST, outline};
 use archive::{
-    ArchiveRecord, ArchivedAttachment, ArchivedDeletion, ArchivedLike, ArchivedList,
-    ArchivedListMember, ArchivedMedia, ArchivedPost, ArchivedUser, ExportRow, JsonLines,
-    JsonLinesRecords, ReadPosition, UserRelation,
+    ArchiveRecord, ArchivedAttachment, ArchivedDeletion, ArchivedLike, ArchivedList, ArchivedListMember, ArchivedMedia,
+    ArchivedPost, ArchivedUser, ExportRow, JsonLines, JsonLinesRecords, ReadPosition, UserRelation,
 };
 use serde_json::Value;
 use std::fs;
@@ -28,10 +27,7 @@ fn a_v1_post_brings_what_it_embeds() {
         (quoted.id, quoted.author, &quoted.repost_of),
         (1_533_250_105_276_411_904, Some(454), &None)
     );
-    assert_eq!(
-        (&*post.text, post.quoted_post),
-        ("look & see", Some(quoted.id))
-    );
+    assert_eq!((&*post.text, post.quoted_post), ("look & see", Some(quoted.id)));
     assert_eq!(post.media[0].alt.as_deref(), Some("a cat"));
     let user = post.user.as_deref().unwrap();
     assert_eq!(
@@ -62,10 +58,7 @@ fn a_list_brings_its_owner() {
     let ArchiveRecord::List(found) = &records[1] else {
         panic!()
     };
-    assert_eq!(
-        (found.id, found.owner, found.private),
-        (Some(44), Some(5), true)
-    );
+    assert_eq!((found.id, found.owner, found.private), (Some(44), Some(5), true));
     assert_eq!(read(&format!(r#"{{"lists":[{list}]}}"#)), records);
 }
 
@@ -165,26 +158,13 @@ fn bad_lines_are_skipped_and_hostile_ones_refused() {
     let text = format!(
         "{{\"kind\":\"user\",\"id\":\"1\"}}\nnonsense\n{{\"kind\":\"user\"}}\n{{\"kind\":\"\"}}\n{{}}\n {deep}\n{huge}\n{{\"kind\":\"media\",\"id\":\"1\",\"files\":[\"../x\"]}}\n{{\"kind\":\"post\",\"id\":\"7\"}}\n{{\"kind\":\"po"
     );
-    let found = outline(JsonLinesRecords::new(
-        "x.jsonl",
-        text.as_bytes(),
-        ReadPosition::START,
-    ));
+    let found = outline(JsonLinesRecords::new("x.jsonl", text.as_bytes(), ReadPosition::START));
     assert!(found[0].starts_with(r#"{"kind":"user","id":"1""#));
     assert!(found[1].starts_with("skipped expected"), "{}", found[1]);
     assert_eq!(found[2], "skipped an id is missing");
-    assert_eq!(
-        found[3],
-        "skipped neither a post nor an account nor a line of ours"
-    );
-    assert_eq!(
-        found[4],
-        "skipped neither a post nor an account nor a line of ours"
-    );
-    assert_eq!(
-        found[5],
-        "x.jsonl, element 5 is refused: nested deeper than 64 levels"
-    );
+    assert_eq!(found[3], "skipped neither a post nor an account nor a line of ours");
+    assert_eq!(found[4], "skipped neither a post nor an account nor a line of ours");
+    assert_eq!(found[5], "x.jsonl, element 5 is refused: nested deeper than 64 levels");
     assert_eq!(found[6], "x.jsonl, element 6 is refused: longer than 4 MiB");
     assert_eq!(
         found[7],
@@ -197,13 +177,7 @@ fn bad_lines_are_skipped_and_hostile_ones_refused() {
         &b"[{\"kind\":\"post\",\"id\":\"7\"},{"[..],
         ReadPosition::START,
     ));
-    assert_eq!(
-        open,
-        [
-            "post 7",
-            "x.json, element 1: the file ends inside its array"
-        ]
-    );
+    assert_eq!(open, ["post 7", "x.json, element 1: the file ends inside its array"]);
 }
 
 #[test]
@@ -228,26 +202,14 @@ fn reading_goes_on_from_every_position() {
 fn a_packed_file_is_read_and_one_cut_off_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("export.jsonl.gz");
-    let line = |n: i64| {
-        format!(
-            "{{\"kind\":\"follow\",\"from\":\"{n}\",\"to\":\"{}\"}}\n",
-            n * n
-        )
-    };
+    let line = |n: i64| format!("{{\"kind\":\"follow\",\"from\":\"{n}\",\"to\":\"{}\"}}\n", n * n);
     let text: String = (1..2000).map(line).collect();
     let mut packed = Vec::new();
     let mut encoder = flate2::read::GzEncoder::new(text.as_bytes(), flate2::Compression::fast());
     encoder.read_to_end(&mut packed).unwrap();
     fs::write(&path, &packed).unwrap();
     let lines = JsonLines::open(&path).unwrap();
-    assert_eq!(
-        lines
-            .records(ReadPosition::START)
-            .unwrap()
-            .flatten()
-            .count(),
-        1999
-    );
+    assert_eq!(lines.records(ReadPosition::START).unwrap().flatten().count(), 1999);
     fs::write(&path, &packed[..packed.len() / 2]).unwrap();
     let found = outline(lines.records(ReadPosition::START).unwrap());
     let (error, good) = found.split_last().unwrap();

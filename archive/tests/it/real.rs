@@ -19,9 +19,7 @@ fn text_of(path: &Path) -> String {
     let bytes = fs::read(path).unwrap();
     let mut text = String::new();
     if path.extension().is_some_and(|ending| ending == "gz") {
-        flate2::read::GzDecoder::new(&*bytes)
-            .read_to_string(&mut text)
-            .unwrap();
+        flate2::read::GzDecoder::new(&*bytes).read_to_string(&mut text).unwrap();
         return text;
     }
     String::from_utf8(bytes).unwrap()
@@ -66,9 +64,7 @@ fn every_recorded_post_and_account_comes_out() {
         let path = entry.unwrap().path();
         let cassette: Value = serde_json::from_str(&text_of(&path)).unwrap();
         for exchange in cassette["http_interactions"].as_array().unwrap() {
-            let body = exchange["response"]["body"]["string"]
-                .as_str()
-                .unwrap_or_default();
+            let body = exchange["response"]["body"]["string"].as_str().unwrap_or_default();
             let Ok(value) = serde_json::from_str::<Value>(body) else {
                 continue;
             };
@@ -102,12 +98,7 @@ fn every_recorded_post_and_account_comes_out() {
         read_posts.len(),
         read_users.len()
     );
-    assert_eq!(
-        posts.difference(&read_posts).count(),
-        0,
-        "of {}",
-        posts.len()
-    );
+    assert_eq!(posts.difference(&read_posts).count(), 0, "of {}", posts.len());
     let missing: Vec<_> = users.difference(&read_users).collect();
     assert!(missing.is_empty(), "{missing:?} of {}", users.len());
 }
@@ -123,14 +114,11 @@ fn ground_truth_posts_come_out_with_their_text() {
     for line in text.lines() {
         let mut parts = line.splitn(3, '\t');
         let (id, _, text) = (parts.next().unwrap(), parts.next(), parts.next().unwrap());
-        let post = serde_json::json!({ "id_str": id, "full_text": text, "created_at": "Thu Jan 01 00:00:01 +0000 1970" });
+        let post =
+            serde_json::json!({ "id_str": id, "full_text": text, "created_at": "Thu Jan 01 00:00:01 +0000 1970" });
         lines.push_str(&post.to_string());
         lines.push('\n');
-        want.push(
-            text.replace("&lt;", "<")
-                .replace("&gt;", ">")
-                .replace("&amp;", "&"),
-        );
+        want.push(text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"));
     }
     let records = JsonLinesRecords::new("vader", lines.as_bytes(), ReadPosition::START);
     let texts = records.map(|item| match item.unwrap().1 {

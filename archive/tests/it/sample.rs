@@ -103,10 +103,7 @@ const WHOLE: &[(&str, &str)] = &[
         "data/deleted-tweet-headers.js",
         r#"x = [ {"tweet":{"tweet_id":"55","user_id":"12","created_at":"x","deleted_at":"2023-02-18T12:33:11.000Z"}} ]"#,
     ),
-    (
-        "data/hologram.js",
-        "window.YTD.hologram.part0 = [ 1, 2, 3 ]",
-    ),
+    ("data/hologram.js", "window.YTD.hologram.part0 = [ 1, 2, 3 ]"),
     ("data/ip-audit.js", "window.YTD.ip_audit.part0 = [ {} ]"),
     ("data/tweets_media/1626922775081910272-high.mp4", "film"),
     ("data/profile_media/12-face.jpg", "face"),

@@ -1,8 +1,5 @@
 //! How many posts a second are read. Only for a release build: `cargo test -p archive --release -- --ignored --nocapture`.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "measures itself, no product code"
-)]
+#![expect(clippy::disallowed_methods, reason = "measures itself, no product code")]
 
 use crate::sample::{folder, whole, zipped};
 use archive::{Archive, ArchiveRecord, JsonLinesRecords, ReadPosition};
@@ -77,23 +74,16 @@ const POST: &str = r#"  {
 
 fn post(n: i64) -> String {
     let id = 1_600_000_000_000_000_000 + n * 4_194_304;
-    POST.replace("ID", &id.to_string())
-        .replace("N7", &n.to_string())
+    POST.replace("ID", &id.to_string()).replace("N7", &n.to_string())
 }
 
 fn measure(name: &str, path: &Path, bytes: usize) {
     let archive = Archive::open(path).unwrap();
     let begun = Instant::now();
-    let is_post = |item: &Result<(ReadPosition, ArchiveRecord), _>| {
-        matches!(item, Ok((_, ArchiveRecord::Post(_))))
-    };
+    let is_post = |item: &Result<(ReadPosition, ArchiveRecord), _>| matches!(item, Ok((_, ArchiveRecord::Post(_))));
     let posts = archive.records(ReadPosition::START).filter(is_post).count();
     let seconds = begun.elapsed().as_secs_f64();
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::as_conversions,
-        reason = "shown only"
-    )]
+    #[expect(clippy::cast_precision_loss, clippy::as_conversions, reason = "shown only")]
     let (rate, mb) = (posts as f64 / seconds, bytes as f64 / 1e6 / seconds);
     eprintln!("{name}: {posts} posts in {seconds:.2} s, {rate:.0} posts/s, {mb:.0} MB/s");
     assert_eq!(i64::try_from(posts).unwrap(), COPIES);

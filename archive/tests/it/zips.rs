@@ -12,11 +12,7 @@ fn a_zip_gives_what_its_folder_gives() {
         let (_folder, path) = zipped(&whole(), top);
         let strip = |items: Vec<String>| items.join("\n").replace(top, "");
         let from_zip = outline(Archive::open(&path).unwrap().records(ReadPosition::START));
-        let from_folder = outline(
-            Archive::open(folder.path())
-                .unwrap()
-                .records(ReadPosition::START),
-        );
+        let from_folder = outline(Archive::open(folder.path()).unwrap().records(ReadPosition::START));
         assert_eq!(strip(from_zip), strip(from_folder));
     }
 }
@@ -27,10 +23,7 @@ fn media_of_a_zip_is_unpacked() {
     let archive = Archive::open(&path).unwrap();
     let records = records(&path);
     let post = posts(&records)[0];
-    let mut found = archive
-        .post_media(post.id, &post.media[0])
-        .unwrap()
-        .unwrap();
+    let mut found = archive.post_media(post.id, &post.media[0]).unwrap().unwrap();
     let mut text = String::new();
     found.bytes.read_to_string(&mut text).unwrap();
     assert_eq!((text.as_str(), found.size), ("film", 4));
@@ -40,10 +33,7 @@ fn media_of_a_zip_is_unpacked() {
 fn reading_a_zip_goes_on_from_every_position() {
     let (_folder, path) = zipped(&whole(), "");
     let archive = Archive::open(&path).unwrap();
-    let all: Vec<_> = archive
-        .records(ReadPosition::START)
-        .map(Result::unwrap)
-        .collect();
+    let all: Vec<_> = archive.records(ReadPosition::START).map(Result::unwrap).collect();
     for (index, (position, _)) in all.iter().enumerate() {
         let rest: Vec<_> = archive.records(*position).map(Result::unwrap).collect();
         assert_eq!(rest, all[index + 1..], "from {position}");
@@ -57,10 +47,7 @@ fn a_zip_that_was_cut_off_is_refused_at_every_length() {
     for length in (0..bytes.len() - 1).step_by(97) {
         fs::write(&path, &bytes[..length]).unwrap();
         let error = Archive::open(&path).unwrap_err().to_string();
-        assert!(
-            error.contains("is not a whole zip file"),
-            "{length}: {error}"
-        );
+        assert!(error.contains("is not a whole zip file"), "{length}: {error}");
     }
 }
 
@@ -79,10 +66,7 @@ fn many_posts(count: i64) -> Files {
         )
     };
     let array: Vec<String> = (0..count).map(post).collect();
-    vec![(
-        "data/tweets.js",
-        format!("x = [{}]", array.join(",")).into_bytes(),
-    )]
+    vec![("data/tweets.js", format!("x = [{}]", array.join(",")).into_bytes())]
 }
 
 #[test]
@@ -100,15 +84,9 @@ fn a_damaged_file_gives_its_good_part_and_then_an_error() {
 
 #[test]
 fn a_wrong_checksum_shows_at_the_end_of_the_file() {
-    let (_folder, path) = zipped(
-        &vec![("data/like.js", br#"[{"like":{"tweetId":"31"}}]"#.to_vec())],
-        "",
-    );
+    let (_folder, path) = zipped(&vec![("data/like.js", br#"[{"like":{"tweetId":"31"}}]"#.to_vec())], "");
     let bytes = fs::read(&path).unwrap();
-    let directory = bytes
-        .windows(4)
-        .position(|four| four == b"PK\x01\x02")
-        .unwrap();
+    let directory = bytes.windows(4).position(|four| four == b"PK\x01\x02").unwrap();
     flip(&path, directory + 16);
     let found = outline(Archive::open(&path).unwrap().records(ReadPosition::START));
     assert_eq!(found[1], "data/like.js, element 1: the checksum is wrong");
@@ -125,10 +103,7 @@ fn a_bomb_and_a_lie_about_the_size_are_refused() {
         ["data/tweets.js is refused: it unpacks to more than 200 times its size"]
     );
     let bytes = fs::read(&path).unwrap();
-    let directory = bytes
-        .windows(4)
-        .position(|four| four == b"PK\x01\x02")
-        .unwrap();
+    let directory = bytes.windows(4).position(|four| four == b"PK\x01\x02").unwrap();
     let mut lying = bytes.clone();
     lying[directory + 24..directory + 28].copy_from_slice(&100_u32.to_le_bytes());
     fs::write(&path, lying).unwrap();
@@ -142,8 +117,5 @@ fn names_that_lead_out_of_the_zip_are_refused() {
     files.push(("data/tweets_media/../../../etc/passwd", b"x".to_vec()));
     let (_folder, path) = zipped(&files, "");
     let error = Archive::open(&path).unwrap_err().to_string();
-    assert!(
-        error.starts_with("the archive names an unsafe file"),
-        "{error}"
-    );
+    assert!(error.starts_with("the archive names an unsafe file"), "{error}");
 }

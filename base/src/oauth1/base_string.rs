@@ -56,11 +56,7 @@ pub(super) struct BaseString {
 
 impl BaseString {
     pub(super) fn new(request: &OAuth1Request<'_>, parameters: &Parameters) -> Self {
-        let path = if request.path.is_empty() {
-            "/"
-        } else {
-            request.path
-        };
+        let path = if request.path.is_empty() { "/" } else { request.path };
         let mut after_origin = encode(path).into_owned();
         after_origin.push('&');
         after_origin += &encode(&normalize_parameters(parameters));
@@ -82,13 +78,9 @@ impl BaseString {
 /// Encoded pairs in the order of their encoded names, then values.
 fn normalize_parameters(parameters: &Parameters) -> String {
     let pairs = parameters.iter();
-    let mut pairs: Vec<_> = pairs
-        .map(|(name, value)| (encode(name), encode(value)))
-        .collect();
+    let mut pairs: Vec<_> = pairs.map(|(name, value)| (encode(name), encode(value))).collect();
     pairs.sort_unstable();
-    let length = pairs
-        .iter()
-        .map(|(name, value)| name.len() + value.len() + 2);
+    let length = pairs.iter().map(|(name, value)| name.len() + value.len() + 2);
     let mut text = String::with_capacity(length.sum());
     for (name, value) in &pairs {
         if !text.is_empty() {
@@ -109,11 +101,7 @@ pub(super) fn signing_key(consumer: &Secret, token: Option<&Secret>) -> Option<H
 }
 
 /// The signature over a base string, in base64.
-pub(super) fn compute_signature(
-    mut key: Hmac<Sha1>,
-    base: &BaseString,
-    origin: &RequestOrigin,
-) -> String {
+pub(super) fn compute_signature(mut key: Hmac<Sha1>, base: &BaseString, origin: &RequestOrigin) -> String {
     for part in base.text_parts(origin) {
         key.update(part.as_bytes());
     }

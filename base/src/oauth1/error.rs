@@ -40,11 +40,9 @@ impl OAuth1Error {
     /// The refusal that it leads to.
     pub const fn authentication_problem(&self) -> AuthenticationProblem {
         match self {
-            Self::TooLong
-            | Self::Malformed(_)
-            | Self::Encoding(_)
-            | Self::Duplicate(_)
-            | Self::Missing(_) => AuthenticationProblem::Malformed,
+            Self::TooLong | Self::Malformed(_) | Self::Encoding(_) | Self::Duplicate(_) | Self::Missing(_) => {
+                AuthenticationProblem::Malformed
+            }
             Self::Method(_) | Self::Version(_) | Self::Nonce => AuthenticationProblem::Signature,
             Self::Timestamp => AuthenticationProblem::Timestamp,
         }

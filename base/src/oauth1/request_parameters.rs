@@ -21,10 +21,7 @@ pub(super) struct RequestParameters {
 /// Whether a request without an OAuth header is worth reading: one with another scheme is not, nor
 /// one whose query and form name no protocol parameter.
 pub(super) fn may_be_signed(request: &OAuth1Request<'_>) -> bool {
-    let named = |raw: &[u8]| {
-        raw.windows(PREFIX.len())
-            .any(|part| part == PREFIX.as_bytes())
-    };
+    let named = |raw: &[u8]| raw.windows(PREFIX.len()).any(|part| part == PREFIX.as_bytes());
     match request.authorization {
         Some(header) => header::is_oauth_scheme(header),
         None => named(request.query.as_bytes()) || request.form.is_some_and(named),
@@ -76,10 +73,7 @@ impl RequestParameters {
 
     pub(super) fn is_signed(&self) -> bool {
         let marks = [SIGNATURE, "oauth_consumer_key"];
-        self.in_header
-            || marks
-                .iter()
-                .any(|name| self.parameter_value(name).is_some())
+        self.in_header || marks.iter().any(|name| self.parameter_value(name).is_some())
     }
 
     pub(super) fn parameter_value(&self, name: &str) -> Option<&str> {

@@ -99,10 +99,7 @@ mod tests {
         let text = "👨‍👩‍👧 @ana see https://x.com/a?b=1#c or docs.rs. $TWTR #日本語 #1 a@b.c";
         let found = extract_entities(text);
         assert_eq!(shown(&found.mentions), "6–10 ana");
-        assert_eq!(
-            shown(&found.urls),
-            "15–36 https://x.com/a?b=1#c, 40–47 docs.rs"
-        );
+        assert_eq!(shown(&found.urls), "15–36 https://x.com/a?b=1#c, 40–47 docs.rs");
         assert_eq!(shown(&found.cashtags), "49–54 TWTR");
         assert_eq!(shown(&found.hashtags), "55–59 日本語");
         for entity in found.urls.iter().chain(&found.hashtags) {
@@ -127,10 +124,7 @@ mod tests {
 
     #[test]
     fn a_list_is_no_mention() {
-        assert_eq!(
-            shown(&extract_entities("@ana/list @bob").mentions),
-            "10–14 bob"
-        );
+        assert_eq!(shown(&extract_entities("@ana/list @bob").mentions), "10–14 bob");
         assert_eq!(shown(&extract_entities("@ana@example.com").mentions), "");
     }
 
@@ -159,10 +153,7 @@ mod tests {
     fn leading_mentions_end_at_the_first_word() {
         let text = " @ana @bob\n@cy hello @dan";
         let found = extract_entities(text);
-        assert_eq!(
-            shown(found.leading_mentions(text)),
-            "1–5 ana, 6–10 bob, 11–14 cy"
-        );
+        assert_eq!(shown(found.leading_mentions(text)), "1–5 ana, 6–10 bob, 11–14 cy");
         let text = "hello @dan";
         assert_eq!(extract_entities(text).leading_mentions(text), []);
     }

@@ -209,36 +209,18 @@ mod tests {
     #[test]
     fn sentences() {
         for (code, text) in [
-            (
-                "en",
-                "The weather is lovely today and we are going to the beach",
-            ),
+            ("en", "The weather is lovely today and we are going to the beach"),
             (
                 "en",
                 "Read this: https://example.com/es/noticias #hola @pedro it is worth your time",
             ),
-            (
-                "fr",
-                "Je suis très heureux de vous annoncer cette bonne nouvelle",
-            ),
-            (
-                "es",
-                "Mañana por la mañana vamos a visitar a mis abuelos en el pueblo",
-            ),
-            (
-                "de",
-                "Ich habe heute keine Zeit, aber morgen können wir uns treffen",
-            ),
-            (
-                "it",
-                "Questa sera andiamo tutti insieme a mangiare una pizza",
-            ),
+            ("fr", "Je suis très heureux de vous annoncer cette bonne nouvelle"),
+            ("es", "Mañana por la mañana vamos a visitar a mis abuelos en el pueblo"),
+            ("de", "Ich habe heute keine Zeit, aber morgen können wir uns treffen"),
+            ("it", "Questa sera andiamo tutti insieme a mangiare una pizza"),
             ("pt", "Não sei o que você quer fazer amanhã de manhã"),
             ("nl", "Ik weet niet wat wij morgen gaan doen met zijn allen"),
-            (
-                "sv",
-                "Jag vet inte vad vi ska göra imorgon eftersom det regnar",
-            ),
+            ("sv", "Jag vet inte vad vi ska göra imorgon eftersom det regnar"),
             ("tr", "Yarın sabah arkadaşlarımla birlikte denize gideceğiz"),
             ("vi", "Hôm nay trời đẹp quá, chúng ta đi chơi nhé các bạn"),
             ("ja", "今日は天気がいいですね"),

@@ -52,13 +52,8 @@ pub fn term_code_range(prefix: &str) -> (i64, i64) {
 }
 
 fn encode_prefix(word: &str, rest: i64) -> i64 {
-    let digits = word
-        .bytes()
-        .map(base38_digit)
-        .chain(std::iter::repeat(rest));
-    digits
-        .take(CODED_CHARS)
-        .fold(0, |code, digit| code * BASE + digit)
+    let digits = word.bytes().map(base38_digit).chain(std::iter::repeat(rest));
+    digits.take(CODED_CHARS).fold(0, |code, digit| code * BASE + digit)
 }
 
 fn base38_digit(letter: u8) -> i64 {
@@ -81,14 +76,8 @@ mod tests {
             split_terms("José O'Brien, née Ødegård"),
             ["jose", "obrien", "nee", "degard"]
         );
-        assert_eq!(
-            split_terms("日本 ada_Lovelace ＡＢＣ"),
-            ["ada_lovelace", "abc"]
-        );
-        assert_eq!(
-            index_terms("ada_Lovelace Ada"),
-            ["ada", "ada_lovelace", "lovelace"]
-        );
+        assert_eq!(split_terms("日本 ada_Lovelace ＡＢＣ"), ["ada_lovelace", "abc"]);
+        assert_eq!(index_terms("ada_Lovelace Ada"), ["ada", "ada_lovelace", "lovelace"]);
         assert!(split_terms(" ' … ").is_empty());
     }
 

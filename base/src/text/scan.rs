@@ -52,10 +52,7 @@ fn piece_end(text: &str) -> usize {
     }
     let end = text.floor_char_boundary(MAX_PIECE_BYTES);
     let piece = text.get(..end).unwrap_or_default();
-    let space = piece
-        .char_indices()
-        .rev()
-        .find(|(_, letter)| letter.is_whitespace());
+    let space = piece.char_indices().rev().find(|(_, letter)| letter.is_whitespace());
     space.map_or(end, |(place, letter)| place + letter.len_utf8())
 }
 
@@ -97,9 +94,7 @@ fn has_scheme(address: &str) -> bool {
 
 /// An address without a scheme does not begin in the middle of another word.
 fn may_start_url(before: Option<&str>) -> bool {
-    before.is_some_and(|before| {
-        !before.ends_with(['-', '_', '.', '/', '@', '#', '$', '＠', '＃', '／'])
-    })
+    before.is_some_and(|before| !before.ends_with(['-', '_', '.', '/', '@', '#', '$', '＠', '＃', '／']))
 }
 
 /// A text of the same length in bytes and code points in which the library finds what it should:
@@ -117,12 +112,7 @@ pub(super) fn prepare_for_extractor(text: &str) -> Cow<'_, str> {
             // Not a mention, for the library only asks about `RT` here: no address either.
             '@' if inside => '/',
             '＠' if inside => '／',
-            '.' if letters
-                .peek()
-                .is_none_or(|next| next.is_whitespace() || *next == '.') =>
-            {
-                ','
-            }
+            '.' if letters.peek().is_none_or(|next| next.is_whitespace() || *next == '.') => ',',
             other => other,
         });
         before = last;

@@ -60,9 +60,7 @@ fn text_weight(text: &str) -> u32 {
         return u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
     }
     let (apart, added) = separate_flags(text);
-    scan_text(&prepare_for_extractor(&apart))
-        .0
-        .saturating_sub(added)
+    scan_text(&prepare_for_extractor(&apart)).0.saturating_sub(added)
 }
 
 /// The beginning of a normalized text that weighs more than 280, with `…` and room for a space and
@@ -113,11 +111,7 @@ fn cut_positions(text: &str) -> Vec<usize> {
         if !inside && !half && !extends_previous(letter) && last != Some('\u{200d}') {
             places.push(place);
         }
-        halves = if is_regional_indicator(letter) {
-            halves + 1
-        } else {
-            0
-        };
+        halves = if is_regional_indicator(letter) { halves + 1 } else { 0 };
         last = Some(letter);
     }
     places
@@ -166,10 +160,7 @@ mod tests {
             ("🇫🇷🇩🇪 🇯🇵🇺", 9),
             ("1️⃣🇫🇷❤️🏳️‍🌈🇩🇪🏴󠁧󠁢󠁥󠁮󠁧󠁿", 12),
             ("日!@ana x.日本.", 15),
-            (
-                "https://example.com/a/very/long/path?with=a&query=of#fragment",
-                23,
-            ),
+            ("https://example.com/a/very/long/path?with=a&query=of#fragment", 23),
             ("see example.com.", 28),
             ("1.5 and ...", 11),
             ("a@example.com", 13),

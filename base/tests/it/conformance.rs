@@ -49,11 +49,7 @@ fn check(group: &str, found: impl Fn(&str) -> Vec<Entity>) -> usize {
         };
         let got: Vec<_> = found(text(case)).into_iter().map(shown).collect();
         if got != expected(case) {
-            wrong.push(format!(
-                "{}: {:?} gave {got:?}",
-                description(case),
-                text(case)
-            ));
+            wrong.push(format!("{}: {:?} gave {got:?}", description(case), text(case)));
         }
     }
     assert!(wrong.is_empty(), "{group}:\n{}", wrong.join("\n"));

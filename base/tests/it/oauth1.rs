@@ -31,9 +31,8 @@ fn holds(request: &OAuth1Request<'_>, origin: &RequestOrigin) -> bool {
     let origins = std::slice::from_ref(origin);
     let token_secret = Secret::new(TOKEN_SECRET);
     let presented = OAuth1Credentials::from_request(request).ok().flatten();
-    let holds = |presented: OAuth1Credentials| {
-        presented.verify(origins, &Secret::new(CONSUMER_SECRET), Some(&token_secret))
-    };
+    let holds =
+        |presented: OAuth1Credentials| presented.verify(origins, &Secret::new(CONSUMER_SECRET), Some(&token_secret));
     presented.and_then(holds).is_some()
 }
 

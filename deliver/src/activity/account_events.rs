@@ -181,10 +181,7 @@ fn message_create_event(
         let apps = Map::from_iter([(id.to_string(), app)]);
         told.insert("apps".to_owned(), Value::Object(apps));
     }
-    told.insert(
-        "users".to_owned(),
-        participants_json(tx, &[message.sender_id, to])?,
-    );
+    told.insert("users".to_owned(), participants_json(tx, &[message.sender_id, to])?);
     Ok(Some(told))
 }
 
@@ -196,10 +193,7 @@ fn message_signal_event(
     event: &Value,
 ) -> Result<AccountEventMembers, Fault> {
     let mut told = event_members(name, event.clone());
-    told.insert(
-        "users".to_owned(),
-        participants_json(tx, &[entry.actor(), user])?,
-    );
+    told.insert("users".to_owned(), participants_json(tx, &[entry.actor(), user])?);
     Ok(told)
 }
 

@@ -39,11 +39,7 @@ impl LiveActivityReader {
     /// Sends what was told since the last time; whether there may be more. While nobody listens,
     /// only the end of the log is looked for.
     pub async fn poll_once(&mut self) -> Result<bool, Error> {
-        let apps: HashSet<AppId> = self
-            .hub
-            .connected_apps(StreamEndpoint::Activity)
-            .into_iter()
-            .collect();
+        let apps: HashSet<AppId> = self.hub.connected_apps(StreamEndpoint::Activity).into_iter().collect();
         let (Some(from), false) = (self.cursor, apps.is_empty()) else {
             self.cursor = Some(self.store.read(|tx| Ok(event_log::end_cursor(tx)?)).await?);
             return Ok(false);
@@ -52,11 +48,7 @@ impl LiveActivityReader {
         let read = self.store.read(move |tx| {
             let events = event_log::list_after(tx, from, BATCH_SIZE)?;
             let last = events.last().map(|event| event.seq);
-            Ok((
-                last,
-                events.len(),
-                match_events(tx, &events, &scope, config)?,
-            ))
+            Ok((last, events.len(), match_events(tx, &events, &scope, config)?))
         });
         let (last, count, found) = read.await?;
         for envelope in &found {
@@ -154,12 +146,7 @@ impl ActivityReplay {
             let full = i64::try_from(events.len()).unwrap_or(BATCH_SIZE) >= BATCH_SIZE;
             let more = (full || last < newest) && !over;
             events.retain(|event| event.at >= past.from && event.at < until);
-            Ok((
-                match_events(tx, &events, &scope, config)?,
-                last,
-                newest,
-                more,
-            ))
+            Ok((match_events(tx, &events, &scope, config)?, last, newest, more))
         });
         let (found, last, newest, more) = read.await?;
         if more && self.cursor == Some(last) {

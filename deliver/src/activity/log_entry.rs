@@ -58,16 +58,12 @@ impl<'e> ActivityEntry<'e> {
         let one = self.number_field(name).into_iter();
         let many = self.body.get(name).and_then(Value::as_array);
         let many = many.into_iter().flatten();
-        one.chain(many.filter_map(|id| id.as_str()?.parse().ok()))
-            .collect()
+        one.chain(many.filter_map(|id| id.as_str()?.parse().ok())).collect()
     }
 
     /// Users whom the body names.
     pub(super) fn user_list(&self, name: &str) -> Vec<UserId> {
-        self.number_list(name)
-            .into_iter()
-            .map(UserId::new)
-            .collect()
+        self.number_list(name).into_iter().map(UserId::new).collect()
     }
 
     fn resolve_users(&self, whom: EventParticipant) -> Vec<UserId> {

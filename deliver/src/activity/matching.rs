@@ -3,9 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use base::{AppId, Fault};
-use network::activity::{
-    ActivityEventKind, RequiredFilter, event_kinds_for_log_kind, find_event_kind,
-};
+use network::activity::{ActivityEventKind, RequiredFilter, event_kinds_for_log_kind, find_event_kind};
 use query::{AccessTier, MatchMode, Matcher, PostFeatures, QueryDialect, QueryProduct};
 use store::account_activity::{self, AccountSubscription};
 use store::activity::{self, ActivitySubscription};
@@ -37,13 +35,8 @@ pub fn match_events(
     config: ActivityConfig,
 ) -> Result<Vec<EventEnvelope>, Fault> {
     let entries: Vec<ActivityEntry<'_>> = events.iter().filter_map(ActivityEntry::parse).collect();
-    let concerns: Vec<Vec<AffectedUser>> =
-        entries.iter().map(ActivityEntry::affected_users).collect();
-    let users: BTreeSet<i64> = concerns
-        .iter()
-        .flatten()
-        .map(|one| one.user.get())
-        .collect();
+    let concerns: Vec<Vec<AffectedUser>> = entries.iter().map(ActivityEntry::affected_users).collect();
+    let users: BTreeSet<i64> = concerns.iter().flatten().map(|one| one.user.get()).collect();
     let users: Vec<i64> = users.into_iter().filter(|id| *id > 0).collect();
     let mut desk = SubscriptionMatcher {
         scope,
@@ -90,10 +83,7 @@ impl SubscriptionMatcher<'_> {
             let mut found = account_activity::list_by_users(tx, users)?;
             found.sort_unstable_by_key(|one| one.webhook_id);
             for one in found {
-                self.accounts
-                    .entry(one.user_id.get())
-                    .or_default()
-                    .push(one);
+                self.accounts.entry(one.user_id.get()).or_default().push(one);
             }
         }
         Ok(())
@@ -272,11 +262,7 @@ impl SubscriptionMatcher<'_> {
 }
 
 /// Whether a subscription asks for such an event; it is told of nothing that happened before it.
-fn subscription_matches(
-    one: &ActivitySubscription,
-    concern: &AffectedUser,
-    event: &LogEvent,
-) -> bool {
+fn subscription_matches(one: &ActivitySubscription, concern: &AffectedUser, event: &LogEvent) -> bool {
     let kind = find_event_kind(&one.event_type).map(|(kind, _)| kind.name);
     let way = one.direction.is_none_or(|way| way == concern.direction);
     kind == Some(concern.kind.name) && way && one.created_at <= event.at
@@ -347,9 +333,5 @@ fn story_subscriptions(
 
 /// A keyword, which was read when it was stored.
 pub(super) fn parse_keyword(keyword: &str) -> Option<query::ParsedQuery> {
-    query::parse(
-        keyword,
-        QueryDialect::new(QueryProduct::Stream, AccessTier::Enterprise),
-    )
-    .ok()
+    query::parse(keyword, QueryDialect::new(QueryProduct::Stream, AccessTier::Enterprise)).ok()
 }

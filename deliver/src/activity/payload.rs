@@ -41,11 +41,7 @@ impl<'e> PayloadBuilder<'e> {
 
     /// The post that a kind shows.
     pub(super) fn shown_post_id(&self, kind: &ActivityEventKind) -> Option<base::PostId> {
-        matches!(
-            kind.payload,
-            EventPayloadKind::Post | EventPayloadKind::Like
-        )
-        .then(|| self.entry.post_id())
+        matches!(kind.payload, EventPayloadKind::Post | EventPayloadKind::Like).then(|| self.entry.post_id())
     }
 
     /// What a subscription is told; nothing where it may not be, or where its keyword is not met.
@@ -74,12 +70,7 @@ impl<'e> PayloadBuilder<'e> {
     }
 
     /// Whether those who stand behind a subscription may see what the entry is about.
-    fn may_receive(
-        &self,
-        tx: &mut Tx<'_>,
-        one: &ActivitySubscription,
-        concern: &AffectedUser,
-    ) -> Result<bool, Fault> {
+    fn may_receive(&self, tx: &mut Tx<'_>, one: &ActivitySubscription, concern: &AffectedUser) -> Result<bool, Fault> {
         let kind = concern.kind;
         let reader = if kind.is_private() {
             Some(concern.user)
@@ -135,15 +126,12 @@ impl<'e> PayloadBuilder<'e> {
         let Some(query) = parse_keyword(&one.keyword) else {
             return Ok(false);
         };
-        let matches = |post: &query::QueryablePost<'_>| {
-            query::matches(&query, &PostFeatures::new(post, MatchMode::Stream))
-        };
+        let matches =
+            |post: &query::QueryablePost<'_>| query::matches(&query, &PostFeatures::new(post, MatchMode::Stream));
         let text = match kind.payload {
             EventPayloadKind::Post | EventPayloadKind::Like => {
                 let found = post_facts::load_post_facts(tx, &[self.entry.post_id()], false)?;
-                return Ok(found
-                    .first()
-                    .is_some_and(|post| post.map_query_post(matches)));
+                return Ok(found.first().is_some_and(|post| post.map_query_post(matches)));
             }
             EventPayloadKind::Change => self.entry.text_field("after").to_owned(),
             EventPayloadKind::Message => {
@@ -167,9 +155,7 @@ impl<'e> PayloadBuilder<'e> {
         let entry = self.entry;
         match concern.kind.payload {
             EventPayloadKind::Post => shared.render_post(tx, entry.post_id()),
-            EventPayloadKind::PostDeleted => Ok(Some(
-                shared.render_deleted_post(entry.post_id(), entry.actor()),
-            )),
+            EventPayloadKind::PostDeleted => Ok(Some(shared.render_deleted_post(entry.post_id(), entry.actor()))),
             EventPayloadKind::Like => match like_from_entry(entry) {
                 Some(like) => shared.render_like(tx, like),
                 None => Ok(None),
@@ -179,21 +165,13 @@ impl<'e> PayloadBuilder<'e> {
                 shared.render_relation(tx, entry.actor(), target)
             }
             EventPayloadKind::Change => {
-                let told =
-                    shared.render_change(entry.text_field("before"), entry.text_field("after"));
+                let told = shared.render_change(entry.text_field("before"), entry.text_field("after"));
                 Ok(Some(told))
             }
             EventPayloadKind::Message => render_message(tx, entry, concern, shared),
             EventPayloadKind::Read => {
                 let event = read_event(entry, concern.user);
-                render_message_signal(
-                    tx,
-                    "direct_message_mark_read_events",
-                    &event,
-                    concern,
-                    entry,
-                    shared,
-                )
+                render_message_signal(tx, "direct_message_mark_read_events", &event, concern, entry, shared)
             }
             EventPayloadKind::Typing => {
                 let event = typing_event(entry, concern.user);
@@ -204,9 +182,7 @@ impl<'e> PayloadBuilder<'e> {
                 let (space, kind) = (entry.event.subject_id, concern.kind.name);
                 shared.render_space(tx, concern.user, space, kind)
             }
-            EventPayloadKind::Story | EventPayloadKind::Revoke | EventPayloadKind::Nothing => {
-                Ok(None)
-            }
+            EventPayloadKind::Story | EventPayloadKind::Revoke | EventPayloadKind::Nothing => Ok(None),
         }
     }
 }

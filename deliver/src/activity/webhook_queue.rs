@@ -11,11 +11,7 @@ const READER: &str = "activity";
 
 /// Reads what the log tells beyond what was read, and queues what it leads to, in one
 /// transaction; how many entries. Of several nodes one reads each part.
-pub fn enqueue_webhook_events(
-    tx: &mut Tx<'_>,
-    limit: i64,
-    config: ActivityConfig,
-) -> Result<usize, Fault> {
+pub fn enqueue_webhook_events(tx: &mut Tx<'_>, limit: i64, config: ActivityConfig) -> Result<usize, Fault> {
     let from = event_log::claim_cursor(tx, READER)?;
     let events = event_log::list_after(tx, from, limit)?;
     let Some(last) = events.last() else {

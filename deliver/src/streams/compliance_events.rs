@@ -34,16 +34,12 @@ impl ComplianceEvent {
     pub(super) fn is_carried_by(&self, session: &StreamSession) -> bool {
         let part = |parts| mix_id(self.subject_id) / 100 % parts + 1;
         session.endpoint() == self.endpoint
-            && self.endpoint.compliance_partitions().map(part)
-                == Some(u64::from(session.partition()))
+            && self.endpoint.compliance_partitions().map(part) == Some(u64::from(session.partition()))
     }
 }
 
 /// An entry as it is told, if it is.
-pub(super) fn event_from_log(
-    tx: &mut Tx<'_>,
-    event: &LogEvent,
-) -> Result<Option<ComplianceEvent>, Fault> {
+pub(super) fn event_from_log(tx: &mut Tx<'_>, event: &LogEvent) -> Result<Option<ComplianceEvent>, Fault> {
     let kind = event.kind.as_str();
     let body: Value = serde_json::from_str(&event.body).unwrap_or_default();
     let found = match kind {
@@ -84,12 +80,7 @@ fn body_text<'b>(body: &'b Value, name: &str) -> &'b str {
 }
 
 type ComplianceMembers = Map<String, Value>;
-type ComplianceParts = Option<(
-    StreamEndpoint,
-    &'static str,
-    (&'static str, Value),
-    ComplianceMembers,
-)>;
+type ComplianceParts = Option<(StreamEndpoint, &'static str, (&'static str, Value), ComplianceMembers)>;
 
 /// Of an author whose posts are for followers nothing is told.
 fn is_protected(tx: &mut Tx<'_>, user: i64) -> Result<bool, Fault> {
@@ -130,12 +121,7 @@ fn post_event(tx: &mut Tx<'_>, event: &LogEvent, body: &Value) -> Result<Complia
     }
     let author = row.author_id.to_string();
     let thing = json!({ "id": id.to_string(), "author_id": author });
-    Ok(Some((
-        StreamEndpoint::PostsCompliance,
-        name,
-        ("tweet", thing),
-        members,
-    )))
+    Ok(Some((StreamEndpoint::PostsCompliance, name, ("tweet", thing), members)))
 }
 
 /// Where something is withheld, if it is.
@@ -154,10 +140,7 @@ fn user_event(event: &LogEvent, body: &Value) -> Option<(&'static str, Complianc
         "user.restore" if body_text(body, "before") == "suspended" => "user_unsuspend",
         "user.restore" => "user_undelete",
         "user.withheld" => {
-            members.insert(
-                "withheld_in_countries".to_owned(),
-                withheld_countries(body)?,
-            );
+            members.insert("withheld_in_countries".to_owned(), withheld_countries(body)?);
             "user_withheld"
         }
         kind => {

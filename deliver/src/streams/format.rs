@@ -45,17 +45,8 @@ pub(super) fn render_post(
 }
 
 /// A post in the form of the older interface, the only one of its line.
-pub(super) fn render_legacy_post(
-    tx: &mut Tx<'_>,
-    row: &Post,
-    format: &StreamFormat,
-) -> Result<Option<Bytes>, Fault> {
-    let found = view::legacy_post_json(
-        tx,
-        Viewer::anonymous(),
-        row.clone(),
-        format.selection.site(),
-    )?;
+pub(super) fn render_legacy_post(tx: &mut Tx<'_>, row: &Post, format: &StreamFormat) -> Result<Option<Bytes>, Fault> {
+    let found = view::legacy_post_json(tx, Viewer::anonymous(), row.clone(), format.selection.site())?;
     Ok(found.map(|post| Bytes::from(format!("{}\r\n", Value::Array(vec![post])))))
 }
 

@@ -167,10 +167,7 @@ impl Hub {
     }
 
     /// Takes a slot on this node; and how many others are taken.
-    pub(super) fn reserve_slot(
-        &self,
-        opening: &ConnectionRequest,
-    ) -> Result<(StreamSession, usize), Error> {
+    pub(super) fn reserve_slot(&self, opening: &ConnectionRequest) -> Result<(StreamSession, usize), Error> {
         let session = self.create_session(opening)?;
         let mut open = self.0.open.lock();
         if self.0.closing.load(Ordering::SeqCst) {
@@ -229,12 +226,7 @@ impl Hub {
     }
 
     /// Does something with each open session of an app at a stream; how many there are.
-    pub fn visit_sessions(
-        &self,
-        app: AppId,
-        endpoint: StreamEndpoint,
-        mut with: impl FnMut(&StreamSession),
-    ) -> usize {
+    pub fn visit_sessions(&self, app: AppId, endpoint: StreamEndpoint, mut with: impl FnMut(&StreamSession)) -> usize {
         let held = self.0.open.lock().get(&(app, endpoint)).cloned();
         let held = held.unwrap_or_default();
         held.iter().for_each(&mut with);
@@ -276,10 +268,7 @@ impl Hub {
                 () = sleep(patience) => {}
             }
             if let Err(stop) = self.record_ended().await {
-                tracing::warn!(
-                    ?stop,
-                    "ended connections were not written down; it is tried again"
-                );
+                tracing::warn!(?stop, "ended connections were not written down; it is tried again");
             }
             if say.elapsed() >= HEARTBEAT_INTERVAL {
                 say = base::clock::monotonic_now();
@@ -322,9 +311,7 @@ impl Hub {
             Ok(missed) => {
                 let again = over.into_iter().filter(|one| missed.contains(&one.id));
                 // What was ended by others is written down already.
-                let again = again.filter(|one| {
-                    one.tries < MAX_RECORD_TRIES && one.reason == DisconnectReason::Client
-                });
+                let again = again.filter(|one| one.tries < MAX_RECORD_TRIES && one.reason == DisconnectReason::Client);
                 again
                     .map(|one| EndedSession {
                         tries: one.tries + 1,
@@ -440,25 +427,7 @@ impl HubInner {
 
 /// Random bytes as a name of the usual form (RFC 9562, version 4).
 fn format_uuid(mut bytes: [u8; 16]) -> String {
-    let [
-        ..,
-        _,
-        _,
-        _,
-        _,
-        _,
-        _,
-        version,
-        _,
-        variant,
-        _,
-        _,
-        _,
-        _,
-        _,
-        _,
-        _,
-    ] = &mut bytes;
+    let [.., _, _, _, _, _, _, version, _, variant, _, _, _, _, _, _, _] = &mut bytes;
     *version = *version & 0x0f | 0x40;
     *variant = *variant & 0x3f | 0x80;
     let mut text = String::with_capacity(36);
@@ -477,10 +446,7 @@ mod tests {
 
     #[test]
     fn a_name_has_the_usual_form() {
-        assert_eq!(
-            format_uuid([0xff; 16]),
-            "ffffffff-ffff-4fff-bfff-ffffffffffff"
-        );
+        assert_eq!(format_uuid([0xff; 16]), "ffffffff-ffff-4fff-bfff-ffffffffffff");
         assert_eq!(format_uuid([0; 16]), "00000000-0000-4000-8000-000000000000");
     }
 }

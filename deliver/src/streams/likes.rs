@@ -44,10 +44,7 @@ pub(super) fn like_from_event(event: &LogEvent) -> Option<LikeEvent> {
 /// Whether a session's stream carries a like.
 pub(super) fn carries_like(session: &StreamSession, like: &LikeEvent) -> bool {
     let mixed = mix_id(like.id);
-    session
-        .endpoint()
-        .like_share()
-        .is_some_and(|(percent, parts)| {
-            mixed % 100 < percent && mixed / 100 % parts + 1 == u64::from(session.partition())
-        })
+    session.endpoint().like_share().is_some_and(|(percent, parts)| {
+        mixed % 100 < percent && mixed / 100 % parts + 1 == u64::from(session.partition())
+    })
 }

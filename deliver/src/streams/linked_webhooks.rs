@@ -113,9 +113,7 @@ impl PostStreamsInner {
         for event in events {
             match event.kind.as_str() {
                 "post.create" => {
-                    let post = found
-                        .iter()
-                        .find(|one| one.row.id.get() == event.subject_id);
+                    let post = found.iter().find(|one| one.row.id.get() == event.subject_id);
                     if let Some(post) = post.filter(|post| post.visibility == Visibility::Visible) {
                         self.queue_post(tx, rules, links, event, post)?;
                     }
@@ -141,8 +139,7 @@ impl PostStreamsInner {
                 continue;
             };
             let format = parse_link_format(&link.fields);
-            let Some(open) = format::render_post(tx, &post.row, &format, &self.render_refusal)?
-            else {
+            let Some(open) = format::render_post(tx, &post.row, &format, &self.render_refusal)? else {
                 continue;
             };
             let line = format::close_line(&open, Some(matching));
@@ -166,12 +163,7 @@ impl PostStreamsInner {
 impl LinkedRules {
     /// Has the rules of the apps that have links, as they are at a place. Rules that were removed
     /// since then are in the log behind it, and those that were added are known already.
-    fn load_linked_rules(
-        &mut self,
-        tx: &mut Tx<'_>,
-        links: &[StreamLink],
-        at: i64,
-    ) -> Result<(), Fault> {
+    fn load_linked_rules(&mut self, tx: &mut Tx<'_>, links: &[StreamLink], at: i64) -> Result<(), Fault> {
         let mut apps: Vec<AppId> = links.iter().map(|link| link.app_id).collect();
         apps.sort_unstable();
         apps.dedup();
@@ -180,10 +172,7 @@ impl LinkedRules {
             self.rule_index = self.rule_index.empty_copy();
             self.rule_index.learn_stored_posts(tx)?;
             for app in &apps {
-                while !self
-                    .rule_index
-                    .load_rules(tx, (*app, StreamProduct::Stream))?
-                {}
+                while !self.rule_index.load_rules(tx, (*app, StreamProduct::Stream))? {}
             }
             self.apps = apps;
         }

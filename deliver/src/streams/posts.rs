@@ -23,9 +23,7 @@ use tokio::sync::{Notify, oneshot};
 
 use super::format::{self, RefusalRenderer, StreamFormat};
 use super::rule_index::{RuleIndex, RuleOwner};
-use super::{
-    DisconnectReason, Hub, StreamEndpoint, StreamSession, compliance_events, likes, sampling,
-};
+use super::{DisconnectReason, Hub, StreamEndpoint, StreamSession, compliance_events, likes, sampling};
 
 /// Entries of the log that are read at once.
 const BATCH_SIZE: i64 = 500;
@@ -106,12 +104,7 @@ struct LogPoll {
 
 impl PostStreams {
     /// The streams of a hub. What apps are given is counted in `reads`.
-    pub fn new(
-        store: Arc<Store>,
-        hub: Hub,
-        reads: Arc<PostReadCounter>,
-        voice: RefusalRenderer,
-    ) -> Self {
+    pub fn new(store: Arc<Store>, hub: Hub, reads: Arc<PostReadCounter>, voice: RefusalRenderer) -> Self {
         Self(Arc::new(PostStreamsInner {
             store,
             hub,
@@ -126,12 +119,7 @@ impl PostStreams {
 
     /// Begins to send posts to a session: those that are published from now on, or that the log
     /// has behind a place. Waits until that is so.
-    pub async fn join(
-        &self,
-        session: &StreamSession,
-        format: StreamFormat,
-        after: Option<i64>,
-    ) -> bool {
+    pub async fn join(&self, session: &StreamSession, format: StreamFormat, after: Option<i64>) -> bool {
         let (live, begun) = oneshot::channel();
         self.0.pending.lock().push(PendingReader {
             session: session.clone(),
@@ -205,8 +193,7 @@ impl PostStreams {
     /// Learns what posts are like before there is anybody to listen.
     async fn learn_stored_posts(&self) {
         let shared = Arc::clone(&self.0);
-        let learn =
-            move |tx: &mut Tx<'_>| Ok(shared.state.lock().rule_index.learn_stored_posts(tx)?);
+        let learn = move |tx: &mut Tx<'_>| Ok(shared.state.lock().rule_index.learn_stored_posts(tx)?);
         if let Err(stop) = self.0.store.read(learn).await {
             tracing::warn!(?stop, "rules are filed without knowing what posts are like");
         }
@@ -218,11 +205,7 @@ impl PostStreams {
 
     async fn poll_once(&self) -> Result<PollOutcome, Error> {
         let shared = Arc::clone(&self.0);
-        let turn = self
-            .0
-            .store
-            .read(move |tx| Ok(shared.poll_log(tx)?))
-            .await?;
+        let turn = self.0.store.read(move |tx| Ok(shared.poll_log(tx)?)).await?;
         Ok(self.0.apply_poll(turn))
     }
 }
@@ -239,9 +222,7 @@ fn dispatch_compliance_event(
     }
     if let Some(told) = compliance_events::event_from_log(tx, event)? {
         let readers = state.compliance_readers.iter();
-        for reader in
-            readers.filter(|one| one.after < event.seq && told.is_carried_by(&one.session))
-        {
+        for reader in readers.filter(|one| one.after < event.seq && told.is_carried_by(&one.session)) {
             let line = Bytes::from(format!("{}\r\n", told.line));
             turn.messages.push((reader.session.clone(), None, line));
         }
@@ -291,13 +272,8 @@ impl PostStreamsInner {
         self.dispatch_events(tx, state, &events, &mut turn)?;
         turn.more = i64::try_from(events.len()).unwrap_or(BATCH_SIZE) >= BATCH_SIZE;
         let last = events.last().map_or(from, |event| event.seq);
-        turn.read_up_to = if turn.more {
-            last
-        } else {
-            last.max(turn.cursor)
-        };
-        turn.has_unreadable =
-            !turn.more && tx.is_shared() && event_log::highest_seq(tx)? > turn.read_up_to;
+        turn.read_up_to = if turn.more { last } else { last.max(turn.cursor) };
+        turn.has_unreadable = !turn.more && tx.is_shared() && event_log::highest_seq(tx)? > turn.read_up_to;
         turn.cursor = turn.cursor.max(turn.read_up_to);
         state.load_pending_rules(tx, &mut turn)?;
         if !turn.more {
@@ -388,8 +364,7 @@ impl PostStreamsInner {
             let open = if let Some((_, open)) = known {
                 open.clone()
             } else {
-                let open =
-                    format::render_post(tx, &facts.row, &reader.format, &self.render_refusal)?;
+                let open = format::render_post(tx, &facts.row, &reader.format, &self.render_refusal)?;
                 rendered.push((reader.format, open.clone()));
                 open
             };
@@ -410,14 +385,14 @@ impl PostStreamsInner {
         event: &LogEvent,
         turn: &mut LogPoll,
     ) -> Result<(), Fault> {
-        let Some(like) = likes::like_from_event(event).filter(|_| !state.like_readers.is_empty())
-        else {
+        let Some(like) = likes::like_from_event(event).filter(|_| !state.like_readers.is_empty()) else {
             return Ok(());
         };
         let mut rendered: Vec<(StreamFormat, Option<Bytes>)> = Vec::new();
-        let wanting = state.like_readers.iter().filter(|reader| {
-            reader.after < event.seq && likes::carries_like(&reader.session, &like)
-        });
+        let wanting = state
+            .like_readers
+            .iter()
+            .filter(|reader| reader.after < event.seq && likes::carries_like(&reader.session, &like));
         for reader in wanting {
             let known = rendered.iter().find(|(format, _)| *format == reader.format);
             let said = if let Some((_, said)) = known {
@@ -435,29 +410,17 @@ impl PostStreamsInner {
     }
 
     /// Ends the connections of an app that may not be used any more, or whose token is gone.
-    fn end_revoked_sessions(
-        &self,
-        tx: &mut Tx<'_>,
-        event: &LogEvent,
-        turn: &mut LogPoll,
-    ) -> Result<(), Fault> {
+    fn end_revoked_sessions(&self, tx: &mut Tx<'_>, event: &LogEvent, turn: &mut LogPoll) -> Result<(), Fault> {
         let app = AppId::new(event.subject_id);
         // Who began behind it has seen it already, and maybe more than this look does.
-        let before = |session: &StreamSession| {
-            session
-                .start_info()
-                .is_some_and(|begun| begun.log_end < event.seq)
-        };
-        let held = self
-            .hub
-            .sessions(|session| session.app() == app && before(session));
+        let before = |session: &StreamSession| session.start_info().is_some_and(|begun| begun.log_end < event.seq);
+        let held = self.hub.sessions(|session| session.app() == app && before(session));
         if held.is_empty() {
             return Ok(());
         }
         let token = connections::find_token_digest(tx, app)?;
         let ended = held.into_iter().filter(|one| !is_token_current(one, token));
-        turn.ended
-            .extend(ended.map(|one| (one, DisconnectReason::Revoked)));
+        turn.ended.extend(ended.map(|one| (one, DisconnectReason::Revoked)));
         Ok(())
     }
 
@@ -594,8 +557,7 @@ impl PostStreamsState {
                 turn.ready.push(session.id());
                 // What was told while it began may have been passed already.
                 if !is_token_current(session, connections::find_token_digest(tx, session.app())?) {
-                    turn.ended
-                        .push((session.clone(), DisconnectReason::Revoked));
+                    turn.ended.push((session.clone(), DisconnectReason::Revoked));
                 }
             }
         }
@@ -614,8 +576,7 @@ impl PostStreamsState {
         }
         let app = fact("app_id").and_then(AppId::parse);
         app.map_or(Ok(()), |app| {
-            self.rule_index
-                .add_rule(tx, (app, product), event.subject_id)
+            self.rule_index.add_rule(tx, (app, product), event.subject_id)
         })
     }
 }

@@ -92,8 +92,7 @@ impl PostReplay {
     /// Reads on; and whether there is more.
     async fn read_batch(&mut self) -> Result<(Vec<Bytes>, bool), Error> {
         let shared = Arc::clone(&self.streams.0);
-        let (session, format, past, at) =
-            (self.session.clone(), self.format, self.window, self.cursor);
+        let (session, format, past, at) = (self.session.clone(), self.format, self.window, self.cursor);
         let book = Arc::clone(&self.rule_index);
         let read = move |tx: &mut Tx<'_>| {
             let mut book = book.lock();
@@ -138,8 +137,7 @@ impl PostStreamsInner {
         let mut lines = Vec::new();
         if session.endpoint().compliance_partitions().is_some() {
             for event in within {
-                let told = compliance_events::event_from_log(tx, event)?
-                    .filter(|told| told.is_carried_by(session));
+                let told = compliance_events::event_from_log(tx, event)?.filter(|told| told.is_carried_by(session));
                 lines.extend(told.map(|told| (None, Bytes::from(format!("{}\r\n", told.line)))));
             }
             return Ok((lines, last, full && !over));
@@ -166,13 +164,8 @@ impl PostStreamsInner {
             if session.endpoint() == StreamEndpoint::Powerstream {
                 let line = format::render_legacy_post(tx, &facts.row, format)?;
                 lines.extend(line.map(|line| (Some(facts.row.id), line)));
-            } else if let Some(open) =
-                format::render_post(tx, &facts.row, format, &self.render_refusal)?
-            {
-                lines.push((
-                    Some(facts.row.id),
-                    format::close_line(&open, rules.as_deref()),
-                ));
+            } else if let Some(open) = format::render_post(tx, &facts.row, format, &self.render_refusal)? {
+                lines.push((Some(facts.row.id), format::close_line(&open, rules.as_deref())));
             }
         }
         Ok((lines, last, full && !over))

@@ -152,11 +152,7 @@ impl RuleIndex {
         if !self.owners.keys().all(|app| read(self, app)) {
             return Ok((true, None));
         }
-        let next = self
-            .replacement
-            .take()
-            .map(|next| *next)
-            .unwrap_or_default();
+        let next = self.replacement.take().map(|next| *next).unwrap_or_default();
         let (rules, was) = (next.rules.len(), self.stats.effort);
         tracing::debug!(rules, was, "the rules of streams are filed anew");
         Ok((false, Some(std::mem::replace(self, next))))
@@ -193,12 +189,7 @@ impl RuleIndex {
     }
 
     /// Takes up a rule that was added, unless it is here or is gone already.
-    pub(super) fn add_rule(
-        &mut self,
-        tx: &mut Tx<'_>,
-        app: RuleOwner,
-        id: i64,
-    ) -> Result<(), Fault> {
+    pub(super) fn add_rule(&mut self, tx: &mut Tx<'_>, app: RuleOwner, id: i64) -> Result<(), Fault> {
         if self.has_owner(app)
             && let Some(rule) = rules::find_by_id(tx, app.0, app.1, id)?
         {

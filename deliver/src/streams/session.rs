@@ -258,11 +258,7 @@ impl StreamSession {
         if queue.end_reason.is_some() {
             return false;
         }
-        if self
-            .0
-            .max_per_second
-            .is_some_and(|pace| !queue.admits_message(pace))
-        {
+        if self.0.max_per_second.is_some_and(|pace| !queue.admits_message(pace)) {
             queue.dropped = queue.dropped.saturating_add(1);
             drop(queue);
             self.count_message(false);
@@ -336,10 +332,7 @@ fn wake_reader(waker: Option<Waker>) {
 impl SessionQueue {
     /// Whether one more message may be sent in this second.
     fn admits_message(&mut self, pace: u32) -> bool {
-        let second = base::clock::wall_time()
-            .ms()
-            .div_euclid(1000)
-            .unsigned_abs();
+        let second = base::clock::wall_time().ms().div_euclid(1000).unsigned_abs();
         if self.second.0 != second {
             self.second = (second, 0);
         }
@@ -424,11 +417,7 @@ impl SessionFeed {
             let now = monotonic_now();
             let due = self.last_write + self.session.0.keep_alive;
             let rang = now >= due;
-            let next = if rang {
-                now + self.session.0.keep_alive
-            } else {
-                due
-            };
+            let next = if rang { now + self.session.0.keep_alive } else { due };
             self.timer.as_mut().reset(Instant::from_std(next));
             if rang {
                 return Poll::Ready(());

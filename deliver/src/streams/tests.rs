@@ -13,9 +13,7 @@ use tempfile::TempDir;
 
 use crate::fixtures::create_app;
 
-use super::{
-    ConnectionRequest, DisconnectReason, Hub, SessionFeed, StreamEndpoint, StreamSettings,
-};
+use super::{ConnectionRequest, DisconnectReason, Hub, SessionFeed, StreamEndpoint, StreamSettings};
 
 /// The hub of a new store, with two apps.
 pub(super) struct Site {
@@ -74,10 +72,7 @@ async fn rest(feed: SessionFeed) -> String {
 async fn what_is_sent_is_read_in_its_order_and_then_the_farewell() {
     let site = site(StreamSettings::default()).await;
     let (hub, [app, _]) = (&site.hub, site.apps);
-    let session = hub
-        .open(opening(app, StreamEndpoint::Activity))
-        .await
-        .unwrap();
+    let session = hub.open(opening(app, StreamEndpoint::Activity)).await.unwrap();
     let mut feed = session
         .feed()
         .after_backfill(futures_util::stream::iter([Bytes::from("past\r\n")]));
@@ -93,10 +88,7 @@ async fn what_is_sent_is_read_in_its_order_and_then_the_farewell() {
     assert!(!session.send(Bytes::from("three\r\n")));
     let rest = rest(feed).await;
     assert!(rest.starts_with("two\r\n{\"errors\":[{"), "{rest}");
-    assert!(
-        rest.contains(r#""disconnect_type":"ForceDisconnect""#),
-        "{rest}"
-    );
+    assert!(rest.contains(r#""disconnect_type":"ForceDisconnect""#), "{rest}");
     assert!(rest.contains("https://api.x.com/2/problems/operational-disconnect"));
     assert!(rest.ends_with("}]}\r\n") && rest.matches("errors").count() == 1);
 }
@@ -105,24 +97,15 @@ async fn what_is_sent_is_read_in_its_order_and_then_the_farewell() {
 async fn slots_are_bounded_and_free_at_once_when_the_client_is_gone() {
     let site = site(StreamSettings::default()).await;
     let (hub, [app, other]) = (&site.hub, site.apps);
-    let first = hub
-        .open(opening(app, StreamEndpoint::Filtered))
-        .await
-        .unwrap()
-        .feed();
-    assert!(is_full(
-        hub.open(opening(app, StreamEndpoint::Filtered)).await
-    ));
+    let first = hub.open(opening(app, StreamEndpoint::Filtered)).await.unwrap().feed();
+    assert!(is_full(hub.open(opening(app, StreamEndpoint::Filtered)).await));
     // Of another app, of another stream, of another part there is room.
     let other = ConnectionRequest {
         app: other,
         ..opening(app, StreamEndpoint::Filtered)
     };
     let _other = hub.open(other).await.unwrap();
-    let _sample = hub
-        .open(opening(app, StreamEndpoint::Sample))
-        .await
-        .unwrap();
+    let _sample = hub.open(opening(app, StreamEndpoint::Sample)).await.unwrap();
     let second_part = ConnectionRequest {
         partition: 2,
         ..opening(app, StreamEndpoint::Sample)
@@ -130,10 +113,7 @@ async fn slots_are_bounded_and_free_at_once_when_the_client_is_gone() {
     let _part = hub.open(second_part).await.unwrap();
     assert_eq!(hub.connection_counts().0, 4);
     drop(first);
-    let again = hub
-        .open(opening(app, StreamEndpoint::Filtered))
-        .await
-        .unwrap();
+    let again = hub.open(opening(app, StreamEndpoint::Filtered)).await.unwrap();
     hub.shut_down();
     assert!(rest(again.feed()).await.contains("OperationalDisconnect"));
     assert_eq!(hub.connection_counts().0, 0);
@@ -149,15 +129,9 @@ async fn who_does_not_read_is_let_go_and_costs_nobody_else() {
     };
     let site = site(settings).await;
     let (hub, [app, _]) = (&site.hub, site.apps);
-    let slow = hub
-        .open(opening(app, StreamEndpoint::Activity))
-        .await
-        .unwrap();
+    let slow = hub.open(opening(app, StreamEndpoint::Activity)).await.unwrap();
     let slow_feed = slow.feed();
-    let quick = hub
-        .open(opening(app, StreamEndpoint::Activity))
-        .await
-        .unwrap();
+    let quick = hub.open(opening(app, StreamEndpoint::Activity)).await.unwrap();
     let mut feed = quick.feed();
     for number in 0..50 {
         let message = Bytes::from(format!("message {number}\r\n"));

@@ -48,10 +48,7 @@ impl FromStr for AddressBlock {
 
 impl AddressBlock {
     /// Every address of both families.
-    pub const ALL: [Self; 2] = [
-        Self::v4([0, 0, 0, 0], 0),
-        Self::v6(Ipv6Addr::UNSPECIFIED, 0),
-    ];
+    pub const ALL: [Self; 2] = [Self::v4([0, 0, 0, 0], 0), Self::v6(Ipv6Addr::UNSPECIFIED, 0)];
 
     const fn v4(base: [u8; 4], prefix_bits: u32) -> Self {
         let [a, b, c, d] = base;
@@ -119,22 +116,10 @@ const PRIVATE_BLOCKS: &[AddressBlock] = &[
 const GLOBAL_IPV6: AddressBlock = AddressBlock::v6(Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 /// Addresses of the sixth version that hold one of the fourth, and where it begins in them.
 const IPV4_EMBEDDINGS: &[(AddressBlock, u32)] = &[
-    (
-        AddressBlock::v6(Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0), 96),
-        96,
-    ),
-    (
-        AddressBlock::v6(Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, 0, 0), 96),
-        96,
-    ),
-    (
-        AddressBlock::v6(Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96),
-        96,
-    ),
-    (
-        AddressBlock::v6(Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16),
-        16,
-    ),
+    (AddressBlock::v6(Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0), 96), 96),
+    (AddressBlock::v6(Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, 0, 0), 96), 96),
+    (AddressBlock::v6(Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96), 96),
+    (AddressBlock::v6(Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16), 16),
     (AddressBlock::v6(Ipv6Addr::UNSPECIFIED, 96), 96),
 ];
 
@@ -146,9 +131,7 @@ fn embedded_ipv4(address: IpAddr) -> Option<IpAddr> {
     if six.is_loopback() || six.is_unspecified() {
         return None;
     }
-    let (_, begin) = IPV4_EMBEDDINGS
-        .iter()
-        .find(|(block, _)| block.contains(address))?;
+    let (_, begin) = IPV4_EMBEDDINGS.iter().find(|(block, _)| block.contains(address))?;
     let bits = six.to_bits().checked_shr(128 - 32 - begin)? & u128::from(u32::MAX);
     Some(IpAddr::V4(Ipv4Addr::from_bits(u32::try_from(bits).ok()?)))
 }
@@ -163,8 +146,7 @@ impl AllowedTargets {
         if in_any(FORBIDDEN_BLOCKS) {
             return false;
         }
-        let public =
-            !in_any(PRIVATE_BLOCKS) && (address.is_ipv4() || GLOBAL_IPV6.contains(address));
+        let public = !in_any(PRIVATE_BLOCKS) && (address.is_ipv4() || GLOBAL_IPV6.contains(address));
         public || in_any(&self.private_blocks)
     }
 }
@@ -231,10 +213,7 @@ mod tests {
         };
         for text in PUBLIC {
             let address = text.parse().unwrap();
-            assert!(
-                strict.is_allowed(address) && open.is_allowed(address),
-                "{text}"
-            );
+            assert!(strict.is_allowed(address) && open.is_allowed(address), "{text}");
         }
         for text in PRIVATE {
             let address = text.parse().unwrap();
@@ -243,10 +222,7 @@ mod tests {
         }
         for text in NEVER {
             let address = text.parse().unwrap();
-            assert!(
-                !strict.is_allowed(address) && !open.is_allowed(address),
-                "{text}"
-            );
+            assert!(!strict.is_allowed(address) && !open.is_allowed(address), "{text}");
         }
     }
 

@@ -90,12 +90,7 @@ impl WebhookClient {
 impl ChallengeResult {
     /// Takes note of the challenge of a webhook: one that answered rightly is valid until the
     /// next, and gets all that waits for it.
-    pub fn record_for_webhook(
-        &self,
-        tx: &mut Tx<'_>,
-        webhook_id: i64,
-        every: Duration,
-    ) -> Result<(), Error> {
+    pub fn record_for_webhook(&self, tx: &mut Tx<'_>, webhook_id: i64, every: Duration) -> Result<(), Error> {
         match webhooks::find_by_id(tx, webhook_id)? {
             Some(webhook) => periodic_challenges::apply_result(tx, &webhook, self, every, true),
             None => Ok(()),
@@ -112,11 +107,7 @@ impl ChallengeResult {
     }
 }
 
-fn check_response(
-    heard: &WebhookResponse,
-    expected: &str,
-    patience: u64,
-) -> Option<ChallengeFailure> {
+fn check_response(heard: &WebhookResponse, expected: &str, patience: u64) -> Option<ChallengeFailure> {
     match &heard.problem {
         None => {}
         Some(RequestFailure::TimedOut) => {
@@ -169,7 +160,6 @@ fn check_response_token(heard: &WebhookResponse, expected: &str) -> Option<Chall
             "The answer to the CRC GET request has no response_token.",
         ));
     };
-    (!constant_time_eq(token.as_bytes(), expected.as_bytes())).then(|| {
-        ChallengeFailure::permanent("The response_token is not the one that was expected.")
-    })
+    (!constant_time_eq(token.as_bytes(), expected.as_bytes()))
+        .then(|| ChallengeFailure::permanent("The response_token is not the one that was expected."))
 }

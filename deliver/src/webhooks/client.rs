@@ -142,10 +142,7 @@ impl WebhookClient {
         heard
     }
 
-    async fn send_without_timeout(
-        &self,
-        request: Request<Full<Bytes>>,
-    ) -> Result<WebhookResponse, RequestFailure> {
+    async fn send_without_timeout(&self, request: Request<Full<Bytes>>) -> Result<WebhookResponse, RequestFailure> {
         let client = self.http_client();
         let client = client.map_err(|fault| RequestFailure::Broken(fault.to_string()))?;
         let answer = client.request(request).await;
@@ -186,14 +183,9 @@ async fn read_response(answer: Response<Incoming>) -> WebhookResponse {
             break;
         }
     }
-    let asked = head
-        .headers
-        .get(RETRY_AFTER)
-        .and_then(|value| value.to_str().ok());
+    let asked = head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
     let asked = asked.and_then(|seconds| seconds.trim().parse::<i64>().ok());
-    let start = bytes
-        .get(..MAX_RECORDED_BYTES.min(bytes.len()))
-        .unwrap_or_default();
+    let start = bytes.get(..MAX_RECORDED_BYTES.min(bytes.len())).unwrap_or_default();
     WebhookResponse {
         status: head.status.as_u16(),
         body_start: printable_text(start),

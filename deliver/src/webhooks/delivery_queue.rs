@@ -57,8 +57,7 @@ impl DeliveryQueue {
 
     /// How much more the lane takes up.
     pub(super) fn free_capacity(&self) -> usize {
-        let stuck =
-            self.due_heads.len() < MAX_CONCURRENCY && self.in_flight.len() < self.concurrency;
+        let stuck = self.due_heads.len() < MAX_CONCURRENCY && self.in_flight.len() < self.concurrency;
         let most = if stuck { BLOCKED_CAPACITY } else { CAPACITY };
         most.saturating_sub(self.queued)
     }
@@ -125,10 +124,7 @@ impl DeliveryQueue {
 
     /// What was sent has come to an end.
     pub(super) fn complete(&mut self, key: i64, seq: i64, fate: DeliveryOutcome) {
-        let was_ours = self
-            .in_flight
-            .get(&key)
-            .is_some_and(|(flying, _)| *flying == seq);
+        let was_ours = self.in_flight.get(&key).is_some_and(|(flying, _)| *flying == seq);
         if was_ours {
             self.in_flight.remove(&key);
         } else if fate != DeliveryOutcome::Done || self.in_flight.contains_key(&key) {
@@ -257,9 +253,7 @@ mod tests {
     }
 
     fn taken(lane: &mut DeliveryQueue, now: Time) -> Vec<i64> {
-        std::iter::from_fn(|| lane.take_due(now))
-            .map(|one| one.seq)
-            .collect()
+        std::iter::from_fn(|| lane.take_due(now)).map(|one| one.seq).collect()
     }
 
     #[test]
@@ -332,10 +326,7 @@ mod tests {
                 ..waiting(seq, seq)
             });
         }
-        assert!(
-            lane.blocking_heads(NOW).is_empty(),
-            "nothing waits behind them"
-        );
+        assert!(lane.blocking_heads(NOW).is_empty(), "nothing waits behind them");
         for seq in 0..500 {
             lane.push(waiting(1000 + seq, seq));
         }

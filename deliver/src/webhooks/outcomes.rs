@@ -55,17 +55,10 @@ pub(super) fn record_outcomes(tx: &mut Tx<'_>, outcomes: &[AttemptOutcome]) -> R
 
 /// A webhook gets nothing any more, until it answers a challenge that its app asks for.
 pub(super) fn disable_webhook(tx: &mut Tx<'_>, webhook_id: i64, why: &str) -> Result<(), Error> {
-    let Some(webhook) = webhooks::find_by_id(tx, webhook_id)?.filter(|webhook| webhook.valid)
-    else {
+    let Some(webhook) = webhooks::find_by_id(tx, webhook_id)?.filter(|webhook| webhook.valid) else {
         return Ok(());
     };
     webhooks::disable(tx, webhook_id, why)?;
     let app = webhook.app_id.get();
-    Ok(event_log::append(
-        tx,
-        "webhook.disable",
-        app,
-        webhook_id,
-        "",
-    )?)
+    Ok(event_log::append(tx, "webhook.disable", app, webhook_id, "")?)
 }

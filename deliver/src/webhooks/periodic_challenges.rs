@@ -32,22 +32,13 @@ pub(super) async fn run(store: &Store, settings: &WebhookSettings, courier: &Web
     }
 }
 
-async fn challenge_due(
-    store: &Store,
-    settings: &WebhookSettings,
-    courier: &WebhookClient,
-) -> Result<(), Error> {
+async fn challenge_due(store: &Store, settings: &WebhookSettings, courier: &WebhookClient) -> Result<(), Error> {
     let most = i64::try_from(MAX_CONCURRENT).unwrap_or(1);
-    let due = store
-        .read(move |tx| Ok(webhooks::list_due_checks(tx, most)?))
-        .await?;
+    let due = store.read(move |tx| Ok(webhooks::list_due_checks(tx, most)?)).await?;
     let checks = due
         .into_iter()
         .map(|webhook| challenge_webhook(store, settings, courier, webhook));
-    let ended: Vec<_> = stream::iter(checks)
-        .buffer_unordered(MAX_CONCURRENT)
-        .collect()
-        .await;
+    let ended: Vec<_> = stream::iter(checks).buffer_unordered(MAX_CONCURRENT).collect().await;
     ended.into_iter().collect()
 }
 
@@ -100,12 +91,7 @@ pub(super) fn apply_result(
 
 /// A receiver answered rightly. One that did not the last time gets everything that waits, and so
 /// does one whose app says by the challenge that it is there.
-fn record_success(
-    tx: &mut Tx<'_>,
-    webhook: &Webhook,
-    every: Duration,
-    is_asked_for: bool,
-) -> Result<(), Error> {
+fn record_success(tx: &mut Tx<'_>, webhook: &Webhook, every: Duration, is_asked_for: bool) -> Result<(), Error> {
     let next = tx.now().plus_ms(duration_ms(every));
     webhooks::mark_checked(tx, webhook.id, next)?;
     if is_asked_for || !webhook.valid || !webhook.problem.is_empty() {
@@ -115,23 +101,14 @@ fn record_success(
 }
 
 /// A receiver did not: at once, or after a day and some hours, it gets nothing any more.
-fn record_failure(
-    tx: &mut Tx<'_>,
-    webhook: &Webhook,
-    failure: &ChallengeFailure,
-) -> Result<(), Error> {
+fn record_failure(tx: &mut Tx<'_>, webhook: &Webhook, failure: &ChallengeFailure) -> Result<(), Error> {
     let now = tx.now();
     let silent = now.ms().saturating_sub(webhook.checked_at.ms());
     if failure.is_permanent || silent >= DISABLE_AFTER_MS {
         return disable_webhook(tx, webhook.id, &failure.message);
     }
     let next = now.plus_ms(RETRY_MS);
-    Ok(webhooks::mark_check_failed(
-        tx,
-        webhook.id,
-        &failure.message,
-        next,
-    )?)
+    Ok(webhooks::mark_check_failed(tx, webhook.id, &failure.message, next)?)
 }
 
 fn duration_ms(span: Duration) -> i64 {

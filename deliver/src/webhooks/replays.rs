@@ -80,11 +80,7 @@ fn finish_replay(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Error> {
         return Ok(false);
     }
     let (state, word, text) = if given_up == 0 {
-        (
-            ReplayState::Complete,
-            "Complete",
-            "Job completed successfully",
-        )
+        (ReplayState::Complete, "Complete", "Job completed successfully")
     } else {
         let text = "Job failed to deliver all events, please retry your replay job";
         (ReplayState::Incomplete, "Incomplete", text)

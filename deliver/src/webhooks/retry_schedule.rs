@@ -17,15 +17,7 @@ impl Default for RetrySchedule {
     fn default() -> Self {
         const MINUTE: u64 = 60;
         const HOUR: u64 = 60 * MINUTE;
-        let seconds = [
-            5,
-            5 * MINUTE,
-            30 * MINUTE,
-            2 * HOUR,
-            5 * HOUR,
-            10 * HOUR,
-            10 * HOUR,
-        ];
+        let seconds = [5, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR];
         Self(seconds.map(Duration::from_secs).to_vec())
     }
 }
@@ -67,11 +59,7 @@ impl RetrySchedule {
 
     /// When something is tried again; none: it is given up. Tries that came before their time,
     /// since the receiver was back for a moment, do not bring the end nearer.
-    pub(crate) fn next_retry(
-        &self,
-        failed: &FailedTry,
-        chance: &Rng,
-    ) -> Result<Option<Time>, Fault> {
+    pub(crate) fn next_retry(&self, failed: &FailedTry, chance: &Rng) -> Result<Option<Time>, Fault> {
         let place = usize::try_from(failed.tries.saturating_sub(1)).unwrap_or(usize::MAX);
         let spent = failed.now.ms().saturating_sub(failed.first_at.ms());
         let wait = match self.wait_ms(place) {
@@ -80,10 +68,7 @@ impl RetrySchedule {
             None => self.wait_ms(self.0.len().saturating_sub(1)).unwrap_or(0),
         };
         let more = random_jitter(wait / JITTER, chance)?;
-        let asked = failed
-            .retry_after_ms
-            .unwrap_or(0)
-            .clamp(0, MAX_RETRY_AFTER_MS);
+        let asked = failed.retry_after_ms.unwrap_or(0).clamp(0, MAX_RETRY_AFTER_MS);
         let wait = wait.saturating_add(more).max(asked);
         Ok(Some(failed.now.plus_ms(wait)))
     }

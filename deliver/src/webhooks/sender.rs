@@ -46,8 +46,7 @@ const STOP_GRACE: Duration = Duration::from_secs(1);
 /// Sent at once, to all webhooks together.
 const MAX_IN_FLIGHT: usize = 512;
 
-type RecordingFuture =
-    Pin<Box<dyn Future<Output = (Arc<Vec<AttemptOutcome>>, Result<(), Error>)> + Send>>;
+type RecordingFuture = Pin<Box<dyn Future<Output = (Arc<Vec<AttemptOutcome>>, Result<(), Error>)> + Send>>;
 
 /// Sends what waits, until it is told to stop.
 pub struct WebhookSender {
@@ -155,9 +154,7 @@ impl WebhookSender {
     }
 }
 
-async fn wait_recorded(
-    recording: &mut Option<RecordingFuture>,
-) -> (Arc<Vec<AttemptOutcome>>, Result<(), Error>) {
+async fn wait_recorded(recording: &mut Option<RecordingFuture>) -> (Arc<Vec<AttemptOutcome>>, Result<(), Error>) {
     match recording {
         Some(recording) => recording.await,
         None => std::future::pending().await,
@@ -192,10 +189,7 @@ impl SenderState {
 
     /// What credentials and webhooks were read at.
     fn credentials_version(&self) -> u64 {
-        self.store
-            .context()
-            .credentials_version
-            .load(Ordering::SeqCst)
+        self.store.context().credentials_version.load(Ordering::SeqCst)
     }
 
     fn handle_command(&mut self, ask: SenderCommand) {
@@ -248,10 +242,7 @@ impl SenderState {
         }));
     }
 
-    fn finish_recording(
-        &mut self,
-        (outcomes, done): (Arc<Vec<AttemptOutcome>>, Result<(), Error>),
-    ) {
+    fn finish_recording(&mut self, (outcomes, done): (Arc<Vec<AttemptOutcome>>, Result<(), Error>)) {
         self.recording = None;
         if let Err(stop) = done {
             // They were made; what is not written down would be made again.
@@ -282,9 +273,7 @@ impl SenderState {
             let _written = recording.await;
         }
         let node = i64::from(self.settings.node_id);
-        let given_back = self
-            .store
-            .write(move |tx| Ok(webhooks::release_node_leases(tx, node)?));
+        let given_back = self.store.write(move |tx| Ok(webhooks::release_node_leases(tx, node)?));
         if let Err(stop) = given_back.await {
             tracing::warn!(?stop, "webhooks were not handed over");
         }

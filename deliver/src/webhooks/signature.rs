@@ -16,10 +16,7 @@ pub fn sign(secret: &Secret, bytes: &[u8]) -> String {
         return String::new(); // keys of every length are taken
     };
     mac.update(bytes);
-    format!(
-        "sha256={}",
-        BASE64_STANDARD.encode(mac.finalize().into_bytes())
-    )
+    format!("sha256={}", BASE64_STANDARD.encode(mac.finalize().into_bytes()))
 }
 
 #[cfg(test)]

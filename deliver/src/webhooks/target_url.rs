@@ -70,9 +70,7 @@ impl TargetUrl {
 fn has_port(text: &str) -> bool {
     let rest = text.split_once("//").map_or("", |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let behind = authority
-        .rsplit_once(']')
-        .map_or(authority, |(_, behind)| behind);
+    let behind = authority.rsplit_once(']').map_or(authority, |(_, behind)| behind);
     behind.contains(':')
 }
 
@@ -169,11 +167,7 @@ mod tests {
 
     #[test]
     fn a_challenge_leaves_the_query_as_it_is() {
-        let place = TargetUrl::parse(
-            "https://example.org/a?b=c%20d&e",
-            &AllowedTargets::default(),
-        )
-        .unwrap();
+        let place = TargetUrl::parse("https://example.org/a?b=c%20d&e", &AllowedTargets::default()).unwrap();
         let challenged = place.challenge_uri("t+/=", "n").unwrap();
         let expected = "https://example.org/a?b=c%20d&e&crc_token=t%2B%2F%3D&nonce=n";
         assert_eq!(challenged.to_string(), expected);

@@ -19,9 +19,7 @@ use tempfile::TempDir;
 
 use crate::fixtures;
 
-use super::{
-    AddressBlock, AllowedTargets, NameResolver, TargetUrl, WebhookAdmin, WebhookSettings, sign,
-};
+use super::{AddressBlock, AllowedTargets, NameResolver, TargetUrl, WebhookAdmin, WebhookSettings, sign};
 
 /// 2026-06-01T12:00:00Z.
 const START: Time = Time::from_seconds(1_780_315_200);
@@ -242,15 +240,7 @@ async fn what_fails_is_tried_for_more_than_a_day() {
     let hook = world.hook(app, receiver.port).await;
     let story = async {
         world.enqueue(hook, 0..1, 1).await;
-        let waits = [
-            5_000,
-            5 * MINUTE,
-            30 * MINUTE,
-            2 * HOUR,
-            5 * HOUR,
-            10 * HOUR,
-            10 * HOUR,
-        ];
+        let waits = [5_000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR];
         for (tries, wait) in (1..).zip(waits) {
             until("it is tried", async || receiver.count() == tries).await;
             tokio::time::sleep(Duration::from_millis(300)).await;
@@ -288,10 +278,7 @@ async fn receivers_are_challenged_from_time_to_time() {
         challenges(0).await;
         world.pass(1);
         challenges(1).await;
-        assert_eq!(
-            world.webhook(hook).await.checked_at,
-            START.plus_ms(24 * HOUR)
-        );
+        assert_eq!(world.webhook(hook).await.checked_at, START.plus_ms(24 * HOUR));
         // What may pass is looked at again every half hour, for four hours.
         receiver.challenge.store(503, Ordering::SeqCst);
         world.pass(24 * HOUR);
@@ -391,10 +378,7 @@ async fn the_address_that_is_connected_to_is_judged_each_time() {
     let told = move |name: &str| -> Vec<IpAddr> {
         assert_eq!(name, "rebind.example");
         let call = counted.fetch_add(1, Ordering::SeqCst);
-        answers[call]
-            .iter()
-            .map(|text| text.parse().unwrap())
-            .collect()
+        answers[call].iter().map(|text| text.parse().unwrap()).collect()
     };
     let settings = WebhookSettings {
         targets: AllowedTargets {
@@ -409,14 +393,8 @@ async fn the_address_that_is_connected_to_is_judged_each_time() {
     for (connects, allowed) in [(1, true), (1, false), (1, false), (2, true)] {
         // A new one each time: kept connections are not resolved again.
         let courier = super::WebhookClient::new(&settings);
-        let done = courier
-            .send_challenge(&place, &secret, &Rng::Os, START)
-            .await
-            .unwrap();
-        let refused = done
-            .failure
-            .as_ref()
-            .is_some_and(|failure| failure.is_target_forbidden);
+        let done = courier.send_challenge(&place, &secret, &Rng::Os, START).await.unwrap();
+        let refused = done.failure.as_ref().is_some_and(|failure| failure.is_target_forbidden);
         assert_eq!(refused, !allowed, "{done:?}");
         assert_eq!(receiver.challenges.load(Ordering::SeqCst), connects);
     }

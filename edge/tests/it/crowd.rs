@@ -30,10 +30,7 @@ async fn too_many_connections_are_told_so() {
             );
         }
         let stats = server.stats.snapshot();
-        assert_eq!(
-            (stats.refused + stats.refused_by_address, stats.open),
-            (100, 3)
-        );
+        assert_eq!((stats.refused + stats.refused_by_address, stats.open), (100, 3));
         inside.pop();
         server.until(|stats| stats.open == 2).await;
         assert!(server.is_alive().await);
@@ -47,10 +44,7 @@ fn want_of_descriptors_is_survived() {
     let run = format!("ulimit -n 60; exec {this:?} --exact crowd::few_descriptors --ignored");
     let output = Command::new("sh").args(["-c", &run]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success() && said.contains("1 passed"),
-        "{said}"
-    );
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
 }
 
 #[tokio::test]

@@ -10,24 +10,15 @@ async fn contradictory_heads_are_refused_and_closed() {
     for bad in [
         "GET / HTTP/1.1\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
-        &post(
-            "Content-Length: 3\r\nTransfer-Encoding: chunked",
-            "0\r\n\r\n",
-        ),
-        &post(
-            "Transfer-Encoding: chunked\r\nContent-Length: 3",
-            "0\r\n\r\n",
-        ),
+        &post("Content-Length: 3\r\nTransfer-Encoding: chunked", "0\r\n\r\n"),
+        &post("Transfer-Encoding: chunked\r\nContent-Length: 3", "0\r\n\r\n"),
         &post("Content-Length: 3\r\nContent-Length: 4", "abcd"),
         &post("Content-Length: +3", "abc"),
         &post("Content-Length: 3, 4", "abc"),
         &post("Content-Length : 3", "abc"),
         &post("Content-Length: 99999999999999999999", ""),
         &post("Transfer-Encoding: gzip, chunked", "0\r\n\r\n"),
-        &post(
-            "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
-            "0\r\n\r\n",
-        ),
+        &post("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", "0\r\n\r\n"),
         &post("Transfer-Encoding: identity", ""),
         &post("X: a\r\n folded", ""),
         &post("X: a\rb", ""),
@@ -47,20 +38,12 @@ async fn contradictory_heads_are_refused_and_closed() {
 #[tokio::test]
 async fn a_contradictory_head_hides_no_second_request() {
     let server = start(ListenerLimits::default(), echo);
-    let smuggled = post(
-        "Content-Length: 6\r\nTransfer-Encoding: chunked",
-        "0\r\n\r\nG",
-    );
+    let smuggled = post("Content-Length: 6\r\nTransfer-Encoding: chunked", "0\r\n\r\nG");
     let heard = server
-        .ask(format!(
-            "{GET}{smuggled}ET /hidden HTTP/1.1\r\nHost: a\r\n\r\n"
-        ))
+        .ask(format!("{GET}{smuggled}ET /hidden HTTP/1.1\r\nHost: a\r\n\r\n"))
         .await;
     assert_eq!(heard.matches("HTTP/1.1 ").count(), 2, "{heard}");
-    assert!(
-        heard.contains("HTTP/1.1 400") && !heard.contains("hidden"),
-        "{heard}"
-    );
+    assert!(heard.contains("HTTP/1.1 400") && !heard.contains("hidden"), "{heard}");
     assert!(
         heard.contains(r#""status":400"#) && heard.contains("connection: close"),
         "{heard}"
@@ -77,8 +60,7 @@ async fn old_clients_need_no_host() {
 async fn heads_have_a_size() {
     let server = start(ListenerLimits::default(), echo);
     let many = "x: y\r\n".repeat(150);
-    let get =
-        |target: &str, fields: &str| format!("GET {target} HTTP/1.1\r\nHost: a\r\n{fields}\r\n");
+    let get = |target: &str, fields: &str| format!("GET {target} HTTP/1.1\r\nHost: a\r\n{fields}\r\n");
     for (request, status) in [
         (get("/", &many), "431"),
         (get("/", &format!("x: {}\r\n", "y".repeat(66_000))), "431"),
@@ -99,14 +81,10 @@ async fn heads_have_a_size() {
     let fits = get("/", &format!("{close}x: {}\r\n", "y".repeat(65_000)));
     assert_eq!(server.ask_status(fits).await, "200");
     assert_eq!(
-        server
-            .ask_status(get(&format!("/{}", "a".repeat(8_000)), close))
-            .await,
+        server.ask_status(get(&format!("/{}", "a".repeat(8_000)), close)).await,
         "200"
     );
-    server
-        .until(|stats| stats.open == 0 && stats.bad_requests >= 6)
-        .await;
+    server.until(|stats| stats.open == 0 && stats.bad_requests >= 6).await;
 }
 
 #[tokio::test]
@@ -127,9 +105,6 @@ async fn chunks_trailers_and_extensions_have_a_size() {
     }
     let endless = format!("3;{}", "e".repeat(5_000_000));
     let heard = server.ask(chunked(&endless)).await;
-    assert!(
-        heard.is_empty() || heard.starts_with("HTTP/1.1 400"),
-        "{heard}"
-    );
+    assert!(heard.is_empty() || heard.starts_with("HTTP/1.1 400"), "{heard}");
     server.until(|stats| stats.open == 0).await;
 }

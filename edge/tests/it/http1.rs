@@ -14,18 +14,8 @@ async fn one_answer_after_another_in_order() {
     let mut client = server.connect().await;
     client.say(text).await;
     for number in 0..50 {
-        assert!(
-            client
-                .answer()
-                .await
-                .ends_with(&format!("\r\n\r\nn{number:02}"))
-        );
-        assert!(
-            client
-                .answer()
-                .await
-                .ends_with(&format!("\r\n\r\n/{number}"))
-        );
+        assert!(client.answer().await.ends_with(&format!("\r\n\r\nn{number:02}")));
+        assert!(client.answer().await.ends_with(&format!("\r\n\r\n/{number}")));
     }
     assert_eq!(server.stats.snapshot().requests, 100);
 }
@@ -36,10 +26,7 @@ async fn a_client_may_wait_for_leave_to_send() {
     let mut client = server.connect().await;
     let head = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: ";
     client.say(format!("{head}2\r\n\r\n")).await;
-    assert_eq!(
-        client.hear_until("\r\n\r\n").await,
-        "HTTP/1.1 100 Continue\r\n\r\n"
-    );
+    assert_eq!(client.hear_until("\r\n\r\n").await, "HTTP/1.1 100 Continue\r\n\r\n");
     client.say("ok").await;
     assert!(client.answer().await.ends_with("\r\n\r\nok"));
     client.say(format!("{head}2000\r\n\r\n")).await;
@@ -63,10 +50,7 @@ async fn every_answer_has_a_date_and_head_has_no_body() {
         format!("GET /{}", "a".repeat(9000)),
     ] {
         let heard = server.ask(bad).await;
-        assert!(
-            heard.contains("\r\ndate: ") && heard.contains("GMT\r\n"),
-            "{heard}"
-        );
+        assert!(heard.contains("\r\ndate: ") && heard.contains("GMT\r\n"), "{heard}");
     }
 }
 
@@ -76,10 +60,7 @@ async fn a_body_too_large_is_refused_before_it_is_kept() {
     let post = |fields: &str| format!("POST / HTTP/1.1\r\nHost: a\r\n{fields}\r\n\r\n");
     for (request, status) in [
         (post("Content-Length: 1001"), "413"),
-        (
-            post("Content-Length: 5000000") + &"x".repeat(3_000_000),
-            "413",
-        ),
+        (post("Content-Length: 5000000") + &"x".repeat(3_000_000), "413"),
         (
             post("Transfer-Encoding: chunked") + &format!("400\r\n{}\r\n", "x".repeat(1024)),
             "413",
@@ -99,15 +80,10 @@ async fn a_panic_is_a_500_and_nothing_more() {
     let mut client = server.connect().await;
     client.say("GET /panic HTTP/1.1\r\nHost: a\r\n\r\n").await;
     let heard = client.answer().await;
-    assert!(
-        heard.starts_with("HTTP/1.1 500 Internal Server Error\r\n"),
-        "{heard}"
-    );
-    assert!(
-        heard.contains("content-type: application/problem+json\r\n"),
-        "{heard}"
-    );
-    let body = r#"{"title":"Internal Server Error","type":"about:blank","status":500,"detail":"Internal Server Error"}"#;
+    assert!(heard.starts_with("HTTP/1.1 500 Internal Server Error\r\n"), "{heard}");
+    assert!(heard.contains("content-type: application/problem+json\r\n"), "{heard}");
+    let body =
+        r#"{"title":"Internal Server Error","type":"about:blank","status":500,"detail":"Internal Server Error"}"#;
     assert!(heard.ends_with(body), "{heard}");
     client.say(GET).await;
     assert!(client.answer().await.ends_with("fine"));
@@ -143,10 +119,7 @@ async fn a_unix_socket_is_for_its_owner() {
     let done = spawn(edge::serve(listener, short(), echo, shutdown.clone()));
     let mut client = tokio::net::UnixStream::connect(&path).await.unwrap();
     client
-        .write_all(
-            GET.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")
-                .as_bytes(),
-        )
+        .write_all(GET.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n").as_bytes())
         .await
         .unwrap();
     let mut heard = String::new();
@@ -192,10 +165,7 @@ async fn a_sender_learns_that_the_client_left() {
     client.say(GET).await;
     client.hear_until("hello").await;
     drop(client);
-    timeout(ms(1000), gone.recv())
-        .await
-        .expect("not told")
-        .unwrap();
+    timeout(ms(1000), gone.recv()).await.expect("not told").unwrap();
     server.until(|stats| stats.open == 0).await;
 }
 
@@ -213,23 +183,14 @@ async fn a_refusal_that_leaves_much_unread_ends_the_connection_and_says_so() {
     for (request, body) in [
         (post("Content-Length: 5000000"), "x".repeat(100_000)),
         (post("Content-Length: 65537"), String::new()),
-        (
-            post("Transfer-Encoding: chunked"),
-            "3\r\nabc\r\n".to_owned(),
-        ),
-        (
-            post("Expect: 100-continue\r\nContent-Length: 3"),
-            String::new(),
-        ),
+        (post("Transfer-Encoding: chunked"), "3\r\nabc\r\n".to_owned()),
+        (post("Expect: 100-continue\r\nContent-Length: 3"), String::new()),
         // It is said to be short, and does not come.
         (post("Content-Length: 3"), "ab".to_owned()),
     ] {
         let heard = server.ask(request.clone() + &body).await;
         assert!(heard.starts_with("HTTP/1.1 403 "), "{request}: {heard}");
-        assert!(
-            heard.contains("\r\nconnection: close\r\n"),
-            "{request}: {heard}"
-        );
+        assert!(heard.contains("\r\nconnection: close\r\n"), "{request}: {heard}");
     }
     let mut client = server.connect().await;
     for late in [false, true] {

@@ -12,12 +12,7 @@ fn get(stream: u32, flags: u8) -> Vec<u8> {
     frame(1, flags, stream, b"\x82\x84\x86\x41\x01a")
 }
 
-async fn h2(
-    server: &Server,
-) -> (
-    h2::client::SendRequest<Bytes>,
-    JoinHandle<Result<(), h2::Error>>,
-) {
+async fn h2(server: &Server) -> (h2::client::SendRequest<Bytes>, JoinHandle<Result<(), h2::Error>>) {
     let stream = TcpStream::connect(server.addr).await.unwrap();
     let (client, connection) = h2::client::handshake(stream).await.unwrap();
     (client, spawn(connection))
@@ -144,17 +139,10 @@ async fn floods_are_stopped() {
         0 => get(1, 1),
         _ => frame(9, 0, 1, b""),
     };
-    assert!(
-        flood(&server, small_continuation, 50_000).await,
-        "empty continuation"
-    );
+    assert!(flood(&server, small_continuation, 50_000).await, "empty continuation");
     let opened = |number: u32| get(2 * number + 1, 5);
     let _refused_streams_only = flood(&server, opened, 2000).await;
-    assert!(
-        server.stats.snapshot().requests < 1000,
-        "{:?}",
-        server.stats.snapshot()
-    );
+    assert!(server.stats.snapshot().requests < 1000, "{:?}", server.stats.snapshot());
     server.until(|stats| stats.open == 0).await;
 }
 
@@ -166,10 +154,7 @@ async fn pings_and_settings_do_not_pile_up() {
         client.say(PREFACE).await;
         let many = piece.repeat(1000);
         for _ in 0..3000 {
-            if !matches!(
-                timeout(ms(300), client.0.write_all(&many)).await,
-                Ok(Ok(()))
-            ) {
+            if !matches!(timeout(ms(300), client.0.write_all(&many)).await, Ok(Ok(()))) {
                 break;
             }
         }

@@ -1,9 +1,5 @@
 //! The listener as clients meet it, over real sockets.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "test helpers fail the test"
-)]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "test helpers fail the test")]
 
 mod crowd;
 mod heads;
@@ -34,10 +30,7 @@ struct Server {
     done: JoinHandle<()>,
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a test is the home of its own tasks"
-)]
+#[expect(clippy::disallowed_methods, reason = "a test is the home of its own tasks")]
 fn spawn<F>(task: F) -> JoinHandle<F::Output>
 where
     F: Future<Output: Send> + Send + 'static,
@@ -82,11 +75,7 @@ fn ms(count: u64) -> Duration {
 /// Answers with what was sent; a body that fails becomes the status due.
 async fn echo(request: Request<Body>) -> Response<Body> {
     let path = request.uri().path().to_owned();
-    let (status, bytes) = match request
-        .into_body()
-        .collect_bytes(1000, Duration::from_secs(9))
-        .await
-    {
+    let (status, bytes) = match request.into_body().collect_bytes(1000, Duration::from_secs(9)).await {
         Ok(bytes) if bytes.is_empty() => (StatusCode::OK, Bytes::from(path)),
         Ok(bytes) => (StatusCode::OK, bytes),
         Err(BodyError::TooLarge) => (StatusCode::PAYLOAD_TOO_LARGE, Bytes::new()),
@@ -155,9 +144,7 @@ impl Client {
     async fn hear_until(&mut self, mark: &str) -> String {
         let mut text = Vec::new();
         while !text.ends_with(mark.as_bytes()) {
-            let byte = timeout(Duration::from_secs(10), self.0.read_u8())
-                .await
-                .unwrap();
+            let byte = timeout(Duration::from_secs(10), self.0.read_u8()).await.unwrap();
             text.push(byte.unwrap_or_else(|error| panic!("{error} after {text:?}")));
         }
         String::from_utf8(text).unwrap()
@@ -167,9 +154,7 @@ impl Client {
     async fn rest(&mut self) -> String {
         let mut text = Vec::new();
         let read = self.0.read_to_end(&mut text);
-        let _reset = timeout(Duration::from_secs(10), read)
-            .await
-            .expect("still open");
+        let _reset = timeout(Duration::from_secs(10), read).await.expect("still open");
         String::from_utf8_lossy(&text).into_owned()
     }
 

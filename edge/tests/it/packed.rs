@@ -11,9 +11,7 @@ fn asking(value: &'static str) -> HeaderMap {
 
 fn unpack(bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
-    flate2::read::GzDecoder::new(bytes)
-        .read_to_end(&mut plain)
-        .unwrap();
+    flate2::read::GzDecoder::new(bytes).read_to_end(&mut plain).unwrap();
     plain
 }
 
@@ -30,11 +28,7 @@ fn clients_say_whether_they_take_gzip() {
         ("br", false),
         ("", false),
     ] {
-        assert_eq!(
-            edge::gzip::client_accepts_gzip(&asking(value)),
-            wanted,
-            "{value}"
-        );
+        assert_eq!(edge::gzip::client_accepts_gzip(&asking(value)), wanted, "{value}");
     }
     assert!(!edge::gzip::client_accepts_gzip(&HeaderMap::new()));
 }
@@ -43,9 +37,7 @@ fn clients_say_whether_they_take_gzip() {
 async fn large_answers_are_packed_on_request() {
     let answer = |size: usize| {
         let mut response = Response::new(Body::full("ab".repeat(size / 2)));
-        response
-            .headers_mut()
-            .insert(ETAG, HeaderValue::from_static("\"t\""));
+        response.headers_mut().insert(ETAG, HeaderValue::from_static("\"t\""));
         response
     };
     let packed = edge::gzip::compress_full(&asking("gzip"), answer(5000));

@@ -31,11 +31,7 @@ async fn half_a_request_line_is_closed() {
     ] {
         let mut client = server.connect().await;
         client.say(half).await;
-        let wanted = if half.starts_with("PRI * HTTP") {
-            600
-        } else {
-            300
-        };
+        let wanted = if half.starts_with("PRI * HTTP") { 600 } else { 300 };
         about(client.closed_after().await, wanted);
     }
 }
@@ -89,9 +85,7 @@ async fn a_stalled_body_is_given_up() {
     for framing in ["Content-Length: 10", "Transfer-Encoding: chunked"] {
         let mut client = server.connect().await;
         client
-            .say(format!(
-                "POST / HTTP/1.1\r\nHost: a\r\n{framing}\r\n\r\n5\r\nab"
-            ))
+            .say(format!("POST / HTTP/1.1\r\nHost: a\r\n{framing}\r\n\r\n5\r\nab"))
             .await;
         let begun = now();
         let heard = client.hear_until("\r\n\r\n").await;
@@ -120,10 +114,7 @@ async fn a_slow_body_may_take_its_time_but_not_for_ever() {
         let dribble = spawn(dribble(to, "x", pieces, 100));
         let mut heard = [0; 12];
         from.read_exact(&mut heard).await.unwrap();
-        assert_eq!(
-            String::from_utf8_lossy(&heard),
-            format!("HTTP/1.1 {status}")
-        );
+        assert_eq!(String::from_utf8_lossy(&heard), format!("HTTP/1.1 {status}"));
         dribble.abort();
     }
 }
@@ -134,9 +125,7 @@ async fn a_client_that_takes_nothing_is_closed() {
     let server = start(short(), large);
     let mut client = server.connect().await;
     client.say(GET).await;
-    server
-        .until(|stats| stats.write_timeouts == 1 && stats.open == 0)
-        .await;
+    server.until(|stats| stats.write_timeouts == 1 && stats.open == 0).await;
     assert!(client.rest().await.len() < 32 << 20);
 }
 
@@ -165,11 +154,7 @@ async fn slow_clients_do_not_slow_others() {
     for number in 0..400 {
         let mut client = server.connect().await;
         client
-            .say(if number % 2 == 0 {
-                ""
-            } else {
-                "GET / HTTP/1.1\r\nHost:"
-            })
+            .say(if number % 2 == 0 { "" } else { "GET / HTTP/1.1\r\nHost:" })
             .await;
         slow.push(client);
     }

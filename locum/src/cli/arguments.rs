@@ -6,10 +6,9 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::global_args::ConfigFlag;
 use crate::command::{
-    AdsCommand, AppCommand, AuditCommand, BackupArgs, CommunityCommand, ExportArgs, FollowCommand,
-    ImportCommand, InviteArgs, KeysCommand, MessageCommand, NewsCommand, NoteCommand, PlaceCommand,
-    PollCommand, PostCommand, SignCommand, SpaceCommand, TokenCommand, TriggerArgs, UserCommand,
-    WebhookCommand,
+    AdsCommand, AppCommand, AuditCommand, BackupArgs, CommunityCommand, ExportArgs, FollowCommand, ImportCommand,
+    InviteArgs, KeysCommand, MessageCommand, NewsCommand, NoteCommand, PlaceCommand, PollCommand, PostCommand,
+    SignCommand, SpaceCommand, TokenCommand, TriggerArgs, UserCommand, WebhookCommand,
 };
 use crate::tools::WebhookListenArgs;
 

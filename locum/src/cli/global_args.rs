@@ -33,12 +33,7 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true, value_name = "URL", help_heading = "Everywhere")]
     pub(crate) db: Option<String>,
     /// Sets any key of the configuration
-    #[arg(
-        long = "set",
-        global = true,
-        value_name = "KEY=VALUE",
-        help_heading = "Everywhere"
-    )]
+    #[arg(long = "set", global = true, value_name = "KEY=VALUE", help_heading = "Everywhere")]
     pub(crate) sets: Vec<String>,
     /// The control address of a running server, instead of the socket in the data folder
     #[arg(long, global = true, value_name = "URL", help_heading = "Everywhere")]
@@ -53,11 +48,7 @@ pub(crate) type ConfigFlag = (&'static str, String, String);
 
 impl GlobalArgs {
     /// The configuration for a mode, with the flags of one command on top.
-    pub(crate) fn config_values(
-        &self,
-        mode: RunMode,
-        flags: Vec<ConfigFlag>,
-    ) -> Result<ConfigValues, CommandError> {
+    pub(crate) fn config_values(&self, mode: RunMode, flags: Vec<ConfigFlag>) -> Result<ConfigValues, CommandError> {
         config::load(&self.config_sources(flags), mode)
     }
 
@@ -97,15 +88,11 @@ impl GlobalArgs {
                 flags.push((key, value, name.to_owned()));
             }
         };
-        let folder = self
-            .data_dir
-            .as_ref()
-            .map(|path| path.display().to_string());
+        let folder = self.data_dir.as_ref().map(|path| path.display().to_string());
         set("core.data_dir", folder, "--data-dir");
         set("db.url", self.db.clone(), "--db");
-        let variables = std::env::vars_os().filter_map(|(name, value)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        });
+        let variables =
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         ConfigSources {
             flags,
             set_flags: self.sets.clone(),

@@ -7,8 +7,8 @@ mod progress;
 mod reference;
 
 pub(crate) use arguments::{
-    CliCommand, ConfigCommand, DevArgs, EnvArgs, EnvFormat, HealthArgs, InitArgs, ListenArgs,
-    MigrateCommand, RestoreArgs, RoutesArgs, ServeArgs, WebhookCliCommand,
+    CliCommand, ConfigCommand, DevArgs, EnvArgs, EnvFormat, HealthArgs, InitArgs, ListenArgs, MigrateCommand,
+    RestoreArgs, RoutesArgs, ServeArgs, WebhookCliCommand,
 };
 pub(crate) use global_args::{ConfigFlag, GlobalArgs};
 pub(crate) use output::{OutputOptions, print_line};
@@ -23,12 +23,7 @@ use crate::{command, config, dev, runtime, tools};
 
 /// A social platform server in one binary.
 #[derive(Debug, Parser)]
-#[command(
-    name = "locum",
-    version,
-    max_term_width = 100,
-    propagate_version = true
-)]
+#[command(name = "locum", version, max_term_width = 100, propagate_version = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
     common: GlobalArgs,
@@ -52,78 +47,38 @@ fn run_subcommand(common: &GlobalArgs, verb: CliCommand) -> Result<ExitCode, Com
         CliCommand::Serve(args) => runtime::serve(common, &args)?,
         CliCommand::Init(args) => tools::print_initial_config(&args, common.db.as_deref())?,
         CliCommand::Env(args) => tools::print_env(common, &args)?,
-        CliCommand::Follow(verb) => {
-            command::run_and_print(common, command::AdminCommand::Follow(verb))?
-        }
-        CliCommand::User(verb) => {
-            command::run_and_print(common, command::AdminCommand::User(verb))?
-        }
-        CliCommand::Post(verb) => {
-            command::run_and_print(common, command::AdminCommand::Post(verb))?
-        }
-        CliCommand::Poll(verb) => {
-            command::run_and_print(common, command::AdminCommand::Poll(verb))?
-        }
-        CliCommand::Community(verb) => {
-            command::run_and_print(common, command::AdminCommand::Community(verb))?
-        }
-        CliCommand::Note(verb) => {
-            command::run_and_print(common, command::AdminCommand::Note(verb))?
-        }
-        CliCommand::News(verb) => {
-            command::run_and_print(common, command::AdminCommand::News(verb))?
-        }
-        CliCommand::Place(verb) => {
-            command::run_and_print(common, command::AdminCommand::Place(verb))?
-        }
+        CliCommand::Follow(verb) => command::run_and_print(common, command::AdminCommand::Follow(verb))?,
+        CliCommand::User(verb) => command::run_and_print(common, command::AdminCommand::User(verb))?,
+        CliCommand::Post(verb) => command::run_and_print(common, command::AdminCommand::Post(verb))?,
+        CliCommand::Poll(verb) => command::run_and_print(common, command::AdminCommand::Poll(verb))?,
+        CliCommand::Community(verb) => command::run_and_print(common, command::AdminCommand::Community(verb))?,
+        CliCommand::Note(verb) => command::run_and_print(common, command::AdminCommand::Note(verb))?,
+        CliCommand::News(verb) => command::run_and_print(common, command::AdminCommand::News(verb))?,
+        CliCommand::Place(verb) => command::run_and_print(common, command::AdminCommand::Place(verb))?,
         CliCommand::App(verb) => command::run_and_print(common, command::AdminCommand::App(verb))?,
         CliCommand::Ads(verb) => command::run_and_print(common, command::AdminCommand::Ads(verb))?,
-        CliCommand::Token(verb) => {
-            command::run_and_print(common, command::AdminCommand::Token(verb))?
-        }
-        CliCommand::Invite(args) => {
-            command::run_and_print(common, command::AdminCommand::Invite(args))?
-        }
-        CliCommand::Audit(verb) => {
-            command::run_and_print(common, command::AdminCommand::Audit(verb))?
-        }
-        CliCommand::Keys(verb) => {
-            command::run_and_print(common, command::AdminCommand::Keys(verb))?
-        }
-        CliCommand::Space(verb) => {
-            command::run_and_print(common, command::AdminCommand::Space(verb))?
-        }
-        CliCommand::Message(verb) => {
-            command::run_and_print(common, command::AdminCommand::Message(verb))?
-        }
-        CliCommand::Webhook(WebhookCliCommand::Listen(args)) => {
-            tools::listen_for_webhooks(common, &args)?
-        }
+        CliCommand::Token(verb) => command::run_and_print(common, command::AdminCommand::Token(verb))?,
+        CliCommand::Invite(args) => command::run_and_print(common, command::AdminCommand::Invite(args))?,
+        CliCommand::Audit(verb) => command::run_and_print(common, command::AdminCommand::Audit(verb))?,
+        CliCommand::Keys(verb) => command::run_and_print(common, command::AdminCommand::Keys(verb))?,
+        CliCommand::Space(verb) => command::run_and_print(common, command::AdminCommand::Space(verb))?,
+        CliCommand::Message(verb) => command::run_and_print(common, command::AdminCommand::Message(verb))?,
+        CliCommand::Webhook(WebhookCliCommand::Listen(args)) => tools::listen_for_webhooks(common, &args)?,
         CliCommand::Webhook(WebhookCliCommand::Command(verb)) => {
             command::run_and_print(common, command::AdminCommand::Webhook(verb))?;
         }
-        CliCommand::Trigger(args) => {
-            command::run_and_print(common, command::AdminCommand::Trigger(args))?
-        }
+        CliCommand::Trigger(args) => command::run_and_print(common, command::AdminCommand::Trigger(args))?,
         CliCommand::Sign(verb) => tools::explain_signature(common, verb, output)?,
-        CliCommand::Import(verb) => {
-            command::run_and_print(common, command::AdminCommand::Import(verb))?
-        }
-        CliCommand::Export(args) => {
-            command::run_and_print(common, command::AdminCommand::Export(args))?
-        }
-        CliCommand::Backup(args) => {
-            command::run_and_print(common, command::AdminCommand::Backup(args))?
-        }
+        CliCommand::Import(verb) => command::run_and_print(common, command::AdminCommand::Import(verb))?,
+        CliCommand::Export(args) => command::run_and_print(common, command::AdminCommand::Export(args))?,
+        CliCommand::Backup(args) => command::run_and_print(common, command::AdminCommand::Backup(args))?,
         CliCommand::Fsck => return tools::run_fsck(common, output),
         CliCommand::Reindex => command::run_and_print(common, command::AdminCommand::Reindex)?,
         CliCommand::Restore(args) => return tools::restore_backup(common, &args, output),
         CliCommand::Migrate(verb) => tools::run_migrate_command(common, verb, output)?,
         CliCommand::Health(args) => tools::check_health(common, args, output)?,
         CliCommand::Doctor => return tools::run_doctor(common, output),
-        CliCommand::Conf(ConfigCommand::Keys) => {
-            output.print_reference(&reference::config_reference(), config::KEYS)
-        }
+        CliCommand::Conf(ConfigCommand::Keys) => output.print_reference(&reference::config_reference(), config::KEYS),
         CliCommand::Conf(verb) => tools::run_config_command(common, verb, output)?,
         CliCommand::Routes(args) => tools::print_routes(args, output),
         CliCommand::Openapi => tools::print_openapi(),

@@ -48,9 +48,9 @@ impl OutputOptions {
     /// Shows the table of keys.
     pub(crate) fn print_reference(self, text: &str, keys: &[crate::config::ConfigKey]) {
         if self.json {
-            let names = keys.iter().map(|key| {
-                serde_json::json!({"name": key.name, "takes": key.kind.type_name(), "about": key.description})
-            });
+            let names = keys.iter().map(
+                |key| serde_json::json!({"name": key.name, "takes": key.kind.type_name(), "about": key.description}),
+            );
             self.print_value(&names.collect());
         } else {
             self.print_text(text);
@@ -78,8 +78,7 @@ pub(crate) fn render_value(value: &Value) -> String {
 
 /// What a thing is known by comes first; the rest by name.
 const LEADING_FIELDS: [&str; 12] = [
-    "id", "username", "name", "key", "method", "path", "status", "state", "version", "file",
-    "value", "says",
+    "id", "username", "name", "key", "method", "path", "status", "state", "version", "file", "value", "says",
 ];
 
 fn ordered_fields(map: &Map<String, Value>) -> Vec<(&String, &Value)> {
@@ -94,11 +93,7 @@ fn as_objects(items: &[Value]) -> Option<Vec<&Map<String, Value>>> {
 }
 
 fn render_fields(map: &Map<String, Value>) -> String {
-    let width = map
-        .keys()
-        .map(|name| name.chars().count())
-        .max()
-        .unwrap_or(0);
+    let width = map.keys().map(|name| name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for (name, value) in ordered_fields(map) {
         match value {
@@ -124,16 +119,9 @@ fn render_fields(map: &Map<String, Value>) -> String {
 fn render_table(rows: &[&Map<String, Value>]) -> String {
     let names: Vec<&String> = rows
         .first()
-        .map(|row| {
-            ordered_fields(row)
-                .into_iter()
-                .map(|(name, _)| name)
-                .collect()
-        })
+        .map(|row| ordered_fields(row).into_iter().map(|(name, _)| name).collect())
         .unwrap_or_default();
-    let heads = names
-        .iter()
-        .map(|name| name.to_uppercase().replace('_', " "));
+    let heads = names.iter().map(|name| name.to_uppercase().replace('_', " "));
     let mut lines: Vec<Vec<String>> = vec![heads.collect()];
     for row in rows {
         let cells = names
@@ -154,9 +142,7 @@ pub(crate) fn align_columns(lines: &[Vec<String>]) -> String {
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let lines = lines.iter().map(|line| {
         let cells = line.iter().zip(&widths);
-        let padded: Vec<String> = cells
-            .map(|(cell, width)| format!("{cell:width$}"))
-            .collect();
+        let padded: Vec<String> = cells.map(|(cell, width)| format!("{cell:width$}")).collect();
         padded.join("  ").trim_end().to_owned()
     });
     lines.collect::<Vec<_>>().join("\n")
@@ -171,9 +157,7 @@ fn render_cell(value: &Value) -> String {
         Value::Number(number) => number.to_string(),
         Value::Array(items) => items.iter().map(render_cell).collect::<Vec<_>>().join(", "),
         Value::Object(map) => {
-            let pairs = map
-                .iter()
-                .map(|(name, value)| format!("{name} {}", render_cell(value)));
+            let pairs = map.iter().map(|(name, value)| format!("{name} {}", render_cell(value)));
             pairs.collect::<Vec<_>>().join(", ")
         }
     }
@@ -190,10 +174,7 @@ mod tests {
             {"id": "1", "name": "ada", "protected": false},
             {"id": "20", "name": "bob", "protected": true},
         ]);
-        assert_eq!(
-            render_value(&value),
-            "ID  NAME  PROTECTED\n1   ada   no\n20  bob   yes"
-        );
+        assert_eq!(render_value(&value), "ID  NAME  PROTECTED\n1   ada   no\n20  bob   yes");
         assert_eq!(render_value(&json!([])), "nothing");
     }
 

@@ -4,8 +4,7 @@ use crate::config::{ConfigKey, KEYS, KeyDefault, RunMode};
 
 /// `docs/configuration.md`'s table.
 pub(crate) fn config_reference() -> String {
-    let mut text =
-        String::from("| Key | Takes | dev | serve | What it is for |\n|---|---|---|---|---|\n");
+    let mut text = String::from("| Key | Takes | dev | serve | What it is for |\n|---|---|---|---|---|\n");
     for key in KEYS {
         let row = format!(
             "| `{}` | {} | {} | {} | {} |\n",
@@ -37,16 +36,11 @@ pub(crate) fn command_reference(root: &clap::Command) -> String {
 }
 
 fn append_commands(path: &str, command: &clap::Command, text: &mut String) {
-    let seen = command
-        .get_subcommands()
-        .filter(|inner| !inner.is_hide_set());
+    let seen = command.get_subcommands().filter(|inner| !inner.is_hide_set());
     for inner in seen.filter(|inner| inner.get_name() != "help") {
         let path = format!("{path} {}", inner.get_name());
         if inner.get_subcommands().next().is_none() {
-            let about = inner
-                .get_about()
-                .map(ToString::to_string)
-                .unwrap_or_default();
+            let about = inner.get_about().map(ToString::to_string).unwrap_or_default();
             let row = format!("| `{path}{}` | {about} |\n", describe_arguments(inner));
             text.push_str(&row);
         }
@@ -55,18 +49,15 @@ fn append_commands(path: &str, command: &clap::Command, text: &mut String) {
 }
 
 fn describe_arguments(command: &clap::Command) -> String {
-    let own = command.get_arguments().filter(|argument| {
-        !argument.is_global_set() && !argument.is_hide_set() && argument.get_id() != "help"
-    });
+    let own = command
+        .get_arguments()
+        .filter(|argument| !argument.is_global_set() && !argument.is_hide_set() && argument.get_id() != "help");
     let mut text = String::new();
     for argument in own {
         let value = argument
             .get_value_names()
             .and_then(|names| names.first())
-            .map_or_else(
-                || argument.get_id().as_str().to_uppercase(),
-                ToString::to_string,
-            );
+            .map_or_else(|| argument.get_id().as_str().to_uppercase(), ToString::to_string);
         let takes = argument.get_action().takes_values();
         let word = match argument.get_long() {
             Some(long) if takes => format!("--{long} {value}"),

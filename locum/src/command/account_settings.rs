@@ -11,11 +11,7 @@ use store::Tx;
 use super::ads::{AccountCommand, invalid_parameter, show_account};
 
 /// Sets what is given, and nothing else.
-pub(super) fn update_account(
-    tx: &mut Tx<'_>,
-    account: AdsRecord,
-    command: &AccountCommand,
-) -> Result<Value, Error> {
+pub(super) fn update_account(tx: &mut Tx<'_>, account: AdsRecord, command: &AccountCommand) -> Result<Value, Error> {
     let AccountCommand::Set {
         campaigns,
         line_items,
@@ -34,20 +30,11 @@ pub(super) fn update_account(
     let account = apply_business(account, business.as_deref())?;
     let account = apply_choice(account, ("estimate", "estimate"), estimate.as_deref())?;
     let account = apply_choice(account, ("gates", "feature_gates"), gates.as_deref())?;
-    let account = apply_choice(
-        account,
-        ("approval", "approval_status"),
-        approval.as_deref(),
-    )?;
+    let account = apply_choice(account, ("approval", "approval_status"), approval.as_deref())?;
     let most = MAX_CAMPAIGNS;
     let account = apply_limit(account, ("campaigns", "campaign_limit"), *campaigns, most)?;
     let most = MAX_LINE_ITEMS;
-    let account = apply_limit(
-        account,
-        ("line_items", "line_item_limit"),
-        *line_items,
-        most,
-    )?;
+    let account = apply_limit(account, ("line_items", "line_item_limit"), *line_items, most)?;
     save_account(tx, account)
 }
 
@@ -97,18 +84,13 @@ fn apply_business(mut account: AdsRecord, business: Option<&str>) -> Result<AdsR
         return Ok(account);
     };
     let text = [business.to_owned()];
-    let value =
-        FieldKind::Text(0, 20).parse_value("business", ads::field_kind::RawParam::Text(&text))?;
+    let value = FieldKind::Text(0, 20).parse_value("business", ads::field_kind::RawParam::Text(&text))?;
     account.set("business_id", value);
     Ok(account)
 }
 
 /// What is opened to an account one by one.
-fn apply_opt_ins(
-    mut account: AdsRecord,
-    allow: &[String],
-    refuse: &[String],
-) -> Result<AdsRecord, Error> {
+fn apply_opt_ins(mut account: AdsRecord, allow: &[String], refuse: &[String]) -> Result<AdsRecord, Error> {
     if let Some(unknown) = allow
         .iter()
         .chain(refuse)
@@ -120,11 +102,7 @@ fn apply_opt_ins(
             &format!("It is one of {}", OPT_IN_FEATURES.join(", ")),
         ));
     }
-    let mut refused: Vec<String> = account
-        .texts("refused")
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
+    let mut refused: Vec<String> = account.texts("refused").into_iter().map(str::to_owned).collect();
     refused.retain(|name| !allow.contains(name));
     refused.extend(refuse.iter().cloned());
     refused.sort_unstable();

@@ -187,11 +187,9 @@ pub(super) async fn execute(instance: &Instance, command: AdsCommand) -> Result<
         AdsCommand::Publisher(command) => {
             return publishers::execute_publisher_command(instance, command).await;
         }
-        AdsCommand::Simulate {
-            account,
-            hours,
-            seed,
-        } => return simulation::simulate(instance, account, hours, seed).await,
+        AdsCommand::Simulate { account, hours, seed } => {
+            return simulation::simulate(instance, account, hours, seed).await;
+        }
         AdsCommand::CuratedCategory(command) => {
             return publishers::execute_curated_command(instance, command).await;
         }
@@ -202,10 +200,7 @@ pub(super) async fn execute(instance: &Instance, command: AdsCommand) -> Result<
             let read = instance.store.read(move |tx| list_user_accounts(tx, &user));
             read.await
         }
-        AccountCommand::Recommend {
-            account,
-            dismiss: None,
-        } => recommend_for_account(instance, account).await,
+        AccountCommand::Recommend { account, dismiss: None } => recommend_for_account(instance, account).await,
         AccountCommand::Show { account } => {
             let read = instance.store.read(move |tx| {
                 let account = find_account(tx, &account)?;
@@ -219,9 +214,7 @@ pub(super) async fn execute(instance: &Instance, command: AdsCommand) -> Result<
             instance.store.write(promote).await
         }
         change => {
-            let changed = instance
-                .store
-                .write(move |tx| execute_account_command(tx, &change));
+            let changed = instance.store.write(move |tx| execute_account_command(tx, &change));
             changed.await
         }
     }
@@ -255,11 +248,7 @@ fn execute_account_command(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<
             grant_role(tx, &account, user.id, role.as_deref(), *composer)?;
             show_account(tx, account)
         }
-        AccountCommand::Feature {
-            account,
-            add,
-            remove,
-        } => change_features(tx, account, add, remove),
+        AccountCommand::Feature { account, add, remove } => change_features(tx, account, add, remove),
         AccountCommand::Recommend { account, dismiss } => {
             let account = find_account(tx, account)?;
             dismiss_recommendation(tx, &account, dismiss.as_deref().unwrap_or_default())?;
@@ -273,9 +262,7 @@ fn execute_account_command(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<
             let account = find_account(tx, account)?;
             account_settings::update_account(tx, account, command)
         }
-        AccountCommand::List { .. }
-        | AccountCommand::Show { .. }
-        | AccountCommand::Promote { .. } => Ok(Value::Null),
+        AccountCommand::List { .. } | AccountCommand::Show { .. } | AccountCommand::Promote { .. } => Ok(Value::Null),
     }
 }
 
@@ -290,12 +277,7 @@ fn create_account(tx: &mut Tx<'_>, user: &str, new: &NewAdsAccount) -> Result<Va
 }
 
 /// Lets an account promote a user's posts; the user is told of it, once.
-fn allow_promotion(
-    tx: &mut Tx<'_>,
-    site: &EmailSite,
-    account: &str,
-    user: &str,
-) -> Result<Value, Error> {
+fn allow_promotion(tx: &mut Tx<'_>, site: &EmailSite, account: &str, user: &str) -> Result<Value, Error> {
     let account = find_account(tx, account)?;
     let user = find::user(tx, user)?;
     let mut desk = AccountContext::new_for_operator(tx, user.id, account.clone());
@@ -305,9 +287,7 @@ fn allow_promotion(
     promotable_users::add(&mut desk, user.id, "REPOSTS_ONLY")?;
     let by = promotable_users::find_own_user(&mut desk)?;
     let by = by.map(|by| store::users::find_by_id(tx, by)).transpose()?;
-    let by = by
-        .flatten()
-        .map_or(String::new(), |by| format!(" of @{}", by.username));
+    let by = by.flatten().map_or(String::new(), |by| format!(" of @{}", by.username));
     let text = format!(
         "The advertising account \u{201c}{}\u{201d}{by} may now promote posts of your account \
          @{} by reposting them, because you agreed to that. If you did not, tell the operator of \
@@ -333,28 +313,15 @@ fn grant_role(
     };
     let role = AdsRole::parse(name).ok_or_else(|| {
         let names: Vec<&str> = AdsRole::ALL.iter().map(|role| role.name()).collect();
-        invalid_parameter(
-            "role",
-            name,
-            &format!("A role is one of {}", names.join(", ")),
-        )
+        invalid_parameter("role", name, &format!("A role is one of {}", names.join(", ")))
     })?;
     if composes && !role.may_compose_posts() {
-        return Err(invalid_parameter(
-            "composer",
-            name,
-            &format!("A {name} makes no posts"),
-        ));
+        return Err(invalid_parameter("composer", name, &format!("A {name} makes no posts")));
     }
     ads::account_roles::grant_role(tx, &by, account, user, (role, composes))
 }
 
-fn change_features(
-    tx: &mut Tx<'_>,
-    account: &str,
-    add: &[String],
-    remove: &[String],
-) -> Result<Value, Error> {
+fn change_features(tx: &mut Tx<'_>, account: &str, add: &[String], remove: &[String]) -> Result<Value, Error> {
     let account = find_account(tx, account)?;
     if let Some(unknown) = add
         .iter()
@@ -367,11 +334,7 @@ fn change_features(
             &format!("No feature is called {unknown}"),
         ));
     }
-    let mut all: Vec<String> = account
-        .texts("features")
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
+    let mut all: Vec<String> = account.texts("features").into_iter().map(str::to_owned).collect();
     all.extend(add.iter().cloned());
     all.retain(|feature| !remove.contains(feature));
     let mut desk = AccountContext::new_for_operator(tx, UserId::new(0), account);
@@ -381,11 +344,7 @@ fn change_features(
     show_account(tx, account)
 }
 
-fn add_funding_instrument(
-    tx: &mut Tx<'_>,
-    account: AdsRecord,
-    command: &AccountCommand,
-) -> Result<Value, Error> {
+fn add_funding_instrument(tx: &mut Tx<'_>, account: AdsRecord, command: &AccountCommand) -> Result<Value, Error> {
     let AccountCommand::Funding {
         kind,
         currency,
@@ -399,14 +358,8 @@ fn add_funding_instrument(
     };
     let amount = amount.map(|amount| amount.saturating_mul(1_000_000).to_string());
     let funded = matches!(kind.as_str(), "INSERTION_ORDER" | "PARTNER_MANAGED");
-    let (funds, limit) = if funded {
-        (amount, None)
-    } else {
-        (None, amount)
-    };
-    let start = start
-        .clone()
-        .unwrap_or_else(|| ads::field_kind::format_time(tx.now()));
+    let (funds, limit) = if funded { (amount, None) } else { (None, amount) };
+    let start = start.clone().unwrap_or_else(|| ads::field_kind::format_time(tx.now()));
     let members = [
         ("type", Some(kind.clone())),
         ("currency", Some(currency.clone())),
@@ -438,9 +391,7 @@ async fn recommend_for_account(instance: &Instance, account: String) -> Result<V
     for id in instruments {
         recommend_for_instrument(instance, &adviser, id, false).await?;
     }
-    let shown = instance
-        .store
-        .read(move |tx| show_account(tx, account.clone()));
+    let shown = instance.store.read(move |tx| show_account(tx, account.clone()));
     shown.await
 }
 
@@ -461,10 +412,7 @@ pub(crate) async fn recommend_for_instrument(
     due: bool,
 ) -> Result<(), Error> {
     let looks = adviser.clone();
-    let found = instance
-        .store
-        .read(move |tx| looks.find_improvements(tx, id))
-        .await?;
+    let found = instance.store.read(move |tx| looks.find_improvements(tx, id)).await?;
     let says = adviser.clone();
     let say = instance
         .store

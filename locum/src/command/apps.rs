@@ -121,20 +121,11 @@ pub(super) async fn execute(instance: &Instance, command: AppCommand) -> Result<
             let found = store.read(move |tx| find::app(tx, &app)).await;
             found.map(|app| render_app(&app))
         }
-        AppCommand::Rotate { app, which } => {
-            store
-                .write(move |tx| rotate_credential(tx, &app, &which))
-                .await
-        }
+        AppCommand::Rotate { app, which } => store.write(move |tx| rotate_credential(tx, &app, &which)).await,
         AppCommand::Callbacks { app, urls } => {
             let changed = store.write(move |tx| {
                 let id = find::app(tx, &app)?.id;
-                record_audit(
-                    tx,
-                    Act::APP_UPDATE,
-                    id,
-                    &json!({"changed": ["callback_urls"]}),
-                )?;
+                record_audit(tx, Act::APP_UPDATE, id, &json!({"changed": ["callback_urls"]}))?;
                 apps::set_callback_urls(tx, id, &urls)
             });
             changed.await.map(|app| render_app(&app))
@@ -165,12 +156,7 @@ pub(super) async fn execute(instance: &Instance, command: AppCommand) -> Result<
 }
 
 /// Notes what was done to an app.
-fn record_audit(
-    tx: &mut store::Tx<'_>,
-    kind: Act,
-    app: AppId,
-    detail: &Value,
-) -> Result<(), Error> {
+fn record_audit(tx: &mut store::Tx<'_>, kind: Act, app: AppId, detail: &Value) -> Result<(), Error> {
     Ok(audit::record(tx, kind, Some(app), detail)?)
 }
 
@@ -265,10 +251,7 @@ fn rotate_credential(tx: &mut store::Tx<'_>, app: &str, word: &str) -> Result<Va
 }
 
 /// Secrets that are shown once: all of them, or the one that was made anew.
-fn issued_secrets(
-    keys: &AppCredentials,
-    which: Option<AppCredentialKind>,
-) -> serde_json::Map<String, Value> {
+fn issued_secrets(keys: &AppCredentials, which: Option<AppCredentialKind>) -> serde_json::Map<String, Value> {
     let wanted = |one: AppCredentialKind| which.is_none_or(|which| which == one);
     let mut map = serde_json::Map::new();
     let mut show = |name: &str, text: &str| {
@@ -312,11 +295,7 @@ fn render_app(app: &App) -> Value {
 }
 
 /// Reads one of a few words.
-pub(super) fn parse_word<T: FromStr<Err = Fault>>(
-    parameter: &'static str,
-    text: &str,
-) -> Result<T, Refusal> {
-    text.parse().map_err(|fault: Fault| {
-        Refusal::invalid_parameter(parameter, text, format!("{parameter}: {fault}"))
-    })
+pub(super) fn parse_word<T: FromStr<Err = Fault>>(parameter: &'static str, text: &str) -> Result<T, Refusal> {
+    text.parse()
+        .map_err(|fault: Fault| Refusal::invalid_parameter(parameter, text, format!("{parameter}: {fault}")))
 }

@@ -94,8 +94,7 @@ async fn export_entries(instance: &Instance, path: &Path) -> Result<Value, Error
     }
     let file = out.into_inner();
     let file = file.map_err(|error| Fault::from_cause("writing the file", error.into_error()))?;
-    file.sync_all()
-        .map_err(Fault::context("writing the file"))?;
+    file.sync_all().map_err(Fault::context("writing the file"))?;
     Ok(json!({"file": path, "lines": lines}))
 }
 
@@ -118,21 +117,12 @@ fn render_entry(entry: &AuditEntry) -> Value {
 }
 
 /// Notes what an operator does, in the transaction that does it.
-pub(super) fn record(
-    tx: &mut Tx<'_>,
-    kind: AuditAction,
-    app: Option<AppId>,
-    detail: &Value,
-) -> Result<(), Fault> {
+pub(super) fn record(tx: &mut Tx<'_>, kind: AuditAction, app: Option<AppId>, detail: &Value) -> Result<(), Fault> {
     audit::append(tx, &AuditActor::operator(), kind, app, detail)
 }
 
 /// The same of what is no transaction.
-pub(super) async fn record_separately(
-    instance: &Instance,
-    kind: AuditAction,
-    detail: Value,
-) -> Result<(), Error> {
+pub(super) async fn record_separately(instance: &Instance, kind: AuditAction, detail: Value) -> Result<(), Error> {
     let note = move |tx: &mut Tx<'_>| Ok(record(tx, kind, None, &detail)?);
     instance.store.write(note).await
 }

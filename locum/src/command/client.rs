@@ -50,9 +50,9 @@ impl ControlEndpoint {
     /// The control address that `--url` names.
     pub(super) fn from_url_flag(common: &GlobalArgs) -> Result<Self, CommandError> {
         let url = common.url.as_deref().unwrap_or_default();
-        let authority = url.strip_prefix("http://").ok_or_else(|| {
-            CommandError::Usage(format!("--url {url}: write it as http://127.0.0.1:PORT"))
-        })?;
+        let authority = url
+            .strip_prefix("http://")
+            .ok_or_else(|| CommandError::Usage(format!("--url {url}: write it as http://127.0.0.1:PORT")))?;
         Ok(Self::Address {
             authority: authority.trim_end_matches('/').to_owned(),
             token: common.token_file.clone(),
@@ -62,9 +62,7 @@ impl ControlEndpoint {
     /// Whether somebody answers at the socket.
     pub(super) fn is_reachable(&self) -> bool {
         match self {
-            Self::Socket { path, .. } => {
-                Probe::connect(crate::runtime::shorten_socket_path(path)).is_ok()
-            }
+            Self::Socket { path, .. } => Probe::connect(crate::runtime::shorten_socket_path(path)).is_ok(),
             Self::Address { .. } => true,
         }
     }
@@ -89,11 +87,7 @@ impl ControlEndpoint {
 }
 
 /// Posts JSON.
-pub(super) fn post_json(
-    to: &ControlEndpoint,
-    path: &str,
-    body: Vec<u8>,
-) -> Result<ControlReply, CommandError> {
+pub(super) fn post_json(to: &ControlEndpoint, path: &str, body: Vec<u8>) -> Result<ControlReply, CommandError> {
     send_request(to, Method::POST, path, body)
 }
 
@@ -102,12 +96,7 @@ pub(crate) fn get(from: &ControlEndpoint, path: &str) -> Result<ControlReply, Co
     send_request(from, Method::GET, path, Vec::new())
 }
 
-fn send_request(
-    to: &ControlEndpoint,
-    method: Method,
-    path: &str,
-    body: Vec<u8>,
-) -> Result<ControlReply, CommandError> {
+fn send_request(to: &ControlEndpoint, method: Method, path: &str, body: Vec<u8>) -> Result<ControlReply, CommandError> {
     let mut request = Request::builder()
         .method(method)
         .uri(path)
@@ -119,9 +108,7 @@ fn send_request(
     let request = request
         .body(Full::new(Bytes::from(body)))
         .map_err(|error| CommandError::Usage(format!("that is no address to ask: {error}")))?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::Failed(format!("starting: {error}")))?;
     runtime.block_on(async {
         match to {
@@ -147,8 +134,7 @@ async fn exchange_http(
     io: impl Read + Write + Unpin + Send + 'static,
     request: Request<Full<Bytes>>,
 ) -> Result<ControlReply, CommandError> {
-    let broken =
-        |error: hyper::Error| CommandError::Unreachable(format!("the connection broke: {error}"));
+    let broken = |error: hyper::Error| CommandError::Unreachable(format!("the connection broke: {error}"));
     let (mut sender, connection) = http1::handshake(io).await.map_err(broken)?;
     let answer = async move {
         let response = sender.send_request(request).await?;

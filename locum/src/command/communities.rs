@@ -74,10 +74,7 @@ pub(crate) enum CommunityCommand {
 }
 
 /// Does it.
-pub(super) async fn execute(
-    instance: &Instance,
-    command: CommunityCommand,
-) -> Result<Value, Error> {
+pub(super) async fn execute(instance: &Instance, command: CommunityCommand) -> Result<Value, Error> {
     match command {
         CommunityCommand::Create {
             name,
@@ -110,9 +107,7 @@ pub(super) async fn execute(
             let read = instance.store.read(move |tx| communities::find(tx, id));
             Ok(render_community(&read.await?))
         }
-        CommunityCommand::Members { community, limit } => {
-            list_members(instance, &community, limit).await
-        }
+        CommunityCommand::Members { community, limit } => list_members(instance, &community, limit).await,
         CommunityCommand::Join {
             community,
             user,
@@ -148,9 +143,7 @@ async fn list_members(instance: &Instance, community: &str, limit: i64) -> Resul
         let members = store::communities::list_members(tx, id, 0, limit)?;
         let ids: Vec<UserId> = members.iter().map(|(_, user)| *user).collect();
         let users = store::users::find_by_ids(tx, &ids)?;
-        let named = ids
-            .iter()
-            .filter_map(|id| users.iter().find(|user| user.id == *id));
+        let named = ids.iter().filter_map(|id| users.iter().find(|user| user.id == *id));
         let rows = named.map(|user| json!({"id": user.id.to_string(), "username": user.username}));
         Ok(rows.collect::<Value>())
     });
@@ -159,8 +152,7 @@ async fn list_members(instance: &Instance, community: &str, limit: i64) -> Resul
 
 fn parse_id(text: &str) -> Result<i64, Error> {
     let id = Id::<()>::parse(text);
-    id.map(Id::get)
-        .ok_or_else(|| find::not_found("community", text))
+    id.map(Id::get).ok_or_else(|| find::not_found("community", text))
 }
 
 fn render_community(community: &Community) -> Value {

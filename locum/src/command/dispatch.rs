@@ -17,10 +17,7 @@ const LOCK_RETRIES: u32 = 50;
 const LOCK_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// Has a command done and shows what came of it.
-pub(crate) fn run_and_print(
-    common: &GlobalArgs,
-    command: AdminCommand,
-) -> Result<(), CommandError> {
+pub(crate) fn run_and_print(common: &GlobalArgs, command: AdminCommand) -> Result<(), CommandError> {
     let output = OutputOptions::from_args(common);
     let value = run_command(common, command, output)?;
     output.print_value(&value);
@@ -82,22 +79,15 @@ fn execute_or_forward(
     }
 }
 
-fn send_to_server(
-    control: &ControlEndpoint,
-    command: &AdminCommand,
-) -> Result<Value, CommandError> {
-    let body = serde_json::to_vec(command)
-        .map_err(|error| CommandError::Failed(format!("writing the command: {error}")))?;
+fn send_to_server(control: &ControlEndpoint, command: &AdminCommand) -> Result<Value, CommandError> {
+    let body =
+        serde_json::to_vec(command).map_err(|error| CommandError::Failed(format!("writing the command: {error}")))?;
     let (status, body) = client::post_json(control, "/_control/command", body)?;
     if status != 200 {
         let text = String::from_utf8_lossy(&body);
-        return Err(CommandError::Failed(format!(
-            "the server answered {status}: {text}"
-        )));
+        return Err(CommandError::Failed(format!("the server answered {status}: {text}")));
     }
     serde_json::from_slice::<CommandAnswer>(&body)
-        .map_err(|error| {
-            CommandError::Failed(format!("the server's answer cannot be read: {error}"))
-        })?
+        .map_err(|error| CommandError::Failed(format!("the server's answer cannot be read: {error}")))?
         .into()
 }

@@ -9,9 +9,8 @@ use serde_json::{Value, json};
 use store::integrity;
 
 use super::{
-    AdminCommand, ads, apps, audit, backup, communities, export, follows, import, invite, keys,
-    messages, news, notes, places, polls, posts, reindex, sign, spaces, tokens, trigger, users,
-    webhooks,
+    AdminCommand, ads, apps, audit, backup, communities, export, follows, import, invite, keys, messages, news, notes,
+    places, polls, posts, reindex, sign, spaces, tokens, trigger, users, webhooks,
 };
 use crate::command_error::{CommandError, refusal_text};
 use crate::instance::{Instance, NoProgress};
@@ -66,11 +65,7 @@ pub(crate) async fn execute(instance: &Instance, command: AdminCommand) -> Resul
 }
 
 /// What a transfer came to, noted if it was done.
-async fn audit_transfer(
-    instance: &Instance,
-    kind: AuditAction,
-    report: Result<Value, Error>,
-) -> Result<Value, Error> {
+async fn audit_transfer(instance: &Instance, kind: AuditAction, report: Result<Value, Error>) -> Result<Value, Error> {
     let report = report?;
     audit::record_separately(instance, kind, Value::Null).await?;
     Ok(report)
@@ -83,9 +78,7 @@ pub(crate) async fn answer_request(instance: Instance, body: &[u8]) -> Value {
         ..instance
     };
     let answer = match serde_json::from_slice::<AdminCommand>(body) {
-        Err(error) => {
-            CommandAnswer::Refused(format!("not a command that this version knows: {error}"))
-        }
+        Err(error) => CommandAnswer::Refused(format!("not a command that this version knows: {error}")),
         Ok(command) => match Box::pin(execute(&instance, command)).await {
             Ok(value) => CommandAnswer::Done(value),
             Err(Error::Refused(refusal)) => CommandAnswer::Refused(refusal_text(&refusal)),
@@ -100,10 +93,7 @@ pub(crate) async fn answer_request(instance: Instance, body: &[u8]) -> Value {
 
 /// Counts everything again and compares, and looks at every page of the file.
 pub(crate) async fn check_consistency(instance: &Instance) -> Result<Value, Error> {
-    let found = instance
-        .store
-        .read(|tx| Ok(integrity::find_mismatches(tx)?))
-        .await?;
+    let found = instance.store.read(|tx| Ok(integrity::find_mismatches(tx)?)).await?;
     let rows = found.iter().map(|difference| {
         json!({
             "counter": difference.counter,

@@ -27,10 +27,7 @@ pub(crate) struct ExportArgs {
 
 /// Does it.
 pub(super) async fn execute(instance: &Instance, export: &ExportArgs) -> Result<Value, Error> {
-    let file = export
-        .file
-        .as_ref()
-        .ok_or_else(|| Fault::new("no file was named"))?;
+    let file = export.file.as_ref().ok_or_else(|| Fault::new("no file was named"))?;
     export_to_file(instance, file).await
 }
 
@@ -39,13 +36,11 @@ pub(super) async fn export_to_file(instance: &Instance, path: &Path) -> Result<V
     ensure_new_file(path)?;
     let file = File::create_new(path).map_err(Fault::context("making the file"))?;
     let mut out = BufWriter::new(file);
-    let mut progress =
-        |at: transfer::TransferProgress| instance.progress.report_progress(at.records, at.total);
+    let mut progress = |at: transfer::TransferProgress| instance.progress.report_progress(at.records, at.total);
     let exported = transfer::export_json_lines(&instance.store, &mut out, &mut progress).await;
     let exported = exported.map_err(|error| transfer_error(path, error))?;
     let file = out.into_inner();
     let file = file.map_err(|error| Fault::from_cause("writing the file", error.into_error()))?;
-    file.sync_all()
-        .map_err(Fault::context("writing the file"))?;
+    file.sync_all().map_err(Fault::context("writing the file"))?;
     Ok(json!({"file": path, "lines": exported.lines, "left_out": exported.omitted}))
 }

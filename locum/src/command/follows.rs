@@ -43,11 +43,7 @@ pub(crate) enum FollowCommand {
 pub(super) async fn execute(instance: &Instance, command: FollowCommand) -> Result<Value, Error> {
     let store = &instance.store;
     match command {
-        FollowCommand::Requests { user, limit } => {
-            store
-                .read(move |tx| list_follow_requests(tx, &user, limit))
-                .await
-        }
+        FollowCommand::Requests { user, limit } => store.read(move |tx| list_follow_requests(tx, &user, limit)).await,
         FollowCommand::Approve { user, follower } => {
             let done = store.write(move |tx| {
                 let (user, follower) = (find::user(tx, &user)?, find::user(tx, &follower)?);

@@ -55,19 +55,14 @@ pub(super) async fn execute(instance: &Instance, command: ImportCommand) -> Resu
         ..ImportOptions::default()
     };
     let (path, source) = match command {
-        ImportCommand::Archive(ImportArchiveArgs {
-            path,
-            owner,
-            messages,
-        }) => {
+        ImportCommand::Archive(ImportArchiveArgs { path, owner, messages }) => {
             options.owner = owner.map(ArchiveOwner::Username);
             options.messages = messages;
             (path.clone(), ImportSource::Archive(path))
         }
         ImportCommand::Jsonl { path } => (path.clone(), ImportSource::JsonLines(path)),
     };
-    let mut progress =
-        |at: transfer::TransferProgress| instance.progress.report_progress(at.records, at.total);
+    let mut progress = |at: transfer::TransferProgress| instance.progress.report_progress(at.records, at.total);
     let report = transfer::import(&instance.store, source, options, &mut progress).await;
     let report = report.map_err(|error| transfer_error(&path, error))?;
     move_files_to_bucket(instance).await?;

@@ -50,10 +50,7 @@ pub(super) async fn execute(instance: &Instance, command: KeysCommand) -> Result
 
 async fn show_keys(instance: &Instance) -> Result<Value, Error> {
     let (_, current) = walk_secrets(instance, true).await?;
-    Ok(render_keys(
-        instance,
-        json!({ "sealed_with_current": current }),
-    ))
+    Ok(render_keys(instance, json!({ "sealed_with_current": current })))
 }
 
 async fn reencrypt_secrets(instance: &Instance) -> Result<Value, Error> {
@@ -126,14 +123,8 @@ async fn walk_secrets(instance: &Instance, count: bool) -> Result<(u64, u64), Er
     let (mut sealed, mut current) = (0, 0);
     let mut next = Some(KeyRotationCursor::default());
     while let Some(from) = next {
-        let step = move |tx: &mut store::Tx<'_>| {
-            Ok(key_rotation::rotate_batch(
-                tx,
-                &from,
-                SECRETS_PER_TRANSACTION,
-                count,
-            )?)
-        };
+        let step =
+            move |tx: &mut store::Tx<'_>| Ok(key_rotation::rotate_batch(tx, &from, SECRETS_PER_TRANSACTION, count)?);
         let step = if count {
             instance.store.read(step).await?
         } else {

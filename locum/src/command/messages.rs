@@ -140,11 +140,7 @@ fn show_conversation(tx: &mut Tx<'_>, conversation: &DmConversation) -> Result<V
     Ok(json!({ "id": conversation.to_string(), "type": kind, "participants": participants }))
 }
 
-fn render_change(
-    tx: &mut Tx<'_>,
-    conversation: &DmConversation,
-    changed: bool,
-) -> Result<Value, Error> {
+fn render_change(tx: &mut Tx<'_>, conversation: &DmConversation, changed: bool) -> Result<Value, Error> {
     let mut shown = show_conversation(tx, conversation)?;
     if let Some(members) = shown.as_object_mut() {
         members.insert("changed".to_owned(), changed.into());

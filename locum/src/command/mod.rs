@@ -188,7 +188,6 @@ impl AdminCommand {
 
 /// A server has another working folder.
 fn make_absolute(path: &mut PathBuf) -> Result<(), CommandError> {
-    *path = std::path::absolute(&path)
-        .map_err(|error| CommandError::Usage(format!("{}: {error}", path.display())))?;
+    *path = std::path::absolute(&path).map_err(|error| CommandError::Usage(format!("{}: {error}", path.display())))?;
     Ok(())
 }

@@ -75,8 +75,7 @@ const ENTRIES_PER_TRANSACTION: i64 = 500;
 pub(super) async fn execute(instance: &Instance, command: NewsCommand) -> Result<Value, Error> {
     match command {
         NewsCommand::Create(new) => {
-            let posts: Result<Vec<PostId>, Error> =
-                new.posts.iter().map(|text| find::post_id(text)).collect();
+            let posts: Result<Vec<PostId>, Error> = new.posts.iter().map(|text| find::post_id(text)).collect();
             let story = news::NewNewsStory {
                 name: new.name,
                 category: new.category,
@@ -126,15 +125,10 @@ const MAX_LOG_POLLS: u32 = 100;
 /// Reads all that the log tells now. On a database server an entry can be read once all
 /// transactions that are older have ended.
 async fn read_to_log_end(instance: &Instance) -> Result<(), Error> {
-    let end = instance
-        .store
-        .read(|tx| Ok(store::event_log::highest_seq(tx)?))
-        .await?;
+    let end = instance.store.read(|tx| Ok(store::event_log::highest_seq(tx)?)).await?;
     for _ in 0..MAX_LOG_POLLS {
         follow_event_log(instance).await?;
-        let there = instance
-            .store
-            .read(move |tx| Ok(topics::has_read(tx, end)?));
+        let there = instance.store.read(move |tx| Ok(topics::has_read(tx, end)?));
         if there.await? {
             return Ok(());
         }
@@ -145,10 +139,7 @@ async fn read_to_log_end(instance: &Instance) -> Result<(), Error> {
 
 /// Works out what trends, and the stories; how many trend and how many stories changed.
 pub(crate) async fn refresh_trends(instance: &Instance) -> Result<(usize, usize), Error> {
-    let outlook = instance
-        .store
-        .read(|tx| Ok(news::compute_update(tx)?))
-        .await?;
+    let outlook = instance.store.read(|tx| Ok(news::compute_update(tx)?)).await?;
     let trends = outlook.trend_count();
     if outlook.is_unchanged() {
         return Ok((trends, 0));
@@ -169,8 +160,7 @@ async fn change_story(
 
 fn parse_id(text: &str) -> Result<i64, Error> {
     let id = Id::<()>::parse(text);
-    id.map(Id::get)
-        .ok_or_else(|| find::not_found("story", text))
+    id.map(Id::get).ok_or_else(|| find::not_found("story", text))
 }
 
 fn render_story(story: &NewsStory) -> Value {

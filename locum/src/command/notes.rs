@@ -87,11 +87,7 @@ pub(super) async fn execute(instance: &Instance, command: NoteCommand) -> Result
 }
 
 /// Lets a user write notes, or no longer.
-pub(super) async fn set_note_writer(
-    instance: &Instance,
-    user: String,
-    may: OnOff,
-) -> Result<Value, Error> {
+pub(super) async fn set_note_writer(instance: &Instance, user: String, may: OnOff) -> Result<Value, Error> {
     let may = may == OnOff::On;
     let changed = instance.store.write(move |tx| {
         let user = find::user(tx, &user)?;

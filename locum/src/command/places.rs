@@ -86,9 +86,7 @@ pub(super) async fn execute(instance: &Instance, command: PlaceCommand) -> Resul
         PlaceCommand::List { after, limit } => {
             let after = match after {
                 None => i64::MIN,
-                Some(text) => {
-                    places::parse_place_id(&text).ok_or_else(|| find::not_found("place", &text))?
-                }
+                Some(text) => places::parse_place_id(&text).ok_or_else(|| find::not_found("place", &text))?,
             };
             let read = instance
                 .store

@@ -59,12 +59,7 @@ pub(super) async fn execute(instance: &Instance, command: PollCommand) -> Result
     }
 }
 
-fn render_poll(
-    tx: &mut Tx<'_>,
-    poll: &Poll,
-    post: PostId,
-    user: &store::users::User,
-) -> Result<Value, Error> {
+fn render_poll(tx: &mut Tx<'_>, poll: &Poll, post: PostId, user: &store::users::User) -> Result<Value, Error> {
     let voted = store::polls::find_vote(tx, poll.id, user.id)?;
     let options = poll.options.iter().map(|option| {
         json!({

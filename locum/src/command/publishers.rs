@@ -76,10 +76,7 @@ pub(crate) enum CuratedCommand {
 }
 
 /// Does what is said about publishers.
-pub(super) async fn execute_publisher_command(
-    instance: &Instance,
-    command: PublisherCommand,
-) -> Result<Value, Error> {
+pub(super) async fn execute_publisher_command(instance: &Instance, command: PublisherCommand) -> Result<Value, Error> {
     let changed = instance.store.write(move |tx| match &command {
         PublisherCommand::Add {
             user,
@@ -100,16 +97,9 @@ pub(super) async fn execute_publisher_command(
                 let message = "There is no such category of content";
                 return Err(Refusal::invalid_parameter("category", unknown, message).into());
             }
-            let promoted = if promoted.is_empty() {
-                countries
-            } else {
-                promoted
-            };
+            let promoted = if promoted.is_empty() { countries } else { promoted };
             record.set("content_category_ids", deduplicate(categories));
-            record.set(
-                "monetizable_country_codes",
-                country_codes("country", countries)?,
-            );
+            record.set("monetizable_country_codes", country_codes("country", countries)?);
             let promoted = country_codes("promoted-in", promoted)?;
             record.set("promotion_eligible_country_codes", promoted);
             record.set("monetization_restricted", i64::from(*restricted));
@@ -139,10 +129,7 @@ pub(super) async fn execute_publisher_command(
 }
 
 /// Does what is said about curated categories.
-pub(super) async fn execute_curated_command(
-    instance: &Instance,
-    command: CuratedCommand,
-) -> Result<Value, Error> {
+pub(super) async fn execute_curated_command(instance: &Instance, command: CuratedCommand) -> Result<Value, Error> {
     let changed = instance.store.write(move |tx| match &command {
         CuratedCommand::Add {
             name,
@@ -248,9 +235,8 @@ fn render_record(record: &AdsRecord) -> Value {
 
 /// Countries, as the interface writes them.
 fn country_codes(name: &'static str, codes: &[String]) -> Result<Vec<String>, Error> {
-    curated_categories::parse_country_codes(name, codes).map_err(|problem| {
-        Refusal::invalid_parameter(name, codes.join(","), problem.message.clone()).into()
-    })
+    curated_categories::parse_country_codes(name, codes)
+        .map_err(|problem| Refusal::invalid_parameter(name, codes.join(","), problem.message.clone()).into())
 }
 
 fn deduplicate(texts: &[String]) -> Vec<String> {

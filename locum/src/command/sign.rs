@@ -62,11 +62,7 @@ pub(super) async fn execute(instance: &Instance, command: SignCommand) -> Result
         base_string: request.base_string,
     };
     let work = move |tx: &mut store::Tx<'_>| explain::explain_signature(tx, &asked, skew);
-    instance
-        .store
-        .read(work)
-        .await
-        .map(|found| render_explanation(&found))
+    instance.store.read(work).await.map(|found| render_explanation(&found))
 }
 
 fn render_explanation(found: &SignedRequestExplanation) -> Value {

@@ -14,12 +14,7 @@ use crate::instance::Instance;
 const MAX_HOURS: i64 = 90 * 24;
 
 /// Makes up what happens to what an account promotes, hour by hour.
-pub(super) async fn simulate(
-    instance: &Instance,
-    account: String,
-    hours: i64,
-    seed: u64,
-) -> Result<Value, Error> {
+pub(super) async fn simulate(instance: &Instance, account: String, hours: i64, seed: u64) -> Result<Value, Error> {
     if !(1..=MAX_HOURS).contains(&hours) {
         let message = format!("Between 1 and {MAX_HOURS} hours are simulated");
         return Err(invalid_parameter("hours", &hours.to_string(), &message));
@@ -36,14 +31,7 @@ pub(super) async fn simulate(
     let mut events = 0;
     for hour in hours {
         let (account, plays) = (Arc::clone(&account), Arc::clone(&plays));
-        let play = move |tx: &mut store::Tx<'_>| {
-            Ok(simulation::simulate_hour(
-                tx,
-                &account,
-                &plays,
-                (hour, seed),
-            )?)
-        };
+        let play = move |tx: &mut store::Tx<'_>| Ok(simulation::simulate_hour(tx, &account, &plays, (hour, seed))?);
         events += instance.store.write(play).await?;
     }
     Ok(json!({ "account": written, "line_items": items, "events": events, "seed": seed }))

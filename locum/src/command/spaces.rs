@@ -121,11 +121,7 @@ pub(super) async fn execute(instance: &Instance, command: SpaceCommand) -> Resul
             let read = store.read(move |tx| Ok(store::spaces::list(tx, i64::MAX, limit.max(0))?));
             Ok(read.await?.iter().map(space_summary).collect())
         }
-        SpaceCommand::Show { space } => {
-            store
-                .read(move |tx| show_space(tx, parse_id(&space)?))
-                .await
-        }
+        SpaceCommand::Show { space } => store.read(move |tx| show_space(tx, parse_id(&space)?)).await,
         SpaceCommand::Open { space } => change_space(instance, space, spaces::open).await,
         SpaceCommand::Close { space } => change_space(instance, space, spaces::close).await,
         SpaceCommand::Cancel { space } => change_space(instance, space, spaces::cancel).await,
@@ -134,16 +130,10 @@ pub(super) async fn execute(instance: &Instance, command: SpaceCommand) -> Resul
         SpaceCommand::Speak(who) => act_on_space(instance, who, spaces::add_speaker).await,
         SpaceCommand::Invite(who) => act_on_space(instance, who, spaces::invite).await,
         SpaceCommand::Subscribe(who) => {
-            act_on_space(instance, who, |tx, id, user| {
-                spaces::set_reminder(tx, id, user, true)
-            })
-            .await
+            act_on_space(instance, who, |tx, id, user| spaces::set_reminder(tx, id, user, true)).await
         }
         SpaceCommand::Unsubscribe(who) => {
-            act_on_space(instance, who, |tx, id, user| {
-                spaces::set_reminder(tx, id, user, false)
-            })
-            .await
+            act_on_space(instance, who, |tx, id, user| spaces::set_reminder(tx, id, user, false)).await
         }
         SpaceCommand::Buy(who) => act_on_space(instance, who, spaces::buy_ticket).await,
         SpaceCommand::Share { who, post } => {
@@ -210,11 +200,7 @@ async fn change_space(
     changed.await
 }
 
-async fn act_on_space(
-    instance: &Instance,
-    who: SpaceUserArgs,
-    act: SpaceAction,
-) -> Result<Value, Error> {
+async fn act_on_space(instance: &Instance, who: SpaceUserArgs, act: SpaceAction) -> Result<Value, Error> {
     let done = instance.store.write(move |tx| {
         let space = parse_id(&who.space)?;
         let user = find::user(tx, &who.user)?.id;
@@ -242,8 +228,7 @@ fn space_summary(space: &Space) -> Value {
 }
 
 fn show_space(tx: &mut Tx<'_>, id: i64) -> Result<Value, Error> {
-    let space =
-        store::spaces::find_by_id(tx, id)?.ok_or_else(|| unknown_space(&encode_base62(id)))?;
+    let space = store::spaces::find_by_id(tx, id)?.ok_or_else(|| unknown_space(&encode_base62(id)))?;
     let parts = store::spaces::list_hosts_and_speakers(tx, &[id])?;
     let those = |role: SpaceRole| -> Vec<String> {
         let those = parts.iter().filter(|(_, part, _)| *part == role);

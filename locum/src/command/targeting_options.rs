@@ -86,9 +86,7 @@ pub(crate) struct NewTargetingOptionArgs {
 pub(super) async fn execute(instance: &Instance, command: OptionCommand) -> Result<Value, Error> {
     match command {
         OptionCommand::List { kind } => {
-            let read = instance
-                .store
-                .read(move |tx| list_options(tx, kind.as_deref()));
+            let read = instance.store.read(move |tx| list_options(tx, kind.as_deref()));
             read.await
         }
         OptionCommand::Remove { kind, value } => {
@@ -113,10 +111,7 @@ pub(super) async fn execute(instance: &Instance, command: OptionCommand) -> Resu
     }
 }
 
-fn build_option(
-    tx: &mut Tx<'_>,
-    addition: &NewTargetingOptionArgs,
-) -> Result<NewCatalogOption, Error> {
+fn build_option(tx: &mut Tx<'_>, addition: &NewTargetingOptionArgs) -> Result<NewCatalogOption, Error> {
     let words = || addition.keywords.iter().chain(&addition.hashtags);
     if let Some(empty) = words().find(|text| !network::keywords::is_valid_keyword(text)) {
         let message = "A keyword holds a word";

@@ -119,11 +119,7 @@ fn token_lifetime(mint: &MintTokenArgs, usual: Duration) -> Result<Option<i64>, 
         None => usual,
         Some("never") => return Ok(None),
         Some(text) => crate::config::parse_duration(text).ok_or_else(|| {
-            Refusal::invalid_parameter(
-                "ttl",
-                text,
-                format!("[{text}] is no time such as 2h, 30d or never"),
-            )
+            Refusal::invalid_parameter("ttl", text, format!("[{text}] is no time such as 2h, 30d or never"))
         })?,
     };
     Ok(Some(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
@@ -132,8 +128,7 @@ fn token_lifetime(mint: &MintTokenArgs, usual: Duration) -> Result<Option<i64>, 
 fn mint_token(tx: &mut Tx<'_>, mint: &MintTokenArgs, ttl: Option<i64>) -> Result<Value, Error> {
     let app = find::app(tx, &mint.app)?;
     let user = find::user(tx, &mint.user)?;
-    let mut value =
-        json!({"app": app.name, "user_id": user.id.to_string(), "username": user.username});
+    let mut value = json!({"app": app.name, "user_id": user.id.to_string(), "username": user.username});
     let shown = if mint.oauth1 {
         let permission = mint.permission.as_ref().unwrap_or(&app.permission);
         let level = parse_word("permission", permission)?;
@@ -169,9 +164,8 @@ fn parse_scopes(text: Option<&str>) -> Result<Scopes, Refusal> {
     let Some(text) = text else {
         return Ok(tokens::all_scopes());
     };
-    Scopes::parse(&text.replace(',', " ")).map_err(|name| {
-        Refusal::invalid_parameter("scopes", &name, format!("no scope is called [{name}]"))
-    })
+    Scopes::parse(&text.replace(',', " "))
+        .map_err(|name| Refusal::invalid_parameter("scopes", &name, format!("no scope is called [{name}]")))
 }
 
 fn inspect_token(tx: &mut Tx<'_>, token: &str) -> Result<Value, Error> {

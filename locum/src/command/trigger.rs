@@ -67,14 +67,12 @@ pub(super) async fn execute(instance: &Instance, trigger: TriggerArgs) -> Result
 /// The kind that is called so, if it ever happens here.
 fn require_event_kind(name: &str) -> Result<&'static ActivityEventKind, Refusal> {
     let found = find_event_kind(name).map(|(kind, _)| kind);
-    found
-        .filter(|kind| !kind.log_kind.is_empty())
-        .ok_or_else(|| {
-            let known = EVENT_KINDS.iter().filter(|kind| !kind.log_kind.is_empty());
-            let known: Vec<&str> = known.map(|kind| kind.name).collect();
-            let message = format!("nothing here causes [{name}], only: {}", known.join(", "));
-            Refusal::invalid_parameter("kind", name, message)
-        })
+    found.filter(|kind| !kind.log_kind.is_empty()).ok_or_else(|| {
+        let known = EVENT_KINDS.iter().filter(|kind| !kind.log_kind.is_empty());
+        let known: Vec<&str> = known.map(|kind| kind.name).collect();
+        let message = format!("nothing here causes [{name}], only: {}", known.join(", "));
+        Refusal::invalid_parameter("kind", name, message)
+    })
 }
 
 /// What came of it.
@@ -126,8 +124,7 @@ impl<'t> TriggerContext<'t> {
             }
             Some(("oauth", _)) => {
                 let app = self.trigger.app.as_deref();
-                let app =
-                    app.ok_or_else(|| Refusal::invalid_parameter("app", "", "which --app?"))?;
+                let app = app.ok_or_else(|| Refusal::invalid_parameter("app", "", "which --app?"))?;
                 let app = find::app(tx, app)?;
                 grants::revoke(tx, &AuditActor::user(self.user.id, ""), app.id)?;
                 Ok(json_fields([("app_id", app.id.to_string())]))
@@ -191,12 +188,7 @@ impl<'t> TriggerContext<'t> {
             }
             "profile.update.verified_badge" => {
                 let blue = self.user.verified_type == "blue";
-                let user = profiles::set_verified_type(
-                    tx,
-                    &by,
-                    id,
-                    if blue { "business" } else { "blue" },
-                )?;
+                let user = profiles::set_verified_type(tx, &by, id, if blue { "business" } else { "blue" })?;
                 return Ok(json_fields([("verified_type", user.verified_type)]));
             }
             "profile.update.affiliate_badge" => {
@@ -269,12 +261,7 @@ impl<'t> TriggerContext<'t> {
         Ok(json_fields([("post_id", id.to_string())]))
     }
 
-    fn send_message(
-        &self,
-        tx: &mut Tx<'_>,
-        from: UserId,
-        to: UserId,
-    ) -> Result<(i64, DmConversation), Error> {
+    fn send_message(&self, tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(i64, DmConversation), Error> {
         let sender = MessageSender {
             user_id: from,
             app_id: None,
@@ -359,7 +346,5 @@ fn text_post(text: String) -> NewPost {
 
 fn json_fields<const N: usize>(members: [(&str, String); N]) -> Map<String, Value> {
     let members = members.into_iter();
-    members
-        .map(|(name, text)| (name.to_owned(), json!(text)))
-        .collect()
+    members.map(|(name, text)| (name.to_owned(), json!(text))).collect()
 }

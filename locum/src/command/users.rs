@@ -237,13 +237,9 @@ pub(super) async fn execute(instance: &Instance, command: UserCommand) -> Result
             end_tokens,
             password,
         } => set_password(instance, user, &password, end_tokens).await,
-        UserCommand::Suspend { user } => {
-            change_user(instance, user, |tx, id| users::suspend(tx, id).map(drop)).await
-        }
+        UserCommand::Suspend { user } => change_user(instance, user, |tx, id| users::suspend(tx, id).map(drop)).await,
         UserCommand::Restore { user } => restore_user(instance, user).await,
-        UserCommand::Edit { user, edit } => {
-            change_user(instance, user, move |tx, id| edit.apply(tx, id)).await
-        }
+        UserCommand::Edit { user, edit } => change_user(instance, user, move |tx, id| edit.apply(tx, id)).await,
         UserCommand::Protect { user } => set_protected(instance, user, true).await,
         UserCommand::Unprotect { user } => set_protected(instance, user, false).await,
         UserCommand::Verify { user, kind } => set_verified_type(instance, user, kind).await,
@@ -253,12 +249,8 @@ pub(super) async fn execute(instance: &Instance, command: UserCommand) -> Result
         }
         UserCommand::Unaffiliate { user } => remove_affiliation(instance, user).await,
         UserCommand::Withhold { user, countries } => withhold_user(instance, user, countries).await,
-        UserCommand::Subscribe { user, author, end } => {
-            set_subscriber(instance, user, author, end).await
-        }
-        UserCommand::NoteWriter { switch, user } => {
-            notes::set_note_writer(instance, user, switch).await
-        }
+        UserCommand::Subscribe { user, author, end } => set_subscriber(instance, user, author, end).await,
+        UserCommand::NoteWriter { switch, user } => notes::set_note_writer(instance, user, switch).await,
         UserCommand::Delete { user } => delete_user(instance, user).await,
     }
 }
@@ -278,22 +270,14 @@ async fn set_protected(instance: &Instance, user: String, on: bool) -> Result<Va
     .await
 }
 
-async fn set_verified_type(
-    instance: &Instance,
-    user: String,
-    kind: String,
-) -> Result<Value, Error> {
+async fn set_verified_type(instance: &Instance, user: String, kind: String) -> Result<Value, Error> {
     change_user(instance, user, move |tx, id| {
         profiles::set_verified_type(tx, &AuditActor::operator(), id, &kind).map(drop)
     })
     .await
 }
 
-async fn set_subscription_type(
-    instance: &Instance,
-    user: String,
-    kind: String,
-) -> Result<Value, Error> {
+async fn set_subscription_type(instance: &Instance, user: String, kind: String) -> Result<Value, Error> {
     change_user(instance, user, move |tx, id| {
         profiles::set_subscription_type(tx, &AuditActor::operator(), id, &kind).map(drop)
     })
@@ -307,23 +291,14 @@ async fn remove_affiliation(instance: &Instance, user: String) -> Result<Value, 
     .await
 }
 
-async fn withhold_user(
-    instance: &Instance,
-    user: String,
-    countries: Vec<String>,
-) -> Result<Value, Error> {
+async fn withhold_user(instance: &Instance, user: String, countries: Vec<String>) -> Result<Value, Error> {
     change_user(instance, user, move |tx, id| {
         withholding::withhold_user(tx, id, &countries).map(drop)
     })
     .await
 }
 
-async fn set_subscriber(
-    instance: &Instance,
-    user: String,
-    author: String,
-    end: bool,
-) -> Result<Value, Error> {
+async fn set_subscriber(instance: &Instance, user: String, author: String, end: bool) -> Result<Value, Error> {
     let act = if end {
         subscriptions::unsubscribe
     } else {
@@ -360,18 +335,12 @@ async fn create_user(instance: &Instance, new: NewUserArgs) -> Result<Value, Err
     Ok(add_password(render_user(&made.await?), shown))
 }
 
-async fn list_users(
-    instance: &Instance,
-    after: Option<String>,
-    limit: i64,
-) -> Result<Value, Error> {
+async fn list_users(instance: &Instance, after: Option<String>, limit: i64) -> Result<Value, Error> {
     let after = match after {
         Some(text) => Some(UserId::parse(&text).ok_or_else(|| find::not_found("user", &text))?),
         None => None,
     };
-    let read = instance
-        .store
-        .read(move |tx| Ok(users::list(tx, after, limit)?));
+    let read = instance.store.read(move |tx| Ok(users::list(tx, after, limit)?));
     Ok(read.await?.iter().map(user_summary).collect())
 }
 
@@ -425,15 +394,10 @@ async fn change_user(
 }
 
 /// Hashing takes tens of milliseconds and all of a core: not on a thread that serves others.
-async fn hash_password(
-    instance: &Instance,
-    password: &PasswordArgs,
-) -> Result<HashedPassword, Error> {
+async fn hash_password(instance: &Instance, password: &PasswordArgs) -> Result<HashedPassword, Error> {
     let (world, password) = (instance.clone(), password.clone());
     let hashing = tokio::task::spawn_blocking(move || password.hash_or_generate(&world));
-    hashing
-        .await
-        .map_err(Fault::context("hashing a password"))?
+    hashing.await.map_err(Fault::context("hashing a password"))?
 }
 
 fn add_password(mut value: Value, shown: Option<String>) -> Value {

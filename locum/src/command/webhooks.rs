@@ -75,11 +75,9 @@ pub(super) async fn execute(instance: &Instance, command: WebhookCommand) -> Res
     match command {
         WebhookCommand::List { app } => list_webhooks(instance, app).await,
         WebhookCommand::Crc { webhook } => send_challenge(instance, parse_id(&webhook)?).await,
-        WebhookCommand::Send {
-            webhook,
-            count,
-            key,
-        } => send_test_events(instance, parse_id(&webhook)?, count, key).await,
+        WebhookCommand::Send { webhook, count, key } => {
+            send_test_events(instance, parse_id(&webhook)?, count, key).await
+        }
         WebhookCommand::Resend { webhook, delivery } => {
             let id = parse_id(&webhook)?;
             let job = instance.store.write(move |tx| {
@@ -109,8 +107,7 @@ pub(super) async fn execute(instance: &Instance, command: WebhookCommand) -> Res
 
 fn parse_id(text: &str) -> Result<i64, Error> {
     let id = Id::<()>::parse(text);
-    id.map(Id::get)
-        .ok_or_else(|| find::not_found("webhook", text))
+    id.map(Id::get).ok_or_else(|| find::not_found("webhook", text))
 }
 
 fn find_webhook(tx: &mut Tx<'_>, id: i64) -> Result<Webhook, Error> {
@@ -199,12 +196,7 @@ fn render_challenge(attempt: &DeliveryAttempt) -> Value {
     })
 }
 
-async fn send_test_events(
-    instance: &Instance,
-    id: i64,
-    count: u32,
-    key: i64,
-) -> Result<Value, Error> {
+async fn send_test_events(instance: &Instance, id: i64, count: u32, key: i64) -> Result<Value, Error> {
     let sent = instance.store.write(move |tx| {
         find_webhook(tx, id)?;
         let mut ids = Vec::new();
@@ -234,12 +226,7 @@ async fn send_test_events(
     Ok(json!({ "events": sent.await? }))
 }
 
-async fn list_deliveries(
-    instance: &Instance,
-    id: i64,
-    limit: u32,
-    one: Option<i64>,
-) -> Result<Value, Error> {
+async fn list_deliveries(instance: &Instance, id: i64, limit: u32, one: Option<i64>) -> Result<Value, Error> {
     let found = instance.store.read(move |tx| {
         find_webhook(tx, id)?;
         let end = (Time::from_ms(i64::MAX), i64::MAX);

@@ -86,9 +86,5 @@ fn value_as_text(value: &Spanned<DeValue<'_>>) -> Option<String> {
 }
 
 fn line_number(text: &str, offset: usize) -> usize {
-    text.bytes()
-        .take(offset)
-        .filter(|byte| *byte == b'\n')
-        .count()
-        + 1
+    text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
 }

@@ -90,10 +90,7 @@ mod tests {
         let values = load(&sources, RunMode::Dev).unwrap();
         let shown = format!("{:?}", config_rows(&values));
         assert!(!shown.contains("hush"), "{shown}");
-        assert!(
-            shown.contains("postgres://a:••••••@h/d?password=••••••&x=1"),
-            "{shown}"
-        );
+        assert!(shown.contains("postgres://a:••••••@h/d?password=••••••&x=1"), "{shown}");
     }
 
     #[test]

@@ -50,9 +50,7 @@ fn is_configuration(name: &str) -> bool {
     };
     let first = rest.strip_suffix("_2").unwrap_or(rest);
     // Every key has an area. What has none is ours only when it looks like a key that lost it.
-    name != CONFIG_PATH_VARIABLE
-        && !CLIENT_NAMES.contains(&first)
-        && (rest.contains("__") || is_key_without_area(rest))
+    name != CONFIG_PATH_VARIABLE && !CLIENT_NAMES.contains(&first) && (rest.contains("__") || is_key_without_area(rest))
 }
 
 fn is_key_without_area(rest: &str) -> bool {

@@ -22,9 +22,7 @@ impl RunMode {
 
     /// Reads the name.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        [Self::Dev, Self::Serve]
-            .into_iter()
-            .find(|mode| mode.name() == text)
+        [Self::Dev, Self::Serve].into_iter().find(|mode| mode.name() == text)
     }
 }
 
@@ -145,10 +143,7 @@ impl ConfigKey {
 
     /// The name of its variable: `LOCUM_AREA__NAME`.
     pub(crate) fn env_variable(&self) -> String {
-        format!(
-            "LOCUM_{}",
-            self.name.to_ascii_uppercase().replace('.', "__")
-        )
+        format!("LOCUM_{}", self.name.to_ascii_uppercase().replace('.', "__"))
     }
 
     /// Whether it opens something that stays shut unless asked for.

@@ -486,12 +486,7 @@ mod tests {
             assert_eq!(key.name.matches('.').count(), 1, "{}", key.name);
             for mode in [RunMode::Dev, RunMode::Serve] {
                 if let KeyDefault::Literal(text) = key.default_for_mode(mode) {
-                    assert_eq!(
-                        parse::validate_value(key.kind, text),
-                        Ok(()),
-                        "{}",
-                        key.name
-                    );
+                    assert_eq!(parse::validate_value(key.kind, text), Ok(()), "{}", key.name);
                 }
             }
         }

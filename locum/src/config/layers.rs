@@ -63,10 +63,7 @@ pub(crate) fn load(sources: &ConfigSources, mode: RunMode) -> Result<ConfigValue
         }
     }
     wrong.into_result()?;
-    Ok(ConfigValues {
-        mode,
-        by_name: held,
-    })
+    Ok(ConfigValues { mode, by_name: held })
 }
 
 /// The data folder that the layers name, before anything else is checked.
@@ -95,12 +92,10 @@ impl ConfigErrors {
 }
 
 fn default_values(mode: RunMode) -> BTreeMap<&'static str, ConfigValue> {
-    let set = KEYS
-        .iter()
-        .filter_map(|key| match key.default_for_mode(mode) {
-            KeyDefault::Literal(text) => Some((key.name, text)),
-            KeyDefault::Unset | KeyDefault::Required | KeyDefault::Absent => None,
-        });
+    let set = KEYS.iter().filter_map(|key| match key.default_for_mode(mode) {
+        KeyDefault::Literal(text) => Some((key.name, text)),
+        KeyDefault::Unset | KeyDefault::Required | KeyDefault::Absent => None,
+    });
     let value = |text: &str| ConfigValue {
         text: text.to_owned(),
         origin: ValueOrigin::Default(mode),
@@ -122,9 +117,7 @@ fn flag_layer(sources: &ConfigSources, wrong: &mut ConfigErrors) -> Vec<LayerEnt
                 text: text.to_owned(),
                 origin: ValueOrigin::Flag("--set".to_owned()),
             }),
-            None => wrong
-                .usage_errors
-                .push(format!("--set {set}: write it as key=value")),
+            None => wrong.usage_errors.push(format!("--set {set}: write it as key=value")),
         }
     }
     found
@@ -140,9 +133,7 @@ fn file_layer(sources: &ConfigSources, wrong: &mut ConfigErrors) -> Vec<LayerEnt
         Ok(text) => text,
         Err(error) if !named && error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
         Err(error) => {
-            wrong
-                .usage_errors
-                .push(format!("{}: {error}", path.display()));
+            wrong.usage_errors.push(format!("{}: {error}", path.display()));
             return Vec::new();
         }
     };
@@ -186,13 +177,11 @@ fn accept_value(
     settled: &mut Vec<(&'static ConfigKey, ConfigValue)>,
 ) {
     if key.default_for_mode(mode) == KeyDefault::Absent {
-        wrong.mode_errors.push(format!(
-            "{}: {} does not exist in {mode}",
-            value.origin, key.name
-        ));
+        wrong
+            .mode_errors
+            .push(format!("{}: {} does not exist in {mode}", value.origin, key.name));
     } else if let Err(expected) = parse::validate_value(key.kind, &value.text) {
-        let shown = if key.kind == ConfigValueKind::Secret || key.kind == ConfigValueKind::Database
-        {
+        let shown = if key.kind == ConfigValueKind::Secret || key.kind == ConfigValueKind::Database {
             String::new()
         } else {
             format!(" [{}]", value.text)
@@ -208,8 +197,7 @@ fn accept_value(
 
 fn find_key_of_file_variant(name: &str) -> Option<&'static ConfigKey> {
     let name = name.strip_suffix("_file")?;
-    KEYS.iter()
-        .find(|key| key.name == name && key.kind.is_secret())
+    KEYS.iter().find(|key| key.name == name && key.kind.is_secret())
 }
 
 fn read_secret_file(found: &LayerEntry) -> Result<ConfigValue, String> {
@@ -270,9 +258,7 @@ mod tests {
     fn load_error(file: &str, mode: RunMode) -> String {
         let (folder, sources) = temp_file_sources(file);
         let exit = load(&sources, mode).unwrap_err();
-        let text = exit
-            .message()
-            .replace(&folder.path().display().to_string(), "");
+        let text = exit.message().replace(&folder.path().display().to_string(), "");
         format!("{} {text}", exit.exit_code())
     }
 
@@ -282,8 +268,7 @@ mod tests {
 
     #[test]
     fn a_flag_beats_the_environment_beats_the_file_beats_the_default() {
-        let (folder, mut sources) =
-            temp_file_sources("[listen]\naddr = '127.0.0.1:1'\nidle_timeout = 5\n");
+        let (folder, mut sources) = temp_file_sources("[listen]\naddr = '127.0.0.1:1'\nidle_timeout = 5\n");
         let values = load(&sources, RunMode::Dev).unwrap();
         assert_eq!(values.get_text("listen.addr"), Some("127.0.0.1:1"));
         assert_eq!(
@@ -291,23 +276,13 @@ mod tests {
             format!("{}/locum.toml:2", folder.path().display())
         );
         assert_eq!(values.get_text("listen.idle_timeout"), Some("5"));
-        assert_eq!(
-            value_origin(&values, "listen.body_timeout"),
-            "default of dev"
-        );
+        assert_eq!(value_origin(&values, "listen.body_timeout"), "default of dev");
 
         sources.variables = vec![("LOCUM_LISTEN__ADDR".to_owned(), "127.0.0.1:2".to_owned())];
         let values = load(&sources, RunMode::Dev).unwrap();
-        assert_eq!(
-            value_origin(&values, "listen.addr"),
-            "env LOCUM_LISTEN__ADDR"
-        );
+        assert_eq!(value_origin(&values, "listen.addr"), "env LOCUM_LISTEN__ADDR");
 
-        sources.flags = vec![(
-            "listen.addr",
-            "127.0.0.1:3".to_owned(),
-            "--listen".to_owned(),
-        )];
+        sources.flags = vec![("listen.addr", "127.0.0.1:3".to_owned(), "--listen".to_owned())];
         let values = load(&sources, RunMode::Dev).unwrap();
         assert_eq!(values.get_text("listen.addr"), Some("127.0.0.1:3"));
         assert_eq!(value_origin(&values, "listen.addr"), "flag --listen");
@@ -344,9 +319,7 @@ mod tests {
         }
         let (_folder, sources) = temp_file_sources("");
         let exit = load(&sources, RunMode::Serve).unwrap_err();
-        assert!(
-            matches!(exit, CommandError::Usage(text) if text.starts_with("core.base_url is not set"))
-        );
+        assert!(matches!(exit, CommandError::Usage(text) if text.starts_with("core.base_url is not set")));
     }
 
     #[test]
@@ -354,19 +327,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let secret = folder.path().join("url");
         std::fs::write(&secret, "postgres://ada:hush@db/locum\n").unwrap();
-        let variables = vec![(
-            "LOCUM_DB__URL_FILE".to_owned(),
-            secret.display().to_string(),
-        )];
+        let variables = vec![("LOCUM_DB__URL_FILE".to_owned(), secret.display().to_string())];
         let mut sources = ConfigSources {
             variables,
             ..ConfigSources::default()
         };
         let values = load(&sources, RunMode::Dev).unwrap();
-        assert_eq!(
-            values.get_text("db.url"),
-            Some("postgres://ada:hush@db/locum")
-        );
+        assert_eq!(values.get_text("db.url"), Some("postgres://ada:hush@db/locum"));
 
         sources.flags = vec![("db.url", "mysql://hush".to_owned(), "--db".to_owned())];
         let exit = load(&sources, RunMode::Dev).unwrap_err();
@@ -375,17 +342,9 @@ mod tests {
 
     #[test]
     fn what_clients_read_is_not_configuration() {
-        let variables = [
-            "LOCUM_BASE_URL",
-            "LOCUM_USER_ID_2",
-            "LOCUM_CONFIG",
-            "LOCUM_X",
-            "PATH",
-        ];
+        let variables = ["LOCUM_BASE_URL", "LOCUM_USER_ID_2", "LOCUM_CONFIG", "LOCUM_X", "PATH"];
         let sources = ConfigSources {
-            variables: variables
-                .map(|name| (name.to_owned(), "x".to_owned()))
-                .to_vec(),
+            variables: variables.map(|name| (name.to_owned(), "x".to_owned())).to_vec(),
             ..ConfigSources::default()
         };
         assert!(load(&sources, RunMode::Dev).is_ok());
@@ -396,8 +355,7 @@ mod tests {
         };
         let told = load(&sources, RunMode::Dev).unwrap_err();
         assert!(
-            told.message()
-                .ends_with("did you mean LOCUM_CORE__DATA_DIR?"),
+            told.message().ends_with("did you mean LOCUM_CORE__DATA_DIR?"),
             "{told:?}"
         );
     }

@@ -29,9 +29,7 @@ pub(crate) fn validate_value(kind: ConfigValueKind, text: &str) -> Result<(), St
         ConfigValueKind::Address => text.parse::<SocketAddr>().is_ok(),
         ConfigValueKind::Hosts => list_items(text).all(|item| item.parse::<IpAddr>().is_ok()),
         ConfigValueKind::Boolean => parse_bool(text).is_some(),
-        ConfigValueKind::Count(low, high) => text
-            .parse()
-            .is_ok_and(|number: u64| (low..=high).contains(&number)),
+        ConfigValueKind::Count(low, high) => text.parse().is_ok_and(|number: u64| (low..=high).contains(&number)),
         ConfigValueKind::Duration => parse_duration(text).is_some(),
         ConfigValueKind::Durations => list_items(text).all(|item| parse_duration(item).is_some()),
         ConfigValueKind::Blocks => parse_ip_blocks(text).is_some(),
@@ -45,9 +43,7 @@ pub(crate) fn validate_value(kind: ConfigValueKind, text: &str) -> Result<(), St
 
 /// The items of a list, as they stand between commas.
 pub(crate) fn list_items(text: &str) -> impl Iterator<Item = &str> {
-    text.split(',')
-        .map(str::trim)
-        .filter(|item| !item.is_empty())
+    text.split(',').map(str::trim).filter(|item| !item.is_empty())
 }
 
 /// `true` or `false`.
@@ -92,9 +88,7 @@ pub(crate) fn parse_byte_size(text: &str) -> Option<usize> {
         "MiB" => 1024 * 1024,
         _ => return None,
     };
-    number
-        .checked_mul(bytes)
-        .and_then(|bytes| usize::try_from(bytes).ok())
+    number.checked_mul(bytes).and_then(|bytes| usize::try_from(bytes).ok())
 }
 
 /// `table`, `off` or `scale=N`.
@@ -110,9 +104,7 @@ pub(crate) fn parse_rate_limits(text: &str) -> Option<RateLimitPolicy> {
 }
 
 fn split_unit(text: &str) -> Option<(u64, &str)> {
-    let end = text
-        .find(|letter: char| !letter.is_ascii_digit())
-        .unwrap_or(text.len());
+    let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at_checked(end)?;
     Some((number.parse().ok()?, unit.trim()))
 }
@@ -123,9 +115,7 @@ fn is_database_url(text: &str) -> bool {
 }
 
 fn is_origin(text: &str) -> bool {
-    let rest = text
-        .strip_prefix("https://")
-        .or_else(|| text.strip_prefix("http://"));
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     rest.is_some_and(|rest| {
         let authority: Result<http::uri::Authority, _> = rest.parse();
         authority.is_ok_and(|authority| !authority.as_str().contains('@'))
@@ -134,9 +124,7 @@ fn is_origin(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        RateLimitPolicy, parse_byte_size, parse_duration, parse_rate_limits, validate_value,
-    };
+    use super::{RateLimitPolicy, parse_byte_size, parse_duration, parse_rate_limits, validate_value};
     use crate::config::ConfigValueKind;
     use std::time::Duration;
 
@@ -158,13 +146,7 @@ mod tests {
     fn kinds_refuse_what_they_are_not() {
         let origin = |text| validate_value(ConfigValueKind::Origin, text).is_ok();
         assert!(origin("https://social.example") && origin("http://127.0.0.1:8080"));
-        for text in [
-            "social.example",
-            "https://a/b",
-            "https://u@a",
-            "ftp://a",
-            "https://",
-        ] {
+        for text in ["social.example", "https://a/b", "https://u@a", "ftp://a", "https://"] {
             assert!(!origin(text), "{text}");
         }
         let hosts = |text| validate_value(ConfigValueKind::Hosts, text).is_ok();
@@ -178,10 +160,7 @@ mod tests {
         let database = |text| validate_value(ConfigValueKind::Database, text).is_ok();
         assert!(database("sqlite") && database("postgres://u:p@h/d"));
         assert!(!database("mysql://h/d"));
-        assert_eq!(
-            parse_rate_limits("scale=10"),
-            Some(RateLimitPolicy::Scale(10))
-        );
+        assert_eq!(parse_rate_limits("scale=10"), Some(RateLimitPolicy::Scale(10)));
         assert_eq!(parse_rate_limits("scale=0"), None);
     }
 }

@@ -157,9 +157,7 @@ impl ServerSettings {
             initial_world: reader.text("core.world").unwrap_or("empty").to_owned(),
             seed: reader.parse_value("core.seed").unwrap_or_default(),
             addr: reader.parse_value("listen.addr")?,
-            control_addr: reader
-                .text("listen.control_addr")
-                .and_then(|text| text.parse().ok()),
+            control_addr: reader.text("listen.control_addr").and_then(|text| text.parse().ok()),
             ads_sandbox_port: reader
                 .text("listen.ads_sandbox_port")
                 .and_then(|text| text.parse().ok()),
@@ -169,16 +167,10 @@ impl ServerSettings {
                 .iter()
                 .filter_map(|host| host.parse().ok())
                 .collect(),
-            problem_base: reader
-                .text("core.problem_base")
-                .unwrap_or_default()
-                .to_owned(),
+            problem_base: reader.text("core.problem_base").unwrap_or_default().to_owned(),
             cors_origins: reader.list("core.cors_origins"),
             connection_limits: reader.connection_limits()?,
-            database_location: database_location(
-                reader.text("db.url").unwrap_or_default(),
-                &data_dir,
-            ),
+            database_location: database_location(reader.text("db.url").unwrap_or_default(), &data_dir),
             database_connections: reader.parse_value("db.connections")?,
             migrate_on_start: reader.boolean("db.migrate_on_start"),
             log_retention: reader.duration("db.log_retention"),
@@ -206,15 +198,11 @@ impl ServerSettings {
             webhook_retention: reader.duration("webhooks.retention"),
             min_audience: reader.parse_value("ads.min_audience")?,
             audiences: ads::audience_matching::MatchingConfig {
-                delay_ms: i64::try_from(reader.duration("ads.audience_delay").as_millis())
-                    .unwrap_or(i64::MAX),
+                delay_ms: i64::try_from(reader.duration("ads.audience_delay").as_millis()).unwrap_or(i64::MAX),
             },
             ads: reader.ads_config()?,
             log_json: reader.text("observe.log_format") == Some("json"),
-            log_level: reader
-                .text("observe.log_level")
-                .unwrap_or("info")
-                .to_owned(),
+            log_level: reader.text("observe.log_level").unwrap_or("info").to_owned(),
             dangers: reader.enabled_dangers(),
             data_dir,
         };
@@ -262,12 +250,9 @@ impl ServerSettings {
     }
 
     fn validate(&self, reader: &TypedValues<'_>) -> Result<(), CommandError> {
-        let control_open = self
-            .control_addr
-            .is_some_and(|addr| !addr.ip().is_loopback());
+        let control_open = self.control_addr.is_some_and(|addr| !addr.ip().is_loopback());
         if control_open {
-            let text =
-                "listen.control_addr: administration stays on this machine (127.0.0.1 or ::1)";
+            let text = "listen.control_addr: administration stays on this machine (127.0.0.1 or ::1)";
             return Err(CommandError::Usage(text.to_owned()));
         }
         match self.mode {
@@ -284,10 +269,7 @@ impl ServerSettings {
     }
 
     fn validate_serve_mode(&self, reader: &TypedValues<'_>) -> Result<(), CommandError> {
-        let plain = self
-            .base_url
-            .as_ref()
-            .is_some_and(|url| url.starts_with("http://"));
+        let plain = self.base_url.as_ref().is_some_and(|url| url.starts_with("http://"));
         let behind_proxy = !self.trusted_proxies.is_empty();
         if plain && !behind_proxy && !reader.boolean("core.danger_plain_http") {
             return Err(CommandError::WrongMode(
@@ -296,10 +278,7 @@ impl ServerSettings {
                     .to_owned(),
             ));
         }
-        let bare = self
-            .media_bucket
-            .as_ref()
-            .is_some_and(media::Bucket::uses_plain_http);
+        let bare = self.media_bucket.as_ref().is_some_and(media::Bucket::uses_plain_http);
         if bare && !reader.boolean("media.danger_plain_s3") {
             return Err(CommandError::WrongMode(
                 "media.s3_endpoint is plain http: a real network needs https, or \

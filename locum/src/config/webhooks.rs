@@ -3,9 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use deliver::webhooks::{
-    AllowedTargets, CertificateAuthorities, NameResolver, RetrySchedule, WebhookSettings,
-};
+use deliver::webhooks::{AllowedTargets, CertificateAuthorities, NameResolver, RetrySchedule, WebhookSettings};
 
 use super::key::RunMode;
 use super::parse;
@@ -13,10 +11,7 @@ use super::values::ConfigValues;
 use crate::command_error::CommandError;
 
 /// How webhooks are served.
-pub(super) fn webhook_settings(
-    values: &ConfigValues,
-    node: u16,
-) -> Result<WebhookSettings, CommandError> {
+pub(super) fn webhook_settings(values: &ConfigValues, node: u16) -> Result<WebhookSettings, CommandError> {
     let text = |name| values.get_text(name).unwrap_or_default();
     let span = |name| parse::parse_duration(text(name)).unwrap_or_default();
     let count = |name| text(name).parse::<i64>().unwrap_or(0);
@@ -50,9 +45,6 @@ pub(super) fn webhook_settings(
         targets,
         resolver: NameResolver::System,
         authorities,
-        max_webhooks: (
-            count("webhooks.per_app"),
-            count("webhooks.per_enterprise_app"),
-        ),
+        max_webhooks: (count("webhooks.per_app"), count("webhooks.per_enterprise_app")),
     })
 }

@@ -76,9 +76,7 @@ pub(super) fn render_banner(facts: &BannerFacts<'_>) -> String {
     if lines.get("USER_TOKEN").is_some() {
         text.push_str(&render_credentials(data_dir, lines));
     } else {
-        text.push_str(
-            "\n  begin:  locum user create ada\n          locum app create demo --owner ada\n",
-        );
+        text.push_str("\n  begin:  locum user create ada\n          locum app create demo --owner ada\n");
     }
     text.push_str("Ctrl-C stops. State is kept; removing the folder returns to the seed.\n");
     text
@@ -139,9 +137,7 @@ mod tests {
     fn the_box_says_what_there_is_and_no_whole_secret() {
         let lines = EnvFile::parse("LOCUM_USER_TOKEN=0123456789abcdef\nLOCUM_USERNAME=ada\n");
         let text = render_banner(&facts(&lines));
-        assert!(
-            text.contains("dev world \"demo\" · seed 7 · clock live · data ./.locum (created)")
-        );
+        assert!(text.contains("dev world \"demo\" · seed 7 · clock live · data ./.locum (created)"));
         assert!(text.contains("Sandbox   http://127.0.0.1:8078"));
         assert!(text.contains("ready in 0.31 s   12 users  340 posts  2 apps"));
         assert!(

@@ -30,13 +30,7 @@ pub(super) fn create_campaigns(
     account: &AdsRecord,
 ) -> Result<String, Error> {
     let (ada, bob) = (world.user_id("ada")?, world.user_id("bob")?);
-    account_roles::grant_role(
-        tx,
-        &AuditActor::operator(),
-        account,
-        bob,
-        (AdsRole::AdManager, true),
-    )?;
+    account_roles::grant_role(tx, &AuditActor::operator(), account, bob, (AdsRole::AdManager, true))?;
     let (picture, path) = upload_picture(tx, ada)?;
     let mut tree = CampaignBuilder {
         tx,
@@ -81,11 +75,7 @@ fn upload_picture(tx: &mut Tx<'_>, by: UserId) -> Result<(String, String), Error
 
 /// The `id` of what was answered.
 fn response_id(record: &Value) -> String {
-    record
-        .get("id")
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-        .to_owned()
+    record.get("id").and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
 /// The tree while it grows.
@@ -104,10 +94,7 @@ impl CampaignBuilder<'_, '_> {
         ids: &[&str],
         pairs: &[(&str, &str)],
     ) -> Result<Value, Error> {
-        let pairs: Vec<(&str, String)> = pairs
-            .iter()
-            .map(|(name, value)| (*name, (*value).to_owned()))
-            .collect();
+        let pairs: Vec<(&str, String)> = pairs.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         self.send_request((method, path), ids, &pairs, None)
     }
 
@@ -131,19 +118,13 @@ impl CampaignBuilder<'_, '_> {
             .collect();
         let request = AdsRequest::new_without_app(operation, caller, &ids, pairs, json);
         let answered = ads::dispatch_request(self.tx, &request)?;
-        let answer: Value = serde_json::from_str(&answered.body)
-            .map_err(Fault::context("an answer of the engine"))?;
+        let answer: Value = serde_json::from_str(&answered.body).map_err(Fault::context("an answer of the engine"))?;
         Ok(answer.get("data").cloned().unwrap_or_default())
     }
 
     /// Makes something; its id.
     fn create_entity(&mut self, path: &str, pairs: &[(&str, &str)]) -> Result<String, Error> {
-        Ok(response_id(&self.request_entity(
-            "POST",
-            path,
-            &[],
-            pairs,
-        )?))
+        Ok(response_id(&self.request_entity("POST", path, &[], pairs)?))
     }
 
     fn create_campaign(&mut self, name: &str, status: &str) -> Result<String, Error> {
@@ -157,12 +138,7 @@ impl CampaignBuilder<'_, '_> {
         self.create_entity("campaigns", &pairs)
     }
 
-    fn create_line_item(
-        &mut self,
-        campaign: &str,
-        name: &str,
-        more: &[(&str, &str)],
-    ) -> Result<String, Error> {
+    fn create_line_item(&mut self, campaign: &str, name: &str, more: &[(&str, &str)]) -> Result<String, Error> {
         let usual = [
             ("campaign_id", campaign),
             ("name", name),
@@ -192,8 +168,7 @@ impl CampaignBuilder<'_, '_> {
     fn promote_posts(&mut self, item: &str, posts: &[String]) -> Result<(), Error> {
         let posts = posts.join(",");
         let pairs = [("line_item_id", item), ("post_ids", &posts)];
-        self.request_entity("POST", "promoted_<posts>", &[], &pairs)
-            .map(|_| ())
+        self.request_entity("POST", "promoted_<posts>", &[], &pairs).map(|_| ())
     }
 
     fn add_targeting(&mut self, item: &str, criteria: &[(&str, &str)]) -> Result<(), Error> {
@@ -238,14 +213,8 @@ impl CampaignBuilder<'_, '_> {
         let objective = [("objective", "ENGAGEMENTS")];
         let item = self.create_line_item(&campaign, "People who talk about boats", &objective)?;
         let posts = [
-            self.create_promoted_only_post(
-                "The sea is warm until the end of October. Come and see.",
-                "",
-            )?,
-            self.create_promoted_only_post(
-                "Three hours, one boat, no engine. Who comes along?",
-                "",
-            )?,
+            self.create_promoted_only_post("The sea is warm until the end of October. Come and see.", "")?,
+            self.create_promoted_only_post("Three hours, one boat, no engine. Who comes along?", "")?,
         ];
         self.promote_posts(&item, &posts)?;
         let criteria = [
@@ -261,19 +230,13 @@ impl CampaignBuilder<'_, '_> {
         ];
         self.create_entity("tracking_tags", &tag)?;
         let campaign = self.create_campaign("The shop", "ACTIVE")?;
-        let clicks = [
-            ("objective", "WEBSITE_CLICKS"),
-            ("bid_amount_local_micro", "400000"),
-        ];
+        let clicks = [("objective", "WEBSITE_CLICKS"), ("bid_amount_local_micro", "400000")];
         let item = self.create_line_item(&campaign, "Visitors of the shop", &clicks)?;
         let post = self.create_promoted_only_post("A boat of your own, for a day.", card)?;
         self.promote_posts(&item, &[post])?;
         self.add_targeting(&item, &[("LOCATION", PORTUGAL)])?;
         let campaign = self.create_campaign("More followers", "ACTIVE")?;
-        let followers = [
-            ("objective", "FOLLOWERS"),
-            ("product_type", "PROMOTED_ACCOUNT"),
-        ];
+        let followers = [("objective", "FOLLOWERS"), ("product_type", "PROMOTED_ACCOUNT")];
         let item = self.create_line_item(&campaign, "Those who like the sea", &followers)?;
         let user = self.user.to_string();
         let pairs = [("line_item_id", item.as_str()), ("user_id", &user)];
@@ -296,10 +259,7 @@ impl CampaignBuilder<'_, '_> {
             ("scheduled_at", &later),
         ];
         let scheduled = self.create_entity("scheduled_<posts>", &scheduled)?;
-        let pairs = [
-            ("line_item_id", item.as_str()),
-            ("scheduled_post_id", &scheduled),
-        ];
+        let pairs = [("line_item_id", item.as_str()), ("scheduled_post_id", &scheduled)];
         self.create_entity("scheduled_promoted_<posts>", &pairs)?;
         let campaign = self.create_campaign("Next summer", "ACTIVE")?;
         let starts = [("objective", "ENGAGEMENTS"), ("start_time", later.as_str())];
@@ -308,10 +268,7 @@ impl CampaignBuilder<'_, '_> {
         self.promote_posts(&item, &[post])?;
         self.create_campaign("Nothing in it yet", "ACTIVE")?;
         self.create_campaign("Ideas", "DRAFT")?;
-        let draft = [
-            ("as_user_id", user.as_str()),
-            ("text", "Something about knots?"),
-        ];
+        let draft = [("as_user_id", user.as_str()), ("text", "Something about knots?")];
         self.create_entity("draft_<posts>", &draft).map(|_| ())
     }
 
@@ -339,7 +296,6 @@ impl CampaignBuilder<'_, '_> {
             .collect();
         let body = json!([{ "operation_type": "Update", "params": { "users": users } }]);
         let of = ("POST", "custom_audiences/{}/users");
-        self.send_request(of, &[&audience], &[], Some(body))
-            .map(|_| ())
+        self.send_request(of, &[&audience], &[], Some(body)).map(|_| ())
     }
 }

@@ -54,11 +54,7 @@ fn text_post(text: &str) -> NewPost {
 
 /// A request that waits, a subscription, an affiliate, a parody.
 fn create_relations(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Error> {
-    let (ada, bob, acme) = (
-        world.user_id("ada")?,
-        world.user_id("bob")?,
-        world.user_id("acme")?,
-    );
+    let (ada, bob, acme) = (world.user_id("ada")?, world.user_id("bob")?, world.user_id("acme")?);
     follows::follow(tx, bob, world.user_id("carol")?)?;
     subscriptions::subscribe(tx, ada, world.user_id("grace")?)?;
     let badge = AffiliateBadge {
@@ -131,13 +127,7 @@ fn create_poll(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Error> {
         ..text_post("What do you drink while you read the documentation?")
     };
     let post = publish_post(tx, world.user_id("acme")?, &post)?;
-    for (name, choice) in [
-        ("ada", 1),
-        ("bob", 2),
-        ("zoe", 1),
-        ("grace", 3),
-        ("yuki", 1),
-    ] {
+    for (name, choice) in [("ada", 1), ("bob", 2), ("zoe", 1), ("grace", 3), ("yuki", 1)] {
         polls::vote(tx, world.user_id(name)?, post, choice)?;
     }
     Ok(())
@@ -145,11 +135,7 @@ fn create_poll(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Error> {
 
 /// A space that is to come, one that takes place, and one that is over.
 fn create_spaces(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Error> {
-    let (acme, grace, zoe) = (
-        world.user_id("acme")?,
-        world.user_id("grace")?,
-        world.user_id("zoe")?,
-    );
+    let (acme, grace, zoe) = (world.user_id("acme")?, world.user_id("grace")?, world.user_id("zoe")?);
     let (ada, bob) = (world.user_id("ada")?, world.user_id("bob")?);
     let later = NewSpace {
         title: "What comes next at Acme".to_owned(),
@@ -195,16 +181,8 @@ fn create_community(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Err
         communities::join(tx, community.id, world.user_id(name)?, true)?;
     }
     for (name, words, share_with_followers) in [
-        (
-            "zoe",
-            "Welcome to the community. This post stays within it.",
-            false,
-        ),
-        (
-            "grace",
-            "This one goes to the followers of its author too.",
-            true,
-        ),
+        ("zoe", "Welcome to the community. This post stays within it.", false),
+        ("grace", "This one goes to the followers of its author too.", true),
     ] {
         let post = NewPost {
             community_id: Some(community.id),
@@ -237,21 +215,13 @@ fn create_place(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Error> 
 
 /// A conversation of two, and a group. Messages are shown for a month only.
 fn create_conversations(tx: &mut Tx<'_>, [ada, bob, grace]: [UserId; 3]) -> Result<(), Error> {
-    let from = |user_id| MessageSender {
-        user_id,
-        app_id: None,
-    };
+    let from = |user_id| MessageSender { user_id, app_id: None };
     let says = |text: &str| NewMessage {
         text: text.to_owned(),
         media: None,
     };
     messages::send_to_user(tx, &from(bob), ada, &says("Have you read the new edition?"))?;
-    messages::send_to_user(
-        tx,
-        &from(ada),
-        bob,
-        &says("Half of it. The index is better."),
-    )?;
+    messages::send_to_user(tx, &from(ada), bob, &says("Half of it. The index is better."))?;
     let hello = says("The three of us, in one conversation.");
     let group = messages::create_group(tx, &from(ada), &[bob, grace], &hello)?;
     let name = group.conversation.to_string();
@@ -269,8 +239,7 @@ fn create_note(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Error> {
     let note = NewNote {
         post_id: post,
         test_mode: false,
-        text: "Samples that were brought back in 1969 are rock: https://example.com/moon"
-            .to_owned(),
+        text: "Samples that were brought back in 1969 are rock: https://example.com/moon".to_owned(),
         classification: "misinformed_or_potentially_misleading".to_owned(),
         misleading_tags: vec!["factual_error".to_owned()],
         trustworthy_sources: true,
@@ -318,27 +287,15 @@ fn create_picture_post(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<Stri
 /// What is written just before the world is first used, by the running clock: who, how many
 /// minutes before, what. Several people write about the same, so that it trends and becomes news.
 const RECENT_POSTS: &[(&str, i64, &str)] = &[
-    (
-        "bob",
-        115,
-        "The first boats are in the harbour. #HarbourFest",
-    ),
-    (
-        "grace",
-        98,
-        "Fireworks over the Old Lighthouse at ten. #HarbourFest",
-    ),
+    ("bob", 115, "The first boats are in the harbour. #HarbourFest"),
+    ("grace", 98, "Fireworks over the Old Lighthouse at ten. #HarbourFest"),
     ("yuki", 84, "港は人でいっぱいです。#HarbourFest"),
     (
         "acme",
         70,
         "Free ferries to the Old Lighthouse all evening. $ACME #HarbourFest",
     ),
-    (
-        "longbio",
-        55,
-        "Twelve boats, one band, no rain so far. #HarbourFest",
-    ),
+    ("longbio", 55, "Twelve boats, one band, no rain so far. #HarbourFest"),
     (
         "zoe",
         41,

@@ -115,12 +115,7 @@ pub(super) static PEOPLE: &[DemoPerson] = &[
         "Premium: writes long posts and edits them",
         PREMIUM,
     ),
-    basic_person(
-        "parody_ada",
-        "Not Ada (parody)",
-        "A parody of @ada, and says so",
-        PLAIN,
-    ),
+    basic_person("parody_ada", "Not Ada (parody)", "A parody of @ada, and says so", PLAIN),
     DemoPerson {
         location: "A place whose name is just long enough",
         url: "https://example.com/a/path?with=a&query=too#part",
@@ -132,24 +127,9 @@ pub(super) static PEOPLE: &[DemoPerson] = &[
             PLAIN,
         )
     },
-    basic_person(
-        "zoe",
-        "Zoë 🦀🌍",
-        "A name with an accent and emoji 👩🏽‍🚀",
-        PLAIN,
-    ),
-    basic_person(
-        "yuki",
-        "雪",
-        "日本語で書きます。Every sign counts twice",
-        PLAIN,
-    ),
-    basic_person(
-        "noor",
-        "نور",
-        "أكتب من اليمين إلى اليسار — from right to left",
-        PLAIN,
-    ),
+    basic_person("zoe", "Zoë 🦀🌍", "A name with an accent and emoji 👩🏽‍🚀", PLAIN),
+    basic_person("yuki", "雪", "日本語で書きます。Every sign counts twice", PLAIN),
+    basic_person("noor", "نور", "أكتب من اليمين إلى اليسار — from right to left", PLAIN),
     basic_person("lurker", "Lurker", "Never posts; follows everyone", PLAIN),
 ];
 
@@ -185,17 +165,9 @@ mod tests {
     fn biographies_fit_and_follows_name_people() {
         assert_eq!(PEOPLE.len(), 12);
         for person in PEOPLE {
-            assert!(
-                person.description.chars().count() <= 160,
-                "{}",
-                person.username
-            );
+            assert!(person.description.chars().count() <= 160, "{}", person.username);
         }
         let known = |name: &str| PEOPLE.iter().any(|person| person.username == name);
-        assert!(
-            FOLLOWS
-                .iter()
-                .all(|(source, target)| known(source) && known(target))
-        );
+        assert!(FOLLOWS.iter().all(|(source, target)| known(source) && known(target)));
     }
 }

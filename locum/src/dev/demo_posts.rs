@@ -41,12 +41,7 @@ pub(super) enum DemoPostKind {
     Deleted,
 }
 
-fn demo_post(
-    by: &'static str,
-    tag: &'static str,
-    kind: DemoPostKind,
-    text: impl Into<String>,
-) -> DemoPost {
+fn demo_post(by: &'static str, tag: &'static str, kind: DemoPostKind, text: impl Into<String>) -> DemoPost {
     DemoPost {
         author: by,
         text: text.into(),
@@ -55,9 +50,7 @@ fn demo_post(
     }
 }
 
-use DemoPostKind::{
-    Deleted, MadeWithAi, Nullcast, PaidPartnership, Plain, Quote, Reply, ReplySettings,
-};
+use DemoPostKind::{Deleted, MadeWithAi, Nullcast, PaidPartnership, Plain, Quote, Reply, ReplySettings};
 
 /// Author, name, kind and text of the posts that each show one thing.
 type ShowcaseRow = (&'static str, &'static str, DemoPostKind, &'static str);
@@ -88,12 +81,7 @@ static SHOWCASE: &[ShowcaseRow] = &[
         "A thread goes on when its author replies to the first post.",
     ),
     ("grace", "", Quote("hello"), "This quotes the first post."),
-    (
-        "bob",
-        "",
-        Quote("hello"),
-        "So does this. A quote is not a reply.",
-    ),
+    ("bob", "", Quote("hello"), "So does this. A quote is not a reply."),
     (
         "acme",
         "tags",
@@ -138,44 +126,14 @@ static SHOWCASE: &[ShowcaseRow] = &[
         ReplySettings("verified"),
         "Only verified accounts may reply.",
     ),
-    (
-        "grace",
-        "",
-        ReplySettings("subscribers"),
-        "Only subscribers may reply.",
-    ),
-    (
-        "acme",
-        "",
-        PaidPartnership,
-        "A paid partnership, marked as one.",
-    ),
+    ("grace", "", ReplySettings("subscribers"), "Only subscribers may reply."),
+    ("acme", "", PaidPartnership, "A paid partnership, marked as one."),
     ("zoe", "", MadeWithAi, "Made with AI, marked as such."),
-    (
-        "bob",
-        "",
-        Deleted,
-        "Deleted a moment later: lookups say so.",
-    ),
-    (
-        "dan",
-        "",
-        Plain,
-        "Written before the suspension; out of sight since.",
-    ),
+    ("bob", "", Deleted, "Deleted a moment later: lookups say so."),
+    ("dan", "", Plain, "Written before the suspension; out of sight since."),
     ("dan", "", Reply("hello"), "@ada So is this reply."),
-    (
-        "parody_ada",
-        "",
-        Plain,
-        "I am not @ada. Ada is not me. #parody",
-    ),
-    (
-        "longbio",
-        "",
-        Plain,
-        "My biography is longer than my posts.",
-    ),
+    ("parody_ada", "", Plain, "I am not @ada. Ada is not me. #parody"),
+    ("longbio", "", Plain, "My biography is longer than my posts."),
     ("yuki", "", Plain, "初雪が降りました。東京は静かです。#雪"),
     ("noor", "", Plain, "صباح الخير من المدينة القديمة. #صباح"),
     (
@@ -196,21 +154,11 @@ static SHOWCASE: &[ShowcaseRow] = &[
         Plain,
         "Buenos días a todos, hoy vamos a la playa con los amigos.",
     ),
-    (
-        "grace",
-        "",
-        Plain,
-        "Сегодня хорошая погода, и мы гуляем в парке.",
-    ),
+    ("grace", "", Plain, "Сегодня хорошая погода, и мы гуляем в парке."),
     ("yuki", "", Plain, "안녕하세요, 오늘은 날씨가 좋습니다."),
     ("zoe", "", Plain, "🦀🦀🦀"),
     ("ada", "", Plain, "42"),
-    (
-        "carol",
-        "secret",
-        Plain,
-        "Only approved followers read this.",
-    ),
+    ("carol", "secret", Plain, "Only approved followers read this."),
     ("carol", "", Plain, "And this. @ada can, @bob cannot."),
     ("ada", "", Reply("secret"), "@carol I can read it."),
     (
@@ -260,15 +208,7 @@ const AUTHORS: [&str; 9] = [
     "bob",
     "parody_ada",
 ];
-const OPENINGS: [&str; 7] = [
-    "Note",
-    "Reading list",
-    "Walk",
-    "Recipe",
-    "Question",
-    "Found",
-    "Log",
-];
+const OPENINGS: [&str; 7] = ["Note", "Reading list", "Walk", "Recipe", "Question", "Found", "Log"];
 const MIDDLES: [&str; 11] = [
     "the library opens late on Thursdays",
     "a pot of lentils feeds six",
@@ -305,10 +245,7 @@ pub(super) fn everyday_post(number: usize) -> DemoPost {
             DemoPostKind::ReplyToEveryday(1),
             format!("Reply {number}: {middle}{ending}"),
         ),
-        7 if number > 7 => (
-            DemoPostKind::QuoteOfEveryday(3),
-            format!("Quote {number}: {middle}"),
-        ),
+        7 if number > 7 => (DemoPostKind::QuoteOfEveryday(3), format!("Quote {number}: {middle}")),
         _ => (Plain, format!("{opening} {number}: {middle}{ending}")),
     };
     demo_post(by, "", kind, text)
@@ -319,9 +256,7 @@ fn long_text() -> String {
     let paragraph = "A long post has more than 280 weighted characters. Its text is cut short in \
                      `text`, with the whole of it in its own field, entities and all: #long @ada \
                      https://example.com/long";
-    let parts: Vec<String> = (1..=4)
-        .map(|number| format!("{number}. {paragraph}"))
-        .collect();
+    let parts: Vec<String> = (1..=4).map(|number| format!("{number}. {paragraph}")).collect();
     parts.join("\n\n")
 }
 
@@ -333,20 +268,13 @@ mod tests {
     #[test]
     fn nobody_repeats_themselves() {
         let mut seen = HashSet::new();
-        for line in showcase_posts()
-            .into_iter()
-            .chain((0..300).map(everyday_post))
-        {
+        for line in showcase_posts().into_iter().chain((0..300).map(everyday_post)) {
             assert!(seen.insert((line.author, line.text.clone())), "{line:?}");
         }
     }
 
     #[test]
     fn one_post_is_exactly_full() {
-        assert!(
-            showcase_posts()
-                .iter()
-                .any(|line| line.text.chars().count() == 280)
-        );
+        assert!(showcase_posts().iter().any(|line| line.text.chars().count() == 280));
     }
 }

@@ -8,9 +8,7 @@ use ads::resources::accounts::{self, NewAdsAccount};
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use base::id::first_snowflake_at;
 use base::{Error, PostId, Rng, Time, UserId};
-use network::apps::{
-    self, AccessLevel, App, AppCredentials, AppRegistration, OAuthClientKind as AppKind, Permission,
-};
+use network::apps::{self, AccessLevel, App, AppCredentials, AppRegistration, OAuthClientKind as AppKind, Permission};
 use network::follows::follow_approved as follow;
 use network::posts::{self, NewPost, PostAuthor};
 use network::tokens;
@@ -79,10 +77,7 @@ pub(super) fn create_demo_world(
     let ada = issue_user_keys(tx, &demo, world.user_id("ada")?, "ada")?;
     let bob = issue_user_keys(tx, &demo, world.user_id("bob")?, "bob")?;
     // Whatever is added to the world comes here: the keys above stay as they are.
-    let mut pictures = vec![(
-        demo_extras::create_extras(tx, &world)?,
-        demo_extras::PICTURE,
-    )];
+    let mut pictures = vec![(demo_extras::create_extras(tx, &world)?, demo_extras::PICTURE)];
     if campaigns {
         pictures.push((
             demo_campaigns::create_campaigns(tx, &world, &account)?,
@@ -136,11 +131,7 @@ const PUBLIC: DemoApp = DemoApp {
     description: "A public client without a secret, on the self-serve level",
 };
 
-fn register_app(
-    tx: &mut Tx<'_>,
-    owner: UserId,
-    sketch: &DemoApp,
-) -> Result<(App, AppCredentials), Error> {
+fn register_app(tx: &mut Tx<'_>, owner: UserId, sketch: &DemoApp) -> Result<(App, AppCredentials), Error> {
     let new = AppRegistration {
         name: sketch.name.to_owned(),
         owner_id: owner,
@@ -156,12 +147,7 @@ fn register_app(
     apps::create(tx, &new)
 }
 
-fn issue_user_keys(
-    tx: &mut Tx<'_>,
-    app: &App,
-    user: UserId,
-    username: &'static str,
-) -> Result<DemoUserKeys, Error> {
+fn issue_user_keys(tx: &mut Tx<'_>, app: &App, user: UserId, username: &'static str) -> Result<DemoUserKeys, Error> {
     let (token, secret) = tokens::mint_oauth1(tx, app.id, user, Permission::Messages)?;
     let user_token = tokens::mint_oauth2(tx, app.id, user, tokens::all_scopes(), None)?;
     Ok(DemoUserKeys {
@@ -229,10 +215,7 @@ impl DemoWorldBuilder {
         let shown = showcase_posts();
         let every = (EVERYDAY_POSTS / shown.len().max(1)).max(1);
         let mut shown = shown.into_iter();
-        let step = (POSTS_TIME_SPAN - HOUR)
-            / i64::try_from(EVERYDAY_POSTS + shown.len())
-                .unwrap_or(1)
-                .max(1);
+        let step = (POSTS_TIME_SPAN - HOUR) / i64::try_from(EVERYDAY_POSTS + shown.len()).unwrap_or(1).max(1);
         let mut at = WORLD_CREATED_AT.plus_ms(-POSTS_TIME_SPAN);
         let mut next = |tx: &Tx<'_>| {
             at = at.plus_ms(step);
@@ -259,13 +242,7 @@ impl DemoWorldBuilder {
         Ok(())
     }
 
-    fn write_post(
-        &mut self,
-        tx: &mut Tx<'_>,
-        line: &DemoPost,
-        id: PostId,
-        plain: bool,
-    ) -> Result<(), Error> {
+    fn write_post(&mut self, tx: &mut Tx<'_>, line: &DemoPost, id: PostId, plain: bool) -> Result<(), Error> {
         let author = PostAuthor {
             user_id: self.user_id(line.author)?,
             app_id: self.app.as_ref().map(|app| app.id),
@@ -302,9 +279,7 @@ impl DemoWorldBuilder {
                     new.text = format!("@{username} {}", line.text);
                 }
             }
-            DemoPostKind::QuoteOfEveryday(back) => {
-                new.quote = self.earlier_everyday_post(back).map(|(_, post)| post)
-            }
+            DemoPostKind::QuoteOfEveryday(back) => new.quote = self.earlier_everyday_post(back).map(|(_, post)| post),
             DemoPostKind::ReplySettings(who) => who.clone_into(&mut new.reply_settings),
             DemoPostKind::Nullcast => new.nullcast = true,
             DemoPostKind::MadeWithAi => new.made_with_ai = true,
@@ -315,9 +290,7 @@ impl DemoWorldBuilder {
 
     pub(super) fn tagged_post(&self, tag: &str) -> Result<PostId, Error> {
         let found = self.tagged.iter().find(|(name, _)| *name == tag);
-        found
-            .map(|(_, id)| *id)
-            .ok_or_else(|| missing_reference("post", tag))
+        found.map(|(_, id)| *id).ok_or_else(|| missing_reference("post", tag))
     }
 
     fn earlier_everyday_post(&self, back: usize) -> Option<(&'static str, PostId)> {
@@ -325,17 +298,9 @@ impl DemoWorldBuilder {
     }
 }
 
-fn new_user(
-    tx: &Tx<'_>,
-    person: &DemoPerson,
-    joined: Time,
-    password_hash: &str,
-) -> Result<NewUser, Error> {
+fn new_user(tx: &Tx<'_>, person: &DemoPerson, joined: Time, password_hash: &str) -> Result<NewUser, Error> {
     let id = moment_id::<base::id::marker::UserMarker>(tx.rng(), joined)?;
-    let picture = format!(
-        "https://example.com/pictures/{}_normal.png",
-        person.username
-    );
+    let picture = format!("https://example.com/pictures/{}_normal.png", person.username);
     Ok(NewUser {
         username: person.username.to_owned(),
         name: person.name.to_owned(),

@@ -74,20 +74,14 @@ impl EnvFile {
         let sandbox = ads_sandbox.map_or_else(|| sandbox_url(base_url), str::to_owned);
         lines.add_line("ADS_SANDBOX_URL", &sandbox);
         let addresses = ["BASE_URL", "ADS_URL", "ADS_SANDBOX_URL"];
-        let rest = self
-            .0
-            .iter()
-            .filter(|(name, _)| !addresses.contains(&name.as_str()));
+        let rest = self.0.iter().filter(|(name, _)| !addresses.contains(&name.as_str()));
         lines.0.extend(rest.cloned());
         lines
     }
 
     /// The file's text.
     pub(super) fn to_text(&self) -> String {
-        let lines = self
-            .0
-            .iter()
-            .map(|(name, value)| format!("{PREFIX}{name}={value}\n"));
+        let lines = self.0.iter().map(|(name, value)| format!("{PREFIX}{name}={value}\n"));
         lines.collect()
     }
 
@@ -134,10 +128,7 @@ mod tests {
              LOCUM_API_KEY=a=b\n"
         );
         assert_eq!(lines.get("API_KEY"), Some("a=b"));
-        assert_eq!(
-            lines.prepend_addresses("http://127.0.0.1:8080", None),
-            lines
-        );
+        assert_eq!(lines.prepend_addresses("http://127.0.0.1:8080", None), lines);
         let own = lines.prepend_addresses("http://127.0.0.1:8080", Some("http://127.0.0.1:8078"));
         assert_eq!(own.get("ADS_SANDBOX_URL"), Some("http://127.0.0.1:8078"));
     }

@@ -34,8 +34,7 @@ const MAX_COUNTED_USERS: i64 = 1000;
 /// `locum dev`.
 pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandError> {
     let began = clock::monotonic_now();
-    let settings =
-        runtime::prepare_settings(common, RunMode::Dev, &args.listen, args.config_flags())?;
+    let settings = runtime::prepare_settings(common, RunMode::Dev, &args.listen, args.config_flags())?;
     let found = instance::find_or_create(&settings, CreatePolicy::CreateMissing)?;
     let (is_new, record) = (found.is_new, found.manifest.clone());
     let store = open_demo_store(&settings, found)?;
@@ -163,11 +162,7 @@ fn write_picture(file: &Path, bytes: &[u8]) -> Result<(), CommandError> {
 }
 
 /// Makes the world; the pictures whose files belong below the media folder.
-fn create_world(
-    store: &Store,
-    keyring: &Keyring,
-    record: &InstanceManifest,
-) -> Result<Vec<PictureFile>, CommandError> {
+fn create_world(store: &Store, keyring: &Keyring, record: &InstanceManifest) -> Result<Vec<PictureFile>, CommandError> {
     let chance = store.context().rng.clone();
     let hash = passwords::hash(demo_world::PASSWORD, &chance)?;
     let (keyring, name) = (keyring.clone(), record.world.clone());

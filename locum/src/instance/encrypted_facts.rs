@@ -7,21 +7,13 @@ use store::{Store, Tx, meta};
 use super::blocking::block_on;
 
 /// Stores a fact, sealed.
-pub(crate) fn set_encrypted_fact(
-    tx: &mut Tx<'_>,
-    keyring: &Keyring,
-    key: &str,
-    plain: &[u8],
-) -> Result<(), Error> {
+pub(crate) fn set_encrypted_fact(tx: &mut Tx<'_>, keyring: &Keyring, key: &str, plain: &[u8]) -> Result<(), Error> {
     let sealed = keyring.encrypt(key, plain, tx.rng())?;
     Ok(meta::set(tx, key, &encode_hex(&sealed))?)
 }
 
 /// A sealed fact, if it is set.
-pub(crate) fn read_encrypted_fact(
-    store: &Store,
-    key: &'static str,
-) -> Result<Option<Vec<u8>>, Error> {
+pub(crate) fn read_encrypted_fact(store: &Store, key: &'static str) -> Result<Option<Vec<u8>>, Error> {
     let text = block_on(store.read(move |tx| Ok(meta::get(tx, key)?)))?;
     let Some(text) = text else { return Ok(None) };
     let sealed = decode_hex(&text).ok_or_else(|| Fault::new(format!("{key} is garbled")))?;

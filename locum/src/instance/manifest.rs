@@ -36,10 +36,7 @@ impl InstanceManifest {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => {
-                return Err(Fault::from_cause(
-                    format!("reading {}", path.display()),
-                    error,
-                ));
+                return Err(Fault::from_cause(format!("reading {}", path.display()), error));
             }
         };
         let record = serde_json::from_str(&text);

@@ -11,11 +11,7 @@ use crate::config::{RunMode, ServerSettings};
 
 /// The ring of keys that the settings lead to. `new`: the folder is being made, so that a key may
 /// be as well.
-pub(crate) fn load_keyring(
-    settings: &ServerSettings,
-    chance: &Rng,
-    new: bool,
-) -> Result<Keyring, CommandError> {
+pub(crate) fn load_keyring(settings: &ServerSettings, chance: &Rng, new: bool) -> Result<Keyring, CommandError> {
     let mut old = settings.keys.old_key_files.clone();
     if let Some(file) = key_file_path(settings) {
         old.extend(previous_key_files(&file));
@@ -36,18 +32,14 @@ pub(crate) fn key_file_path(settings: &ServerSettings) -> Option<PathBuf> {
 
 /// Keys that a rotation has put beside their successor: its name, a dot, and eight digits.
 fn previous_key_files(file: &Path) -> Vec<PathBuf> {
-    let folder = file
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let Ok(entries) = std::fs::read_dir(folder.unwrap_or(Path::new("."))) else {
         return Vec::new();
     };
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let is_old = |path: &PathBuf| {
         let found = path.file_name().unwrap_or_default().to_string_lossy();
-        let rest = found
-            .strip_prefix(&*name)
-            .and_then(|rest| rest.strip_prefix('.'));
+        let rest = found.strip_prefix(&*name).and_then(|rest| rest.strip_prefix('.'));
         rest.is_some_and(|id| id.len() == 8 && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
     };
     let mut found: Vec<_> = entries
@@ -70,18 +62,15 @@ pub(crate) fn replace_key_file(file: &Path, chance: &Rng) -> Result<MasterKey, C
     Ok(next)
 }
 
-fn load_current_key(
-    settings: &ServerSettings,
-    chance: &Rng,
-    new: bool,
-) -> Result<MasterKey, CommandError> {
+fn load_current_key(settings: &ServerSettings, chance: &Rng, new: bool) -> Result<MasterKey, CommandError> {
     let beside = settings.data_dir.join("master.key");
     if let Some(line) = &settings.keys.key_line {
         ensure_key_outside_data(settings)?;
-        let place = settings.keys.file.as_deref().map_or_else(
-            || "secrets.master_key".to_owned(),
-            |path| path.display().to_string(),
-        );
+        let place = settings
+            .keys
+            .file
+            .as_deref()
+            .map_or_else(|| "secrets.master_key".to_owned(), |path| path.display().to_string());
         return MasterKey::parse(line.expose_secret())
             .map_err(|error| CommandError::Usage(format!("{place}: {error}")));
     }

@@ -12,8 +12,8 @@ pub(crate) use encrypted_facts::{read_encrypted_fact, set_encrypted_fact, shared
 pub(crate) use manifest::{InstanceManifest, mode_from_manifest};
 pub(crate) use master_key::{create_key_file, key_file_path, load_keyring, replace_key_file};
 pub(crate) use open::{
-    COMMANDS_NODE, CreatePolicy, DataFolder, check_store_matches, find_or_create, instance_rng,
-    open, open_store, store_options,
+    COMMANDS_NODE, CreatePolicy, DataFolder, check_store_matches, find_or_create, instance_rng, open, open_store,
+    store_options,
 };
 pub(crate) use private_files::{check_writable, write_private};
 

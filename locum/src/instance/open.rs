@@ -36,10 +36,7 @@ pub(crate) const COMMANDS_NODE: u16 = 1023;
 
 /// Finds a data folder, or makes it. That it was opened is counted in the record, which is written
 /// once its store turns out to fit: what is refused is not touched.
-pub(crate) fn find_or_create(
-    settings: &ServerSettings,
-    creating: CreatePolicy,
-) -> Result<DataFolder, CommandError> {
+pub(crate) fn find_or_create(settings: &ServerSettings, creating: CreatePolicy) -> Result<DataFolder, CommandError> {
     let record = InstanceManifest::read(&settings.data_dir)?;
     check_mode(settings, record.as_ref())?;
     let is_new = record.is_none();
@@ -94,11 +91,7 @@ pub(crate) fn open(
 }
 
 /// How the settings open a store.
-pub(crate) fn store_options(
-    settings: &ServerSettings,
-    chance: Rng,
-    keyring: Keyring,
-) -> StoreOptions {
+pub(crate) fn store_options(settings: &ServerSettings, chance: Rng, keyring: Keyring) -> StoreOptions {
     StoreOptions {
         location: settings.database_location.clone(),
         data_dir: settings.data_dir.clone(),
@@ -126,10 +119,7 @@ pub(crate) fn open_store(options: StoreOptions) -> Result<Store, Fault> {
 }
 
 /// A folder is what it was made as, for good.
-fn check_mode(
-    settings: &ServerSettings,
-    record: Option<&InstanceManifest>,
-) -> Result<(), CommandError> {
+fn check_mode(settings: &ServerSettings, record: Option<&InstanceManifest>) -> Result<(), CommandError> {
     match record.map(InstanceManifest::mode).transpose()? {
         Some(made) if made != settings.mode => Err(CommandError::WrongMode(format!(
             "{} was made by `locum {made}` and is not opened by `locum {}`",
@@ -151,10 +141,7 @@ pub(crate) fn instance_rng(record: &InstanceManifest) -> Rng {
 }
 
 /// The database says the same as the folder: they may have been moved apart.
-pub(crate) fn check_store_matches(
-    store: &Store,
-    record: &InstanceManifest,
-) -> Result<(), CommandError> {
+pub(crate) fn check_store_matches(store: &Store, record: &InstanceManifest) -> Result<(), CommandError> {
     let mode = record.mode.clone();
     let said = block_on(store.write(move |tx| {
         let said = meta::get(tx, "mode")?;
@@ -224,13 +211,7 @@ mod tests {
         let key = folder.path().join("master.key");
         super::master_key::create_key_file(&key, &base::Rng::Os).unwrap();
         let apart = format!("secrets.master_key_file={}", key.display());
-        assert!(
-            find_or_create(
-                &settings(RunMode::Serve, &data, &[apart]),
-                CreatePolicy::CreateMissing
-            )
-            .is_ok()
-        );
+        assert!(find_or_create(&settings(RunMode::Serve, &data, &[apart]), CreatePolicy::CreateMissing).is_ok());
 
         let inside = data.join("master.key");
         std::fs::copy(&key, &inside).unwrap();

@@ -29,13 +29,9 @@ pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), Fault> {
     file.write_all(text.as_bytes()).map_err(fault)?;
     file.sync_all().map_err(fault)?;
     fs::rename(&beside, path).map_err(fault)?;
-    let folder = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(fault)
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(fault)
 }
 
 /// Whether files can be made in a folder.

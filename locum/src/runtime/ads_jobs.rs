@@ -48,11 +48,7 @@ async fn publish_next_post(instance: &Instance) -> Result<bool, Error> {
     };
     let publish = move |tx: &mut store::Tx<'_>| ads::publishing::publish_scheduled_post(tx, id);
     if let Err(stop) = instance.store.write(publish).await {
-        tracing::warn!(
-            ?stop,
-            id,
-            "a scheduled post was not published; it is put off"
-        );
+        tracing::warn!(?stop, id, "a scheduled post was not published; it is put off");
         let why = format!("{stop:?}");
         let put_off = move |tx: &mut store::Tx<'_>| ads::publishing::retry_or_fail(tx, id, &why);
         instance.store.write(put_off).await?;
@@ -84,27 +80,21 @@ async fn match_next_audience(instance: &Instance) -> Result<bool, Error> {
     let discretion = instance.evaluator.size_disclosure;
     let behind = |tx: &mut store::Tx<'_>| Ok(ads::audience_matching::has_unkeyed_users(tx)?);
     if instance.store.read(behind).await? {
-        instance
-            .store
-            .write(ads::audience_matching::key_user_batch)
-            .await?;
+        instance.store.write(ads::audience_matching::key_user_batch).await?;
         return Ok(true);
     }
     let due = move |tx: &mut store::Tx<'_>| Ok(ads::audience_matching::due_audience(tx, plan)?);
     let Some(id) = instance.store.read(due).await? else {
         return Ok(false);
     };
-    let part =
-        move |tx: &mut store::Tx<'_>| Ok(ads::audience_matching::match_member_batch(tx, id)?);
+    let part = move |tx: &mut store::Tx<'_>| Ok(ads::audience_matching::match_member_batch(tx, id)?);
     if instance.store.write(part).await? {
         return Ok(true);
     }
-    let measure =
-        move |tx: &mut store::Tx<'_>| ads::audience_matching::measure_audience(tx, id, &discretion);
+    let measure = move |tx: &mut store::Tx<'_>| ads::audience_matching::measure_audience(tx, id, &discretion);
     let found = instance.store.read(measure).await?;
-    let settle = move |tx: &mut store::Tx<'_>| {
-        ads::audience_matching::save_measurement(tx, id, found, (plan, &discretion))
-    };
+    let settle =
+        move |tx: &mut store::Tx<'_>| ads::audience_matching::save_measurement(tx, id, found, (plan, &discretion));
     instance.store.write(settle).await?;
     Ok(true)
 }
@@ -147,12 +137,7 @@ async fn attribute_batch(instance: &Instance) -> Result<bool, Error> {
     if !instance.store.read(behind).await? {
         return Ok(false);
     }
-    let follow = |tx: &mut store::Tx<'_>| {
-        Ok(ads::attribution::process_events(
-            tx,
-            ENTRIES_PER_TRANSACTION,
-        )?)
-    };
+    let follow = |tx: &mut store::Tx<'_>| Ok(ads::attribution::process_events(tx, ENTRIES_PER_TRANSACTION)?);
     let read = instance.store.write(follow).await?;
     Ok(i64::try_from(read).unwrap_or(ENTRIES_PER_TRANSACTION) >= ENTRIES_PER_TRANSACTION)
 }
@@ -185,10 +170,7 @@ async fn run_next_stats_job(instance: &Instance) -> Result<bool, Error> {
         return Ok(true);
     };
     let of = job.clone();
-    let made = instance
-        .store
-        .read(move |tx| Ok(jobs::build_job_file(tx, &of)?))
-        .await;
+    let made = instance.store.read(move |tx| Ok(jobs::build_job_file(tx, &of)?)).await;
     let file = match made {
         Ok(file) => Some(file),
         Err(stop) => {

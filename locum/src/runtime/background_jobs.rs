@@ -41,10 +41,7 @@ pub(super) async fn close_polls(instance: Instance, shutdown: Shutdown) {
     while !shutdown.is_triggered() {
         match close_poll_batch(&instance).await {
             // There may be more of them.
-            Ok(count)
-                if i64::try_from(count).unwrap_or(POLLS_PER_TRANSACTION)
-                    >= POLLS_PER_TRANSACTION =>
-            {
+            Ok(count) if i64::try_from(count).unwrap_or(POLLS_PER_TRANSACTION) >= POLLS_PER_TRANSACTION => {
                 continue;
             }
             Ok(_) => {}
@@ -62,12 +59,7 @@ async fn close_poll_batch(instance: &Instance) -> Result<usize, Error> {
     if ended == 0 {
         return Ok(0);
     }
-    let close = |tx: &mut store::Tx<'_>| {
-        Ok(network::polls::close_ended_polls(
-            tx,
-            POLLS_PER_TRANSACTION,
-        )?)
-    };
+    let close = |tx: &mut store::Tx<'_>| Ok(network::polls::close_ended_polls(tx, POLLS_PER_TRANSACTION)?);
     instance.store.write(close).await
 }
 
@@ -103,9 +95,7 @@ pub(super) async fn refresh_trends(instance: Instance, shutdown: Shutdown) {
                 tracing::warn!(?stop, "trends were not worked out; it is tried again");
             }
             let took = started.elapsed().saturating_mul(REFRESH_TIME_DIVISOR);
-            wait = took
-                .as_secs()
-                .clamp(REFRESH_AFTER_TICKS, MAX_TICKS_BETWEEN_REFRESHES);
+            wait = took.as_secs().clamp(REFRESH_AFTER_TICKS, MAX_TICKS_BETWEEN_REFRESHES);
         }
     }
 }
@@ -120,12 +110,7 @@ const ENTRIES_PER_TRANSACTION: i64 = 500;
 
 /// Queues for webhooks what the log tells of, and sends it to this node's open streams, until the
 /// signal to stop. Of several nodes one queues each part.
-pub(super) async fn dispatch_activity(
-    instance: Instance,
-    hub: Hub,
-    home: ActivityConfig,
-    shutdown: Shutdown,
-) {
+pub(super) async fn dispatch_activity(instance: Instance, hub: Hub, home: ActivityConfig, shutdown: Shutdown) {
     let mut wake = instance.store.subscribe_events();
     let each = if instance.store.is_shared() {
         MULTI_NODE_LOG_INTERVAL
@@ -163,13 +148,7 @@ async fn queue_deliveries(instance: &Instance, home: ActivityConfig) -> Result<b
     if !instance.store.read(behind).await? {
         return Ok(false);
     }
-    let follow = move |tx: &mut store::Tx<'_>| {
-        Ok(activity::enqueue_webhook_events(
-            tx,
-            ENTRIES_PER_TRANSACTION,
-            home,
-        )?)
-    };
+    let follow = move |tx: &mut store::Tx<'_>| Ok(activity::enqueue_webhook_events(tx, ENTRIES_PER_TRANSACTION, home)?);
     let read = instance.store.write(follow).await?;
     Ok(i64::try_from(read).unwrap_or(ENTRIES_PER_TRANSACTION) >= ENTRIES_PER_TRANSACTION)
 }
@@ -212,11 +191,7 @@ async fn run_compliance_batch(instance: &Instance) -> Result<bool, Error> {
 }
 
 /// Sweeps each minute until the signal to stop.
-pub(super) async fn enforce_retention(
-    instance: Instance,
-    uploads: Option<UploadProcessor>,
-    shutdown: Shutdown,
-) {
+pub(super) async fn enforce_retention(instance: Instance, uploads: Option<UploadProcessor>, shutdown: Shutdown) {
     let kept = retention_config(&instance.settings);
     while !shutdown.is_triggered() {
         let _early = tokio::time::timeout(RETENTION_INTERVAL, shutdown.wait()).await;
@@ -234,10 +209,7 @@ pub(super) async fn enforce_retention(
         if let Some(uploads) = &uploads
             && let Err(stop) = uploads.remove_expired().await
         {
-            tracing::warn!(
-                ?stop,
-                "old uploads were not removed; the next minute tries again"
-            );
+            tracing::warn!(?stop, "old uploads were not removed; the next minute tries again");
         }
     }
 }
@@ -253,24 +225,16 @@ fn retention_config(settings: &ServerSettings) -> RetentionPeriods {
 }
 
 /// The mail server, if the configuration names one.
-pub(super) fn configured_mailer(
-    settings: &ServerSettings,
-) -> Result<Option<Arc<dyn Mailer>>, Fault> {
+pub(super) fn configured_mailer(settings: &ServerSettings) -> Result<Option<Arc<dyn Mailer>>, Fault> {
     let Some(mail) = &settings.mail else {
         return Ok(None);
     };
-    Ok(Some(Arc::new(mail::SmtpMailer::new(
-        &mail.url, &mail.from,
-    )?)))
+    Ok(Some(Arc::new(mail::SmtpMailer::new(&mail.url, &mail.from)?)))
 }
 
 /// Sends letters until the signal to stop. One that is just being handed over is claimed for some
 /// minutes and is tried again after that.
-pub(super) async fn send_emails(
-    instance: Instance,
-    mailer: Option<Arc<dyn Mailer>>,
-    shutdown: Shutdown,
-) {
+pub(super) async fn send_emails(instance: Instance, mailer: Option<Arc<dyn Mailer>>, shutdown: Shutdown) {
     let Some(mailer) = mailer else {
         return;
     };

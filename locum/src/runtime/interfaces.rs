@@ -52,8 +52,7 @@ impl ServerInterfaces {
     ) -> Result<Self, CommandError> {
         let (settings, store) = (&instance.settings, &instance.store);
         let metrics = Arc::new(ServerMetrics::default());
-        let authenticator =
-            Authenticator::new(Arc::clone(store), &auth_config(settings, listening))?;
+        let authenticator = Authenticator::new(Arc::clone(store), &auth_config(settings, listening))?;
         let authenticator = Arc::new(authenticator);
         let server = ApiServer::new(
             &web::operations::ENDPOINTS,
@@ -70,12 +69,7 @@ impl ServerInterfaces {
             },
         )?;
         let commands = vec![command_handler(instance)];
-        let control = ControlServer::new(
-            server.health(),
-            Arc::clone(&metrics),
-            Secret::new(token),
-            commands,
-        );
+        let control = ControlServer::new(server.health(), Arc::clone(&metrics), Secret::new(token), commands);
         Ok(Self {
             server,
             control,
@@ -143,12 +137,7 @@ impl ServerInterfaces {
     /// Answers clients.
     pub(super) fn serve_public(&self, listener: Listener, shutdown: &Shutdown) -> ServeFuture {
         let limits = self.limits.clone();
-        Box::pin(edge::serve(
-            listener,
-            limits,
-            self.server.clone(),
-            shutdown.clone(),
-        ))
+        Box::pin(edge::serve(listener, limits, self.server.clone(), shutdown.clone()))
     }
 
     /// Answers clients in the sandbox of the advertising interface.
@@ -165,12 +154,7 @@ impl ServerInterfaces {
     /// Answers administrators.
     pub(super) fn serve_control(&self, listener: Listener, shutdown: &Shutdown) -> ServeFuture {
         let limits = self.limits.clone();
-        Box::pin(edge::serve(
-            listener,
-            limits,
-            self.control.clone(),
-            shutdown.clone(),
-        ))
+        Box::pin(edge::serve(listener, limits, self.control.clone(), shutdown.clone()))
     }
 }
 
@@ -184,11 +168,7 @@ fn auth_config(settings: &ServerSettings, listening: &ListeningAddresses) -> Aut
     }
 }
 
-fn web_config(
-    settings: &ServerSettings,
-    listening: &ListeningAddresses,
-    page_key: [u8; 32],
-) -> ServerConfig {
+fn web_config(settings: &ServerSettings, listening: &ListeningAddresses, page_key: [u8; 32]) -> ServerConfig {
     ServerConfig {
         rate_limits: match settings.rate_limits {
             RateLimitPolicy::Table => Limiting::Table,
@@ -247,9 +227,7 @@ fn command_handler(instance: &Instance) -> ControlCommand {
         path: "/_control/command",
         handler: Arc::new(move |body: Bytes| {
             let instance = instance.clone();
-            Box::pin(async move {
-                HttpReply::json(200, &command::answer_request(instance, &body).await)
-            })
+            Box::pin(async move { HttpReply::json(200, &command::answer_request(instance, &body).await) })
         }),
     }
 }

@@ -9,15 +9,9 @@ use crate::config::ServerSettings;
 
 /// Starts the log. A second call in one process changes nothing.
 pub(super) fn start(settings: &ServerSettings) -> Result<(), CommandError> {
-    let filter = EnvFilter::try_new(&settings.log_level).map_err(|error| {
-        CommandError::Usage(format!(
-            "observe.log_level [{}]: {error}",
-            settings.log_level
-        ))
-    })?;
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(stderr);
+    let filter = EnvFilter::try_new(&settings.log_level)
+        .map_err(|error| CommandError::Usage(format!("observe.log_level [{}]: {error}", settings.log_level)))?;
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr);
     let started = if settings.log_json {
         log.json()
             .flatten_event(true)
@@ -25,9 +19,7 @@ pub(super) fn start(settings: &ServerSettings) -> Result<(), CommandError> {
             .with_span_list(false)
             .try_init()
     } else {
-        log.with_ansi(stderr().is_terminal())
-            .with_target(false)
-            .try_init()
+        log.with_ansi(stderr().is_terminal()).with_target(false).try_init()
     };
     drop(started);
     Ok(())

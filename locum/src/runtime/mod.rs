@@ -21,26 +21,12 @@ use crate::instance::{self, CreatePolicy, NoProgress};
 
 /// `locum serve`.
 pub(crate) fn serve(common: &GlobalArgs, args: &ServeArgs) -> Result<(), CommandError> {
-    let settings = prepare_settings(
-        common,
-        RunMode::Serve,
-        &args.listen,
-        args.listen.config_flags(),
-    )?;
+    let settings = prepare_settings(common, RunMode::Serve, &args.listen, args.listen.config_flags())?;
     let node = settings.node;
-    let instance = instance::open(
-        settings,
-        CreatePolicy::CreateMissing,
-        node,
-        Arc::new(NoProgress),
-    )?;
+    let instance = instance::open(settings, CreatePolicy::CreateMissing, node, Arc::new(NoProgress))?;
     let output = OutputOptions::from_args(common);
     run_server(instance, args.listen.ready_fd, |ready| {
-        let line = format!(
-            "locum {} serves {}",
-            env!("CARGO_PKG_VERSION"),
-            ready.base_url
-        );
+        let line = format!("locum {} serves {}", env!("CARGO_PKG_VERSION"), ready.base_url);
         output.print_text(&line);
         Ok(())
     })

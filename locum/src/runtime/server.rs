@@ -69,9 +69,7 @@ pub(crate) fn run_server(
         evaluator: Evaluator::with_size_disclosure(Some(search), discretion),
         ..instance
     };
-    let outcome = runtime.block_on(Box::pin(run_until_shutdown(
-        &instance, page_key, ready_fd, announce,
-    )));
+    let outcome = runtime.block_on(Box::pin(run_until_shutdown(&instance, page_key, ready_fd, announce)));
     runtime.shutdown_timeout(Duration::from_secs(1));
     if outcome.is_ok() {
         ListeningAddresses::remove(&folder);
@@ -105,9 +103,7 @@ async fn run_until_shutdown(
     let shutdown = Shutdown::new();
     let (desk, sender) = WebhookAdmin::open(Arc::clone(&instance.store), settings.webhooks.clone());
     let kept = files.clone();
-    let doors = ServerInterfaces::open(
-        instance, &listening, token, page_key, files, desk, &shutdown,
-    )?;
+    let doors = ServerInterfaces::open(instance, &listening, token, page_key, files, desk, &shutdown)?;
     let mailer = background_jobs::configured_mailer(settings)?;
     doors.register_listener_stats("public", public.stats());
     if let Some(sandbox) = &sandbox {
@@ -121,11 +117,7 @@ async fn run_until_shutdown(
             OptionFuture::from(sandbox),
             OptionFuture::from(control),
             doors.serve_control(local, &shutdown),
-            background_jobs::enforce_retention(
-                instance.clone(),
-                doors.upload_processor(),
-                shutdown.clone()
-            ),
+            background_jobs::enforce_retention(instance.clone(), doors.upload_processor(), shutdown.clone()),
             background_jobs::send_emails(instance.clone(), mailer, shutdown.clone()),
             background_jobs::close_polls(instance.clone(), shutdown.clone()),
             ads_jobs::run_ads_jobs(instance.clone(), shutdown.clone()),

@@ -70,31 +70,21 @@ pub(super) fn bind(settings: &ServerSettings) -> Result<BoundSockets, CommandErr
     let public = edge::bind(settings.addr)
         .map_err(|error| CommandError::Failed(format!("listen.addr {}: {error}", settings.addr)))?;
     let addr = public.local_addr().unwrap_or(settings.addr);
-    let sandbox = settings
-        .ads_sandbox_port
-        .map(|port| bind_sandbox(addr, port));
+    let sandbox = settings.ads_sandbox_port.map(|port| bind_sandbox(addr, port));
     let sandbox = sandbox.transpose()?;
-    let control = settings
-        .control_addr
-        .map(|addr| bind_control(settings, addr));
+    let control = settings.control_addr.map(|addr| bind_control(settings, addr));
     let control = control.transpose()?;
     let path = settings.data_dir.join("control.sock");
     let local = edge::bind_unix(&shorten_socket_path(&path))
         .map_err(|error| CommandError::Failed(format!("{}: {error}", path.display())))?;
     let token = Rng::Os.random_token(43)?;
-    write_private(
-        &settings.data_dir.join("control.token"),
-        &format!("{token}\n"),
-    )?;
+    write_private(&settings.data_dir.join("control.token"), &format!("{token}\n"))?;
     let listening = ListeningAddresses {
         pid: std::process::id(),
         addr,
         control: control.as_ref().and_then(Listener::local_addr),
         base_url: settings.public_url(addr),
-        ads_sandbox: sandbox
-            .as_ref()
-            .and_then(Listener::local_addr)
-            .map(local_url),
+        ads_sandbox: sandbox.as_ref().and_then(Listener::local_addr).map(local_url),
     };
     Ok(BoundSockets {
         public,
@@ -109,8 +99,7 @@ pub(super) fn bind(settings: &ServerSettings) -> Result<BoundSockets, CommandErr
 /// The second port, at the same address as the first.
 fn bind_sandbox(beside: SocketAddr, port: u16) -> Result<Listener, CommandError> {
     let addr = SocketAddr::new(beside.ip(), port);
-    edge::bind(addr)
-        .map_err(|error| CommandError::Failed(format!("listen.ads_sandbox_port {addr}: {error}")))
+    edge::bind(addr).map_err(|error| CommandError::Failed(format!("listen.ads_sandbox_port {addr}: {error}")))
 }
 
 /// The control port; another when the usual one is taken and nobody asked for it.

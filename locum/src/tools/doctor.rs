@@ -30,10 +30,7 @@ enum DoctorFinding {
 type DoctorCheck = fn(&ServerSettings) -> DoctorFinding;
 
 /// Looks at everything; a red line is a failure.
-pub(crate) fn run_doctor(
-    common: &GlobalArgs,
-    output: OutputOptions,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run_doctor(common: &GlobalArgs, output: OutputOptions) -> Result<ExitCode, CommandError> {
     let settings = common.load_settings()?;
     let looks: [(&str, DoctorCheck); 10] = [
         ("data folder", check_data_folder),
@@ -60,20 +57,13 @@ pub(crate) fn run_doctor(
         json!({"name": name, "state": state, "says": says})
     };
     output.print_value(&found.into_iter().map(row).collect::<Value>());
-    Ok(if bad {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
-    })
+    Ok(if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 fn check_data_folder(settings: &ServerSettings) -> DoctorFinding {
     let path = &settings.data_dir;
     if !path.exists() {
-        return DoctorFinding::Warning(format!(
-            "{} is not there yet; the first start makes it",
-            path.display()
-        ));
+        return DoctorFinding::Warning(format!("{} is not there yet; the first start makes it", path.display()));
     }
     if let Err(fault) = instance::check_writable(path) {
         return DoctorFinding::Failure(fault.to_string());
@@ -120,10 +110,7 @@ fn check_master_key(settings: &ServerSettings) -> DoctorFinding {
     }
     match std::fs::metadata(&file).map(|data| data.permissions().mode() & 0o077) {
         Ok(0) | Err(_) => DoctorFinding::Healthy("can be read".to_owned()),
-        Ok(_) => DoctorFinding::Warning(format!(
-            "{}: others may read it; chmod 0600",
-            file.display()
-        )),
+        Ok(_) => DoctorFinding::Warning(format!("{}: others may read it; chmod 0600", file.display())),
     }
 }
 
@@ -170,9 +157,7 @@ fn check_port(settings: &ServerSettings) -> DoctorFinding {
 fn check_clock(_settings: &ServerSettings) -> DoctorFinding {
     let now = clock::wall_time();
     if now.seconds() < EARLIEST_CLOCK_SECONDS {
-        DoctorFinding::Failure(format!(
-            "{now} is in the past: signatures and ids need the right time"
-        ))
+        DoctorFinding::Failure(format!("{now} is in the past: signatures and ids need the right time"))
     } else {
         DoctorFinding::Healthy(now.to_string())
     }
@@ -181,9 +166,7 @@ fn check_clock(_settings: &ServerSettings) -> DoctorFinding {
 fn check_mail(settings: &ServerSettings) -> DoctorFinding {
     let Some(mail) = &settings.mail else {
         return match settings.mode {
-            RunMode::Dev => {
-                DoctorFinding::Healthy("letters stay in the mailbox of this world".to_owned())
-            }
+            RunMode::Dev => DoctorFinding::Healthy("letters stay in the mailbox of this world".to_owned()),
             RunMode::Serve => DoctorFinding::Warning(
                 "no mail server (mail.smtp_url): nobody can confirm an address or set a new \
                  password"
@@ -191,8 +174,7 @@ fn check_mail(settings: &ServerSettings) -> DoctorFinding {
             ),
         };
     };
-    let checked =
-        mail::SmtpMailer::new(&mail.url, &mail.from).and_then(|server| server.check_connection());
+    let checked = mail::SmtpMailer::new(&mail.url, &mail.from).and_then(|server| server.check_connection());
     match checked {
         Ok(()) => DoctorFinding::Healthy("the mail server lets this program in".to_owned()),
         Err(fault) => DoctorFinding::Failure(fault.to_string()),

@@ -8,18 +8,10 @@ use crate::dev::EnvFile;
 pub(crate) fn print_env(common: &GlobalArgs, args: &EnvArgs) -> Result<(), CommandError> {
     let settings = common.load_settings()?;
     let path = EnvFile::file_path(&settings.data_dir);
-    let text = std::fs::read_to_string(&path).map_err(|error| {
-        CommandError::Failed(format!(
-            "{}: {error}; `locum dev` writes it",
-            path.display()
-        ))
-    })?;
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| CommandError::Failed(format!("{}: {error}; `locum dev` writes it", path.display())))?;
     let lines = EnvFile::parse(&text);
-    let shell = if common.json {
-        EnvFormat::Json
-    } else {
-        args.shell
-    };
+    let shell = if common.json { EnvFormat::Json } else { args.shell };
     print_line(format_for_shell(&lines, shell).trim_end());
     Ok(())
 }

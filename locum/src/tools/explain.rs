@@ -44,8 +44,7 @@ fn render_explanation(found: &Value, theirs: Option<&str>) -> String {
         [] => line("The signature holds."),
         failures => {
             for failure in failures {
-                let (check, message) =
-                    (text_field(failure, "check"), text_field(failure, "message"));
+                let (check, message) = (text_field(failure, "check"), text_field(failure, "message"));
                 line(&format!("Fails: {check}. {message}"));
             }
         }
@@ -97,10 +96,7 @@ mod tests {
     fn the_place_is_shown_where_base_strings_part() {
         let at = json!(4);
         let said = render_difference("GET&http", "GET+http", Some(&json!(3)));
-        assert!(
-            said.contains("byte 4") && said.contains("\"+http\""),
-            "{said}"
-        );
+        assert!(said.contains("byte 4") && said.contains("\"+http\""), "{said}");
         assert!(render_difference("GET&", "GET&x", Some(&at)).contains("its end"));
         assert_eq!(render_difference("a", "a", None), "They are the same.");
     }

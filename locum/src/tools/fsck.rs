@@ -9,10 +9,7 @@ use crate::command::{AdminCommand, run_command};
 use crate::command_error::CommandError;
 
 /// Counts everything again; differences are a failure.
-pub(crate) fn run_fsck(
-    common: &GlobalArgs,
-    output: OutputOptions,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run_fsck(common: &GlobalArgs, output: OutputOptions) -> Result<ExitCode, CommandError> {
     let value = run_command(common, AdminCommand::Fsck, output)?;
     output.print_value(&value);
     Ok(exit_code(&value))

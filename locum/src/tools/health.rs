@@ -8,11 +8,7 @@ use crate::command_error::CommandError;
 use crate::runtime::ListeningAddresses;
 
 /// Asks the running server whether it lives, or whether it can serve.
-pub(crate) fn check_health(
-    common: &GlobalArgs,
-    args: HealthArgs,
-    output: OutputOptions,
-) -> Result<(), CommandError> {
+pub(crate) fn check_health(common: &GlobalArgs, args: HealthArgs, output: OutputOptions) -> Result<(), CommandError> {
     let path = if args.ready { "/readyz" } else { "/livez" };
     let place = match &common.url {
         Some(url) => {
@@ -24,9 +20,7 @@ pub(crate) fn check_health(
     let (status, body) = get(&place, path)?;
     let said = String::from_utf8_lossy(&body).trim().to_owned();
     if status != 200 {
-        return Err(CommandError::Failed(format!(
-            "{path} answered {status}: {said}"
-        )));
+        return Err(CommandError::Failed(format!("{path} answered {status}: {said}")));
     }
     output.print_value(&json!({"path": path, "status": status, "says": said}));
     Ok(())
@@ -34,9 +28,8 @@ pub(crate) fn check_health(
 
 fn find_endpoint(common: &GlobalArgs) -> Result<ControlEndpoint, CommandError> {
     let folder = common.load_settings()?.data_dir;
-    let listening = ListeningAddresses::read(&folder).ok_or_else(|| {
-        CommandError::Unreachable(format!("no server runs on {}", folder.display()))
-    })?;
+    let listening = ListeningAddresses::read(&folder)
+        .ok_or_else(|| CommandError::Unreachable(format!("no server runs on {}", folder.display())))?;
     let mut addr = listening.addr;
     if addr.ip().is_unspecified() {
         addr.set_ip(std::net::Ipv4Addr::LOCALHOST.into());

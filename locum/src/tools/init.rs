@@ -9,9 +9,8 @@ use crate::instance;
 
 /// Prints a configuration of a real network, and makes its master key if that has a place.
 pub(crate) fn print_initial_config(args: &InitArgs, db: Option<&str>) -> Result<(), CommandError> {
-    validate_value(ConfigValueKind::Origin, &args.base_url).map_err(|takes| {
-        CommandError::Usage(format!("--base-url [{}] is not {takes}", args.base_url))
-    })?;
+    validate_value(ConfigValueKind::Origin, &args.base_url)
+        .map_err(|takes| CommandError::Usage(format!("--base-url [{}] is not {takes}", args.base_url)))?;
     let db = db.unwrap_or("sqlite");
     validate_value(ConfigValueKind::Database, db)
         .map_err(|takes| CommandError::Usage(format!("--db is not {takes}")))?;
@@ -19,14 +18,10 @@ pub(crate) fn print_initial_config(args: &InitArgs, db: Option<&str>) -> Result<
         .master_key
         .clone()
         .unwrap_or_else(|| "/etc/locum/master.key".into());
-    let key = std::path::absolute(&key)
-        .map_err(|error| CommandError::Usage(format!("{}: {error}", key.display())))?;
+    let key = std::path::absolute(&key).map_err(|error| CommandError::Usage(format!("{}: {error}", key.display())))?;
     if args.master_key.is_some() && !key.exists() {
         instance::create_key_file(&key, &Rng::Os)?;
-        eprintln!(
-            "made {} (mode 0600); keep a copy apart from the backups",
-            key.display()
-        );
+        eprintln!("made {} (mode 0600); keep a copy apart from the backups", key.display());
     }
     print_line(&config_text(&args.base_url, db, &key.display().to_string()));
     Ok(())
@@ -88,8 +83,7 @@ mod tests {
             file: Some(file),
             ..ConfigSources::default()
         };
-        let settings =
-            ServerSettings::from_values(&load(&sources, RunMode::Serve).unwrap()).unwrap();
+        let settings = ServerSettings::from_values(&load(&sources, RunMode::Serve).unwrap()).unwrap();
         assert_eq!(settings.base_url.as_deref(), Some("https://social.example"));
         assert_eq!(settings.keys.file, Some(key));
     }

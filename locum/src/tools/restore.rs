@@ -48,8 +48,7 @@ pub(crate) fn restore_backup(
             return Err(exit);
         }
     };
-    let sound = checked.is_none()
-        || fsck::exit_code(&checked.clone().unwrap_or_default()) == ExitCode::SUCCESS;
+    let sound = checked.is_none() || fsck::exit_code(&checked.clone().unwrap_or_default()) == ExitCode::SUCCESS;
     let mut answer = json!({"file": args.file, "restored": false, "check": checked});
     if sound && !args.dry_run {
         let aside = install_copy(&settings, &found, &room, &target)?;
@@ -57,11 +56,7 @@ pub(crate) fn restore_backup(
     }
     let _left = fs::remove_dir_all(&room);
     output.print_value(&answer);
-    Ok(if sound {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Opens the copy as a database of its own: its schema and key are checked, and on demand its counts.
@@ -74,8 +69,7 @@ fn verify_copy(
     let _left = fs::remove_dir_all(room);
     fs::create_dir(room).map_err(Fault::context("making room for the copy"))?;
     let copy = room.join("locum.db");
-    fs::copy(&args.file, &copy)
-        .map_err(|error| CommandError::Usage(format!("{}: {error}", args.file.display())))?;
+    fs::copy(&args.file, &copy).map_err(|error| CommandError::Usage(format!("{}: {error}", args.file.display())))?;
     let store = instance::open_store(StoreOptions {
         location: DatabaseLocation::File(copy),
         data_dir: room.to_owned(),
@@ -137,8 +131,7 @@ fn move_aside(target: &Path) -> Result<Option<PathBuf>, CommandError> {
     for end in ["-wal", "-shm", ""] {
         let from = append_suffix(target, end);
         if from.exists() {
-            fs::rename(&from, append_suffix(&aside, end))
-                .map_err(Fault::context("moving the database aside"))?;
+            fs::rename(&from, append_suffix(&aside, end)).map_err(Fault::context("moving the database aside"))?;
         }
     }
     Ok(Some(aside))

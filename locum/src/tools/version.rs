@@ -13,8 +13,6 @@ pub(crate) fn print_version(output: OutputOptions) {
     if output.json {
         output.print_value(&json!({"version": version, "compat": COMPATIBLE_API_VERSION}));
     } else {
-        output.print_text(&format!(
-            "locum {version} (interface of {COMPATIBLE_API_VERSION})"
-        ));
+        output.print_text(&format!("locum {version} (interface of {COMPATIBLE_API_VERSION})"));
     }
 }

@@ -48,10 +48,7 @@ struct LocalWebhookReceiver {
 }
 
 /// Listens until enough has come, or for ever.
-pub(crate) fn listen_for_webhooks(
-    common: &GlobalArgs,
-    args: &WebhookListenArgs,
-) -> Result<(), CommandError> {
+pub(crate) fn listen_for_webhooks(common: &GlobalArgs, args: &WebhookListenArgs) -> Result<(), CommandError> {
     let listener = TcpListener::bind(("127.0.0.1", args.port))
         .map_err(|error| CommandError::Failed(format!("port {}: {error}", args.port)))?;
     let address = listener
@@ -76,8 +73,7 @@ pub(crate) fn listen_for_webhooks(
 /// The secret of a file, of the environment, or of the test platform's app.
 fn consumer_secret(common: &GlobalArgs, args: &WebhookListenArgs) -> Result<Secret, CommandError> {
     let read = |path: &Path| {
-        std::fs::read_to_string(path)
-            .map_err(|error| CommandError::Usage(format!("{}: {error}", path.display())))
+        std::fs::read_to_string(path).map_err(|error| CommandError::Usage(format!("{}: {error}", path.display())))
     };
     if let Some(path) = &args.secret_file {
         return Ok(Secret::new(read(path)?.trim()));
@@ -85,12 +81,9 @@ fn consumer_secret(common: &GlobalArgs, args: &WebhookListenArgs) -> Result<Secr
     if let Ok(text) = std::env::var("LOCUM_API_SECRET") {
         return Ok(Secret::new(text));
     }
-    let lines = EnvFile::parse(&read(&EnvFile::file_path(
-        &common.load_settings()?.data_dir,
-    ))?);
+    let lines = EnvFile::parse(&read(&EnvFile::file_path(&common.load_settings()?.data_dir))?);
     let found = lines.0.into_iter().find(|(name, _)| name == "API_SECRET");
-    let (_, text) =
-        found.ok_or_else(|| CommandError::Usage("dev.env has no API_SECRET".to_owned()))?;
+    let (_, text) = found.ok_or_else(|| CommandError::Usage("dev.env has no API_SECRET".to_owned()))?;
     Ok(Secret::new(text))
 }
 
@@ -112,9 +105,7 @@ impl ReceivedRequest {
         let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
         let mut found = pairs.filter(|(known, _)| *known == name);
         let (_, value) = found.next()?;
-        base::percent::decode(value)
-            .ok()
-            .map(std::borrow::Cow::into_owned)
+        base::percent::decode(value).ok().map(std::borrow::Cow::into_owned)
     }
 }
 

@@ -17,8 +17,7 @@ fn day_of(author: &TestUser<'_>, post: &str) -> String {
 
 fn act(who: &TestUser<'_>, kind: &str, post: &str) {
     let path = format!("/2/users/{}/{kind}", who.id);
-    who.post(path, &json!({ "tweet_id": post }))
-        .assert_status(200);
+    who.post(path, &json!({ "tweet_id": post })).assert_status(200);
 }
 
 #[test]
@@ -67,9 +66,8 @@ fn spans_of_time_are_as_asked_for_and_bounded() {
     act(&fan, "likes", &id);
     act(&author, "likes", &id);
     let window = day_of(&author, &id);
-    let hourly = format!(
-        "/2/tweets/analytics?ids={id}&{window}&granularity=hourly&analytics.fields=likes,timestamped_metrics"
-    );
+    let hourly =
+        format!("/2/tweets/analytics?ids={id}&{window}&granularity=hourly&analytics.fields=likes,timestamped_metrics");
     let hourly = author.get(&hourly).assert_status(200)["data"][0].clone();
     let hours = hourly["timestamped_metrics"].as_array().unwrap();
     let likes: i64 = hours
@@ -90,16 +88,14 @@ fn spans_of_time_are_as_asked_for_and_bounded() {
         format!("?ids={id}"),
         format!("?ids={id}&{window}&granularity=yearly"),
         format!("?ids={id}&start_time=2021-01-02T00:00:00Z&end_time=2021-01-01T00:00:00Z"),
-        format!(
-            "?ids={id}&start_time=2000-01-02T00:00:00Z&end_time=2021-01-01T00:00:00Z&granularity=hourly"
-        ),
+        format!("?ids={id}&start_time=2000-01-02T00:00:00Z&end_time=2021-01-01T00:00:00Z&granularity=hourly"),
         format!("?ids={id}&{window}&analytics.fields=loves"),
     ] {
         author
             .get(format!("{base}{wrong}"))
             .assert_problem(400, "invalid-request");
     }
-    let refused = shared_server()
-        .send(TestRequest::get(format!("{base}?ids={id}&{window}")).bearer(&author.app.bearer));
+    let refused =
+        shared_server().send(TestRequest::get(format!("{base}?ids={id}&{window}")).bearer(&author.app.bearer));
     refused.assert_problem(403, "unsupported-authentication");
 }

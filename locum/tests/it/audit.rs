@@ -31,10 +31,7 @@ fn act(server: &TestServer, name: &str) -> Vec<String> {
     };
     kept(&cli(&["user", "create", name]), &["password"]);
     cli(&["user", "verify", name]);
-    kept(
-        &cli(&["user", "password", name, "--end-tokens"]),
-        &["password"],
-    );
+    kept(&cli(&["user", "password", name, "--end-tokens"]), &["password"]);
     let made = cli(&["app", "create", name, "--owner", name]);
     kept(&made, &["api_secret", "bearer_token", "client_secret"]);
     kept(&cli(&["app", "rotate", name, "api"]), &["api_secret"]);
@@ -54,10 +51,7 @@ fn act(server: &TestServer, name: &str) -> Vec<String> {
 }
 
 fn kinds(rows: &[Value]) -> Vec<&str> {
-    let mut kinds: Vec<_> = rows
-        .iter()
-        .map(|row| row["kind"].as_str().unwrap())
-        .collect();
+    let mut kinds: Vec<_> = rows.iter().map(|row| row["kind"].as_str().unwrap()).collect();
     kinds.dedup();
     kinds
 }
@@ -72,10 +66,7 @@ fn what_an_operator_does_is_recorded_and_can_be_written_out() {
 
     let listed = server.run_cli(&["audit", "list", "--limit", "1000"]).json();
     let mut rows = listed.as_array().unwrap().clone();
-    assert!(
-        rows.iter().all(|row| row["actor"] == "operator"),
-        "{listed}"
-    );
+    assert!(rows.iter().all(|row| row["actor"] == "operator"), "{listed}");
     rows.reverse();
     let twice = [KINDS, KINDS].concat();
     let told: Vec<_> = kinds(&rows);
@@ -85,15 +76,10 @@ fn what_an_operator_does_is_recorded_and_can_be_written_out() {
         assert!(count(&told) >= count(&twice), "{kind}: {told:?}");
     }
     let file = server.sibling_path("audit.jsonl");
-    let written = server
-        .run_cli(&["audit", "export", file.to_str().unwrap()])
-        .json();
+    let written = server.run_cli(&["audit", "export", file.to_str().unwrap()]).json();
     let text = std::fs::read_to_string(&file).unwrap();
     assert_eq!(written["lines"], text.lines().count());
-    let lines: Vec<Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines, rows);
     for secret in &secrets {
         assert!(!text.contains(secret), "{secret} is in the record");

@@ -2,9 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{
-    OAuth1Credentials, TestApp, TestRequest, TestResponse, TestServer, TestUser, shared_server,
-};
+use crate::harness::{OAuth1Credentials, TestApp, TestRequest, TestResponse, TestServer, TestUser, shared_server};
 
 /// An operation as the OpenAPI document has it.
 #[derive(Debug)]
@@ -53,9 +51,7 @@ fn operations() -> Vec<Operation> {
 fn operation(path: &str, method: &str, facts: &Value) -> Operation {
     let kinds = facts["security"].as_array().unwrap();
     let has = |name: &str| kinds.iter().any(|kind| kind.get(name).is_some());
-    let scopes = kinds
-        .iter()
-        .find_map(|kind| kind["OAuth2UserToken"].as_array());
+    let scopes = kinds.iter().find_map(|kind| kind["OAuth2UserToken"].as_array());
     let text = |scope: &Value| scope.as_str().unwrap().to_owned();
     Operation {
         id: facts["operationId"].as_str().unwrap().to_owned(),
@@ -88,11 +84,7 @@ impl Operation {
         }
         while let Some((head, rest)) = path.split_once('{') {
             let (name, tail) = rest.split_once('}').unwrap();
-            let value = if name.contains("username") {
-                "nobody"
-            } else {
-                "20"
-            };
+            let value = if name.contains("username") { "nobody" } else { "20" };
             path = format!("{head}{value}{tail}");
         }
         TestRequest::new(self.method, path)
@@ -140,12 +132,7 @@ fn expect(answer: &TestResponse, status: u16) -> Result<(), String> {
 }
 
 /// It has this status and code; ads have codes of their own.
-fn coded(
-    operation: &Operation,
-    answer: &TestResponse,
-    status: u16,
-    code: u64,
-) -> Result<(), String> {
+fn coded(operation: &Operation, answer: &TestResponse, status: u16, code: u64) -> Result<(), String> {
     expect(answer, status)?;
     let found = &answer.json()["errors"][0]["code"];
     match operation.accent {
@@ -188,17 +175,11 @@ impl<'s> Cast<'s> {
     fn of(server: &'s TestServer) -> Self {
         let person = server.new_user("matrix");
         let (expired, revoked) = (person.new_token(&[]), person.new_token(&[]));
-        server
-            .run_cli(&["token", "expire", &expired])
-            .assert_success();
-        server
-            .run_cli(&["token", "revoke", &revoked])
-            .assert_success();
+        server.run_cli(&["token", "expire", &expired]).assert_success();
+        server.run_cli(&["token", "revoke", &revoked]).assert_success();
         let suspended = server.new_user("suspended");
         suspended.oauth1_token();
-        server
-            .run_cli(&["user", "suspend", &suspended.id])
-            .assert_success();
+        server.run_cli(&["user", "suspend", &suspended.id]).assert_success();
         let app = server.new_app("enterprise");
         let orphan = TestUser::app_owner(server, &app);
         orphan.oauth1_token();
@@ -225,10 +206,7 @@ impl<'s> Cast<'s> {
         let mut wrong = Vec::new();
         let mut note = |case: &str, outcome: Result<(), String>| {
             if let Err(why) = outcome {
-                wrong.push(format!(
-                    "{} {} [{case}] {why}",
-                    operation.method, operation.path
-                ));
+                wrong.push(format!("{} {} [{case}] {why}", operation.method, operation.path));
             }
         };
         let ask = || operation.ask(&self.person);
@@ -239,10 +217,7 @@ impl<'s> Cast<'s> {
             ("expired", &self.expired),
             ("revoked", &self.revoked),
         ] {
-            note(
-                case,
-                coded(operation, &server.send(ask().bearer(token)), 401, 89),
-            );
+            note(case, coded(operation, &server.send(ask().bearer(token)), 401, 89));
         }
         note("app", self.as_app(operation));
         note("oauth1", self.as_oauth1(operation));
@@ -253,36 +228,18 @@ impl<'s> Cast<'s> {
         if operation.oauth1 || operation.scopes.is_some() {
             note(
                 "suspended",
-                coded(
-                    operation,
-                    &server.send(ask().bearer(&self.suspended.token)),
-                    403,
-                    64,
-                ),
+                coded(operation, &server.send(ask().bearer(&self.suspended.token)), 403, 64),
             );
         }
         note(
             "no app",
-            coded(
-                operation,
-                &server.send(ask().bearer(&self.orphan.token)),
-                401,
-                89,
-            ),
+            coded(operation, &server.send(ask().bearer(&self.orphan.token)), 401, 89),
         );
         note(
             "no app, its bearer",
-            coded(
-                operation,
-                &server.send(ask().bearer(&self.orphan.app.bearer)),
-                401,
-                89,
-            ),
+            coded(operation, &server.send(ask().bearer(&self.orphan.app.bearer)), 401, 89),
         );
-        note(
-            "no app, signed",
-            expect(&self.orphan.send_signed(ask()), 401),
-        );
+        note("no app, signed", expect(&self.orphan.send_signed(ask()), 401));
         note(
             "bad signature",
             coded(operation, &self.badly_signed(operation), 401, 32),
@@ -312,10 +269,7 @@ impl<'s> Cast<'s> {
     }
 
     fn as_oauth2(&self, operation: &Operation, token: &str) -> Result<(), String> {
-        let answer = self
-            .person
-            .server
-            .send(operation.ask(&self.person).bearer(token));
+        let answer = self.person.server.send(operation.ask(&self.person).bearer(token));
         match operation.scopes {
             Some(_) => operation.served(&answer),
             None => wrong_kind(operation, &answer),
@@ -361,10 +315,7 @@ impl<'s> Cast<'s> {
         let header = ask.oauth1_header(&key, &self.person.server.url);
         let answer = self.person.server.send(ask.authorization(header));
         expect(&answer, 403)?;
-        let kind = answer.json()["type"]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned();
+        let kind = answer.json()["type"].as_str().unwrap_or_default().to_owned();
         if kind.ends_with("/oauth1-permissions") || operation.accent != Accent::V2 {
             Ok(())
         } else {
@@ -377,10 +328,7 @@ impl<'s> Cast<'s> {
         let mut ask = operation.ask(&self.person);
         let token = &self.person.token;
         let mark = if ask.target.contains('?') { '&' } else { '?' };
-        ask.target = format!(
-            "{}{mark}access_token={token}&bearer_token={token}",
-            ask.target
-        );
+        ask.target = format!("{}{mark}access_token={token}&bearer_token={token}", ask.target);
         nobody(operation, &self.person.server.send(ask))
     }
 
@@ -404,8 +352,8 @@ fn nobody(operation: &Operation, answer: &TestResponse) -> Result<(), String> {
 fn is_fatal(operation: &Operation) -> bool {
     // An open stream would keep the test waiting; `streams` asks who may open one.
     let path = &operation.path;
-    let endless = path == "/2/powerstream"
-        || path.contains("/stream") && !path.contains("/rules") && !path.contains("/webhooks");
+    let endless =
+        path == "/2/powerstream" || path.contains("/stream") && !path.contains("/rules") && !path.contains("/webhooks");
     operation.id == "invalidateAccessToken" || operation.method == "GET" && endless
 }
 
@@ -416,10 +364,7 @@ fn the_binary_describes_all_that_is_built() {
     let routes = routes.as_array().unwrap();
     assert_eq!(
         routes.len(),
-        web::operations::ENDPOINTS
-            .iter()
-            .map(|some| some.len())
-            .sum::<usize>()
+        web::operations::ENDPOINTS.iter().map(|some| some.len()).sum::<usize>()
     );
     // Pages are for people.
     let pages: Vec<_> = web::operations::ENDPOINTS
@@ -453,12 +398,7 @@ fn every_operation_asks_every_caller_for_what_it_should() {
     );
     let tried = all.iter().filter(|operation| !is_fatal(operation));
     let wrong: Vec<String> = tried.flat_map(|operation| cast.judge(operation)).collect();
-    let report = wrong
-        .iter()
-        .take(60)
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join("\n");
+    let report = wrong.iter().take(60).map(String::as_str).collect::<Vec<_>>().join("\n");
     assert!(
         wrong.is_empty(),
         "{} cases of {} operations:\n{report}",
@@ -483,11 +423,7 @@ fn each_scope_of_a_built_operation_is_needed() {
             continue;
         };
         for missing in scopes {
-            let others: Vec<&str> = all
-                .iter()
-                .copied()
-                .filter(|scope| scope != missing)
-                .collect();
+            let others: Vec<&str> = all.iter().copied().filter(|scope| scope != missing).collect();
             let token = token_of(&person, &others.join(","));
             let answer = server.send(operation.ask(&person).bearer(&token));
             let body = answer.json();
@@ -496,11 +432,7 @@ fn each_scope_of_a_built_operation_is_needed() {
                 _ => body["type"] == "about:blank" && body["detail"] == "Forbidden",
             };
             if answer.status != 403 || !is_told {
-                wrong.push(format!(
-                    "{} without {missing}: {}",
-                    operation.id,
-                    shown(&answer)
-                ));
+                wrong.push(format!("{} without {missing}: {}", operation.id, shown(&answer)));
             }
         }
         let token = token_of(&person, &scopes.join(","));
@@ -530,21 +462,14 @@ fn a_planned_operation_says_that_it_is_not_built() {
     let server = shared_server();
     let person = server.new_user("planner");
     let operations = operations();
-    let planned = operations.iter().find(|operation| {
-        !operation.built && operation.oauth1 && operation.path.starts_with("/2/")
-    });
+    let planned = operations
+        .iter()
+        .find(|operation| !operation.built && operation.oauth1 && operation.path.starts_with("/2/"));
     let planned = planned.expect("there is much to do yet");
     let answer = person.send_signed(planned.ask(&person));
     let problem = answer.assert_status(501);
-    assert!(
-        problem["detail"].as_str().unwrap().contains("not built"),
-        "{problem}"
-    );
-    assert!(
-        answer
-            .header("content-type")
-            .starts_with("application/problem+json")
-    );
+    assert!(problem["detail"].as_str().unwrap().contains("not built"), "{problem}");
+    assert!(answer.header("content-type").starts_with("application/problem+json"));
 }
 
 #[test]
@@ -553,14 +478,10 @@ fn a_suspended_person_comes_back_with_their_tokens() {
     let person = server.new_user("returning");
     let signed = || person.send_signed(TestRequest::get("/2/users/me"));
     signed().assert_status(200);
-    server
-        .run_cli(&["user", "suspend", &person.id])
-        .assert_success();
+    server.run_cli(&["user", "suspend", &person.id]).assert_success();
     signed().assert_legacy_code(403, 64);
     person.get("/2/users/me").assert_legacy_code(403, 64);
-    server
-        .run_cli(&["user", "restore", &person.id])
-        .assert_success();
+    server.run_cli(&["user", "restore", &person.id]).assert_success();
     signed().assert_status(200);
     person.get("/2/users/me").assert_status(200);
 }
@@ -569,12 +490,8 @@ fn a_suspended_person_comes_back_with_their_tokens() {
 fn a_deleted_person_leaves_dead_tokens() {
     let server = shared_server();
     let person = server.new_user("leaving");
-    person
-        .send_signed(TestRequest::get("/2/users/me"))
-        .assert_status(200);
-    server
-        .run_cli(&["user", "delete", &person.id])
-        .assert_success();
+    person.send_signed(TestRequest::get("/2/users/me")).assert_status(200);
+    server.run_cli(&["user", "delete", &person.id]).assert_success();
     person.get("/2/users/me").assert_legacy_code(401, 89);
     person
         .send_signed(TestRequest::get("/2/users/me"))
@@ -617,7 +534,5 @@ fn a_signature_of_an_app_alone_is_no_user() {
     };
     let ask = TestRequest::get("/2/users/me");
     let header = ask.oauth1_header(&key, &server.url);
-    server
-        .send(ask.authorization(header))
-        .assert_legacy_code(401, 32);
+    server.send(ask.authorization(header)).assert_legacy_code(401, 32);
 }

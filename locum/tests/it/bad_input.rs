@@ -18,15 +18,10 @@ fn refuses(person: &TestUser<'_>, path: &str, sentence: &str, parameter: &str) {
     let problem = answer.assert_problem(400, "invalid-request");
     answer.assert_error(400, sentence);
     assert_eq!(problem["title"], "Invalid Request");
-    assert_eq!(
-        problem["detail"],
-        "One or more parameters to your request was invalid."
-    );
+    assert_eq!(problem["detail"], "One or more parameters to your request was invalid.");
     assert_eq!(problem["status"], 400);
     let errors = problem["errors"].as_array().unwrap();
-    let named = errors
-        .iter()
-        .any(|error| error["parameters"].get(parameter).is_some());
+    let named = errors.iter().any(|error| error["parameters"].get(parameter).is_some());
     assert!(named, "{parameter} is not named: {problem}");
 }
 
@@ -47,11 +42,7 @@ const WRONG: &[(&str, &str, &str)] = &[
         "The `id` query parameter value [9223372036854775808] is not valid",
         "id",
     ),
-    (
-        "/2/tweets/-1",
-        "The `id` query parameter value [-1] is not valid",
-        "id",
-    ),
+    ("/2/tweets/-1", "The `id` query parameter value [-1] is not valid", "id"),
     (
         "/2/tweets?ids=20,x",
         "The `ids` query parameter value [x] is not valid",
@@ -62,16 +53,8 @@ const WRONG: &[(&str, &str, &str)] = &[
         "The `ids` query parameter value [] is not valid",
         "ids",
     ),
-    (
-        "/2/tweets",
-        "The `ids` query parameter can not be empty",
-        "ids",
-    ),
-    (
-        "/2/tweets?ids=",
-        "The `ids` query parameter can not be empty",
-        "ids",
-    ),
+    ("/2/tweets", "The `ids` query parameter can not be empty", "ids"),
+    ("/2/tweets?ids=", "The `ids` query parameter can not be empty", "ids"),
     (
         "/2/users/by/username/not.a.name",
         "The `username` query parameter value [not.a.name] does not match ^[A-Za-z0-9_]{1,15}$",
@@ -107,8 +90,7 @@ fn a_number_out_of_its_range_is_told_the_range() {
     let person = person();
     let posts = format!("/2/users/{}/posts", person.id);
     for value in ["4", "101", "0", "-5", "99999999999999999999"] {
-        let sentence =
-            format!("The `max_results` query parameter value [{value}] is not between 5 and 100");
+        let sentence = format!("The `max_results` query parameter value [{value}] is not between 5 and 100");
         refuses(
             &person,
             &format!("{posts}?max_results={value}"),
@@ -121,20 +103,15 @@ fn a_number_out_of_its_range_is_told_the_range() {
             .get(format!("{posts}?max_results={value}"))
             .assert_problem(400, "invalid-request");
         assert!(
-            problem["errors"][0]["parameters"]
-                .get("max_results")
-                .is_some(),
+            problem["errors"][0]["parameters"].get("max_results").is_some(),
             "{problem}"
         );
     }
     let many = vec!["20"; 101].join(",");
-    let sentence =
-        "The number of values in the `ids` query parameter list [101] is not between 1 and 100";
+    let sentence = "The number of values in the `ids` query parameter list [101] is not between 1 and 100";
     refuses(&person, &format!("/2/tweets?ids={many}"), sentence, "ids");
     let many = vec!["20"; 100].join(",");
-    person
-        .get(format!("/2/tweets?ids={many}"))
-        .assert_status(200);
+    person.get(format!("/2/tweets?ids={many}")).assert_status(200);
 }
 
 #[test]
@@ -144,12 +121,8 @@ fn unknown_words_and_parameters_are_refused_with_the_known_ones() {
         let answer = person.get(path);
         answer.assert_problem(400, "invalid-request");
         let sentences = answer.error_messages();
-        let found = sentences
-            .iter()
-            .find(|sentence| sentence.starts_with(start));
-        found
-            .unwrap_or_else(|| panic!("{path}: {sentences:?}"))
-            .clone()
+        let found = sentences.iter().find(|sentence| sentence.starts_with(start));
+        found.unwrap_or_else(|| panic!("{path}: {sentences:?}")).clone()
     };
     let known = said(
         "/2/tweets/20?tweet.fields=nonsense",
@@ -218,17 +191,14 @@ fn every_public_field_and_expansion_is_known_in_both_vocabularies() {
             .assert_status(200);
     }
     person
-        .get(format!(
-            "/2/tweets/{id}?tweet.fields=created_at&post.fields=created_at"
-        ))
+        .get(format!("/2/tweets/{id}?tweet.fields=created_at&post.fields=created_at"))
         .assert_status(200);
 }
 
 #[test]
 fn a_body_is_one_closed_object_of_the_right_shape() {
     let person = person();
-    let send =
-        |body: &[u8]| person.send(TestRequest::post("/2/tweets").body("application/json", body));
+    let send = |body: &[u8]| person.send(TestRequest::post("/2/tweets").body("application/json", body));
     for body in ["[]", "1", "\"text\"", "null", "true"] {
         send(body.as_bytes()).assert_error(400, "Request body must be a JSON object.");
     }
@@ -265,13 +235,8 @@ fn a_body_is_one_closed_object_of_the_right_shape() {
         answer.assert_problem(400, "invalid-request");
     }
     send(b"\xef\xbb\xbf{\"text\":\"x\"}").assert_problem(400, "invalid-request");
-    let timeline = person
-        .get(format!("/2/users/{}/posts", person.id))
-        .assert_status(200);
-    assert_eq!(
-        timeline["meta"]["result_count"], 0,
-        "nothing was stored: {timeline}"
-    );
+    let timeline = person.get(format!("/2/users/{}/posts", person.id)).assert_status(200);
+    assert_eq!(timeline["meta"]["result_count"], 0, "nothing was stored: {timeline}");
 }
 
 #[test]
@@ -310,24 +275,15 @@ fn nested(depth: usize) -> Vec<u8> {
 #[test]
 fn a_body_too_deep_or_too_large_is_refused() {
     let person = person();
-    let send =
-        |body: Vec<u8>| person.send(TestRequest::post("/2/tweets").body("application/json", body));
+    let send = |body: Vec<u8>| person.send(TestRequest::post("/2/tweets").body("application/json", body));
     for depth in [62, 65, 200, 100_000] {
         send(nested(depth)).assert_problem(400, "invalid-request");
     }
     let said = send(nested(80)).error_messages().join(" ");
     assert!(said.contains("64"), "{said}");
-    let text = |size: usize| {
-        json!({ "text": "x".repeat(size - 11) })
-            .to_string()
-            .into_bytes()
-    };
+    let text = |size: usize| json!({ "text": "x".repeat(size - 11) }).to_string().into_bytes();
     assert_eq!(text(1 << 20).len(), 1 << 20);
-    assert_eq!(
-        send(text(1 << 20)).status,
-        400,
-        "as large as may be: only too long"
-    );
+    assert_eq!(send(text(1 << 20)).status, 400, "as large as may be: only too long");
     let answer = send(text((1 << 20) + 1));
     assert_eq!(answer.status, 413, "{}", answer.text());
     person.publish_text("Still served");
@@ -337,9 +293,7 @@ fn a_body_too_deep_or_too_large_is_refused() {
 fn numbers_beyond_64_bits_are_refused_and_not_rounded() {
     let person = person();
     let poll = |minutes: &str| {
-        let body = format!(
-            "{{\"text\":\"x\",\"poll\":{{\"options\":[\"a\",\"b\"],\"duration_minutes\":{minutes}}}}}"
-        );
+        let body = format!("{{\"text\":\"x\",\"poll\":{{\"options\":[\"a\",\"b\"],\"duration_minutes\":{minutes}}}}}");
         person.send(TestRequest::post("/2/tweets").body("application/json", body))
     };
     for minutes in [
@@ -357,17 +311,9 @@ fn numbers_beyond_64_bits_are_refused_and_not_rounded() {
 #[test]
 fn another_content_type_is_refused() {
     let person = person();
-    for kind in [
-        "text/plain",
-        "application/xml",
-        "multipart/form-data; boundary=x",
-    ] {
+    for kind in ["text/plain", "application/xml", "multipart/form-data; boundary=x"] {
         let answer = person.send(TestRequest::post("/2/tweets").body(kind, r#"{"text":"Typed"}"#));
-        assert!(
-            [400, 415].contains(&answer.status),
-            "{kind}: {}",
-            answer.text()
-        );
+        assert!([400, 415].contains(&answer.status), "{kind}: {}", answer.text());
     }
     let kind = "application/json; charset=utf-8";
     person
@@ -388,11 +334,7 @@ fn paths_that_are_not_there_are_told_apart_from_methods() {
     );
     let answer = person.send(TestRequest::new("PUT", "/2/tweets").json(&json!({})));
     answer.assert_status(405);
-    assert!(
-        answer.header("allow").contains("POST"),
-        "{:?}",
-        answer.headers
-    );
+    assert!(answer.header("allow").contains("POST"), "{:?}", answer.headers);
     person.get("/1.1/nothing.json").assert_legacy_code(404, 34);
     let head = person.send(TestRequest::new("HEAD", "/2/users/me"));
     assert_eq!((head.status, head.body.len()), (200, 0));
@@ -414,17 +356,9 @@ fn what_is_echoed_is_cut_short_and_escaped() {
 #[test]
 fn texts_that_look_like_sql_are_only_texts() {
     let person = person();
-    for text in [
-        "'; DROP TABLE posts; --",
-        "\" OR 1=1 --",
-        "%_\\%",
-        "$1 ?1 :a @b",
-    ] {
+    for text in ["'; DROP TABLE posts; --", "\" OR 1=1 --", "%_\\%", "$1 ?1 :a @b"] {
         let id = person.publish_text(text);
-        let shown = text
-            .replace('&', "&amp;")
-            .replace('<', "&lt;")
-            .replace('>', "&gt;");
+        let shown = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
         assert_eq!(person.fetch_post(&id, "text")["text"], shown);
     }
     for name in ["%25", "_", "a%27--"] {
@@ -446,29 +380,19 @@ fn a_request_without_a_host_or_with_two_lengths_is_refused() {
     };
     let close = "Connection: close\r\n\r\n";
     assert_eq!(status(&format!("GET /livez HTTP/1.1\r\n{close}")), "400");
-    assert_eq!(
-        status(&format!("GET /livez HTTP/1.1\r\nHost: a\r\n{close}")),
-        "200"
-    );
+    assert_eq!(status(&format!("GET /livez HTTP/1.1\r\nHost: a\r\n{close}")), "200");
     let both = "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n";
     assert_eq!(
-        status(&format!(
-            "POST /2/tweets HTTP/1.1\r\nHost: a\r\n{both}{close}0\r\n\r\n"
-        )),
+        status(&format!("POST /2/tweets HTTP/1.1\r\nHost: a\r\n{both}{close}0\r\n\r\n")),
         "400"
     );
     let two = "Content-Length: 3\r\nContent-Length: 4\r\n";
     assert_eq!(
-        status(&format!(
-            "POST /2/tweets HTTP/1.1\r\nHost: a\r\n{two}{close}abcd"
-        )),
+        status(&format!("POST /2/tweets HTTP/1.1\r\nHost: a\r\n{two}{close}abcd")),
         "400"
     );
     let long = "x".repeat(70_000);
-    assert_eq!(
-        status(&format!("GET /{long} HTTP/1.1\r\nHost: a\r\n{close}")),
-        "414"
-    );
+    assert_eq!(status(&format!("GET /{long} HTTP/1.1\r\nHost: a\r\n{close}")), "414");
     let many = "X: y\r\n".repeat(150);
     assert_eq!(
         status(&format!("GET /livez HTTP/1.1\r\nHost: a\r\n{many}{close}")),
@@ -558,8 +482,7 @@ fn no_parameter_of_any_built_operation_breaks_it() {
             }
             if parameter["in"] == "query" {
                 let target = format!("{}?{name}=20&{name}=20", filled(path, &person, None));
-                let sentence =
-                    format!("Duplicate parameters are not allowed: the `{name}` query parameter");
+                let sentence = format!("Duplicate parameters are not allowed: the `{name}` query parameter");
                 person.get(target).assert_error(400, &sentence);
             }
         }

@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::{
-    OAuth1Credentials, TestApp, TestRequest, TestResponse, TestServer, TestUser, percent_encode,
-    shared_server,
+    OAuth1Credentials, TestApp, TestRequest, TestResponse, TestServer, TestUser, percent_encode, shared_server,
 };
 
 const GRANT: &str = "grant_type=client_credentials";
@@ -48,10 +47,7 @@ fn an_app_has_one_bearer_token_until_it_is_invalidated() {
     let app = server.new_app("self-serve");
     let first = token(server, &app);
     assert_eq!(first, token(server, &app));
-    assert_eq!(
-        first, app.bearer,
-        "the one that was shown when the app was made"
-    );
+    assert_eq!(first, app.bearer, "the one that was shown when the app was made");
     let both = std::thread::scope(|scope| {
         [0, 1]
             .map(|_| scope.spawn(|| token(server, &app)))
@@ -65,10 +61,7 @@ fn a_token_is_taken_in_its_encoded_and_in_its_decoded_form() {
     let server = shared_server();
     let app = server.new_app("self-serve");
     let encoded = token(server, &app);
-    let decoded = encoded
-        .replace("%2F", "/")
-        .replace("%3D", "=")
-        .replace("%2B", "+");
+    let decoded = encoded.replace("%2F", "/").replace("%3D", "=").replace("%2B", "+");
     assert!(encoded != decoded, "{encoded} has nothing to decode");
     assert!(holds(server, &encoded) && holds(server, &decoded));
     assert!(!holds(server, &percent_encode(&encoded)), "encoded twice");
@@ -87,18 +80,14 @@ fn only_the_right_grant_key_and_secret_are_served() {
         ask().form(""),
         ask().form("grant=client_credentials"),
         TestRequest::post("/oauth2/token").form(GRANT),
-        TestRequest::post("/oauth2/token")
-            .basic(&app.key, "wrong")
-            .form(GRANT),
+        TestRequest::post("/oauth2/token").basic(&app.key, "wrong").form(GRANT),
         TestRequest::post("/oauth2/token")
             .basic("nobody", &app.secret)
             .form(GRANT),
         TestRequest::post("/oauth2/token")
             .authorization("Basic !!!")
             .form(GRANT),
-        TestRequest::post("/oauth2/token")
-            .bearer(&app.bearer)
-            .form(GRANT),
+        TestRequest::post("/oauth2/token").bearer(&app.bearer).form(GRANT),
     ];
     for ask in wrong {
         refused(&server.send(ask));
@@ -124,18 +113,13 @@ fn the_token_answer_is_not_stored_by_anyone() {
         "{:?}",
         answer.headers
     );
-    assert!(
-        answer
-            .header("content-type")
-            .starts_with("application/json")
-    );
+    assert!(answer.header("content-type").starts_with("application/json"));
 }
 
 /// The ways to ask for the end of a token.
 fn invalidations<'a>(owner: &'a TestUser<'_>, token: &'a str) -> [TestRequest; 3] {
     let (url, app) = (&owner.server.url, &owner.app);
-    let form = TestRequest::post("/oauth2/invalidate_token")
-        .form(format!("access_token={}", percent_encode(token)));
+    let form = TestRequest::post("/oauth2/invalidate_token").form(format!("access_token={}", percent_encode(token)));
     let query = TestRequest::post(format!(
         "/oauth2/invalidate_token?access_token={}",
         percent_encode(token)
@@ -144,11 +128,7 @@ fn invalidations<'a>(owner: &'a TestUser<'_>, token: &'a str) -> [TestRequest; 3
         let header = ask.oauth1_header(&owner.oauth1_credentials(), url);
         ask.authorization(header)
     };
-    [
-        signed(form.clone()),
-        signed(query),
-        form.basic(&app.key, &app.secret),
-    ]
+    [signed(form.clone()), signed(query), form.basic(&app.key, &app.secret)]
 }
 
 #[test]
@@ -178,11 +158,8 @@ fn the_owner_ends_a_token_and_the_next_one_is_another() {
         .replace("%3D", "=")
         .replace("%2B", "+");
     // The form decoder strips one level: what reaches the operation is the decoded form.
-    let ask = TestRequest::post("/oauth2/invalidate_token")
-        .form(format!("access_token={}", percent_encode(&decoded)));
-    server
-        .send(ask.basic(&app.key, &app.secret))
-        .assert_status(200);
+    let ask = TestRequest::post("/oauth2/invalidate_token").form(format!("access_token={}", percent_encode(&decoded)));
+    server.send(ask.basic(&app.key, &app.secret)).assert_status(200);
     assert!(!holds(server, &decoded));
 }
 
@@ -193,16 +170,13 @@ fn nobody_but_the_owner_ends_a_token() {
     let live = token(server, &app);
     let stranger = server.new_user("stranger").id;
     let stranger = TestUser::with_new_token(server, &app, &stranger, "stranger");
-    let form = TestRequest::post("/oauth2/invalidate_token")
-        .form(format!("access_token={}", percent_encode(&live)));
+    let form = TestRequest::post("/oauth2/invalidate_token").form(format!("access_token={}", percent_encode(&live)));
     let by = |key: &OAuth1Credentials<'_>| {
         let header = form.oauth1_header(key, &server.url);
         server.send(form.clone().authorization(header))
     };
     refused(&by(&stranger.oauth1_credentials()));
-    refused(&by(
-        &TestUser::app_owner(server, &foreign).oauth1_credentials()
-    ));
+    refused(&by(&TestUser::app_owner(server, &foreign).oauth1_credentials()));
     refused(&server.send(form.clone().basic(&foreign.key, &foreign.secret)));
     refused(&server.send(form.clone().basic(&app.key, "wrong")));
     refused(&server.send(form.clone()));
@@ -223,11 +197,8 @@ fn an_invalidation_survives_a_crash() {
     let mut server = TestServer::start(&[]);
     let app = server.new_app("self-serve");
     let live = token(&server, &app);
-    let form = TestRequest::post("/oauth2/invalidate_token")
-        .form(format!("access_token={}", percent_encode(&live)));
-    server
-        .send(form.basic(&app.key, &app.secret))
-        .assert_status(200);
+    let form = TestRequest::post("/oauth2/invalidate_token").form(format!("access_token={}", percent_encode(&live)));
+    server.send(form.basic(&app.key, &app.secret)).assert_status(200);
     let next = token(&server, &app);
     server.crash_and_restart();
     assert!(!holds(&server, &live));
@@ -276,16 +247,11 @@ fn a_deleted_app_takes_its_tokens_with_it() {
     let server = shared_server();
     let app = server.new_app("self-serve");
     let owner = TestUser::app_owner(server, &app);
-    owner
-        .send_signed(TestRequest::get("/2/users/me"))
-        .assert_status(200);
+    owner.send_signed(TestRequest::get("/2/users/me")).assert_status(200);
     owner.get("/2/users/me").assert_status(200);
     server.run_cli(&["app", "delete", &app.id]).assert_success();
     assert!(!holds(server, &app.bearer));
     owner.get("/2/users/me").assert_legacy_code(401, 89);
-    assert_eq!(
-        owner.send_signed(TestRequest::get("/2/users/me")).status,
-        401
-    );
+    assert_eq!(owner.send_signed(TestRequest::get("/2/users/me")).status, 401);
     refused(&issue(server, &app));
 }

@@ -40,26 +40,18 @@ fn a_bookmark_is_listed_for_its_owner_and_counted_for_all() {
     marks(&author, &json!({ "tweet_id": first }));
     counts(&author, &first, 2);
     let path = bookmarks(&owner);
-    let page = owner
-        .get(format!("{path}?max_results=1"))
-        .assert_status(200);
+    let page = owner.get(format!("{path}?max_results=1")).assert_status(200);
     assert_eq!(ids(&page), [&second], "newest bookmark first");
     let token = page["meta"]["next_token"].as_str().unwrap();
     let page = owner.get(format!("{path}?max_results=1&pagination_token={token}"));
     assert_eq!(ids(&page.assert_status(200)), [&first]);
 
     // The path that names posts instead of users, and the one without its slash.
-    let own = owner
-        .get(format!("/2/posts/{}/bookmarks", owner.id))
-        .assert_status(200);
+    let own = owner.get(format!("/2/posts/{}/bookmarks", owner.id)).assert_status(200);
     assert_eq!(ids(&own), [&second, &first]);
-    let one = owner
-        .get(format!("/2/posts/{first}/bookmarks"))
-        .assert_status(200);
+    let one = owner.get(format!("/2/posts/{first}/bookmarks")).assert_status(200);
     assert_eq!(ids(&one), [&first]);
-    let none = author
-        .get(format!("/2/posts/{second}/bookmarks"))
-        .assert_status(200);
+    let none = author.get(format!("/2/posts/{second}/bookmarks")).assert_status(200);
     assert_eq!(none, json!({ "meta": { "result_count": 0 } }));
     let undone = owner.delete(format!("{path}{first}")).assert_status(200);
     assert_eq!(undone, json!({ "data": { "bookmarked": false } }));
@@ -70,20 +62,12 @@ fn a_bookmark_is_listed_for_its_owner_and_counted_for_all() {
     let by_post = format!("/2/posts/{second}/bookmarks");
     owner.send(TestRequest::post(&by_post)).assert_status(200);
     let by_own = format!("/2/posts/{}/bookmarks", owner.id);
-    owner
-        .post(&by_own, &json!({ "tweet_id": first }))
-        .assert_status(200);
-    owner
-        .post(&by_own, &json!({}))
-        .assert_problem(400, "invalid-request");
-    owner
-        .post(&by_post, &json!({ "tweet_id": first }))
-        .assert_status(400);
+    owner.post(&by_own, &json!({ "tweet_id": first })).assert_status(200);
+    owner.post(&by_own, &json!({})).assert_problem(400, "invalid-request");
+    owner.post(&by_post, &json!({ "tweet_id": first })).assert_status(400);
     assert_eq!(ids(&owner.get(&path).assert_status(200)), [&first, &second]);
 
-    author
-        .delete(format!("/2/posts/{second}"))
-        .assert_status(200);
+    author.delete(format!("/2/posts/{second}")).assert_status(200);
     assert_eq!(ids(&owner.get(&path).assert_status(200)), [&first]);
 }
 
@@ -98,9 +82,7 @@ fn bookmarks_are_nobody_elses_and_need_the_newer_credential_to_change() {
     signed.assert_problem(403, "unsupported-authentication");
     let signed = owner.send_signed(TestRequest::delete(format!("{path}/{id}")));
     signed.assert_problem(403, "unsupported-authentication");
-    owner
-        .send_signed(TestRequest::get(&path))
-        .assert_status(200);
+    owner.send_signed(TestRequest::get(&path)).assert_status(200);
     owner
         .post(&path, &json!({ "tweet_id": secret }))
         .assert_problem(403, "not-authorized-for-resource");
@@ -117,9 +99,7 @@ fn bookmarks_are_nobody_elses_and_need_the_newer_credential_to_change() {
     );
     author.get(&path).assert_error(400, &sentence);
     author.post(&path, &body).assert_error(400, &sentence);
-    author
-        .delete(format!("{path}/{id}"))
-        .assert_error(400, &sentence);
+    author.delete(format!("{path}/{id}")).assert_error(400, &sentence);
     for folders in [format!("{path}/folders"), format!("{path}/folders/1")] {
         author.get(folders).assert_error(400, &sentence);
     }
@@ -131,12 +111,7 @@ fn bookmarks_are_nobody_elses_and_need_the_newer_credential_to_change() {
         .run_cli(&["user", "delete", &shy.username])
         .assert_success();
     assert_eq!(ids(&owner.get(&path).assert_status(200)), [&id]);
-    for wrong in [
-        "?max_results=0",
-        "?max_results=101",
-        "?pagination_token=zzz",
-        "?x=1",
-    ] {
+    for wrong in ["?max_results=0", "?max_results=101", "?pagination_token=zzz", "?x=1"] {
         owner
             .get(format!("{path}{wrong}"))
             .assert_problem(400, "invalid-request");
@@ -150,9 +125,7 @@ fn folders_hold_bookmarks_of_their_owner() {
     let none = owner.get(&folders).assert_status(200);
     assert_eq!(none, json!({ "meta": { "result_count": 0 } }));
     let make = |name: &str| {
-        let made = owner
-            .post(&folders, &json!({ "name": name }))
-            .assert_status(201);
+        let made = owner.post(&folders, &json!({ "name": name })).assert_status(201);
         assert_eq!(made["data"]["name"], name, "{made}");
         made["data"]["id"].as_str().unwrap().to_owned()
     };
@@ -161,13 +134,8 @@ fn folders_hold_bookmarks_of_their_owner() {
         let refused = owner.post(&folders, &json!({ "name": name }));
         refused.assert_problem(400, "invalid-request");
     }
-    let page = owner
-        .get(format!("{folders}?max_results=1"))
-        .assert_status(200);
-    assert_eq!(
-        page["data"],
-        json!([{ "id": recipes, "name": "Rezepte für später" }])
-    );
+    let page = owner.get(format!("{folders}?max_results=1")).assert_status(200);
+    assert_eq!(page["data"], json!([{ "id": recipes, "name": "Rezepte für später" }]));
     let token = page["meta"]["next_token"].as_str().unwrap();
     let page = owner.get(format!("{folders}?max_results=1&pagination_token={token}"));
     assert_eq!(ids(&page.assert_status(200)), [&reading]);
@@ -177,15 +145,9 @@ fn folders_hold_bookmarks_of_their_owner() {
     marks(&owner, &json!({ "tweet_id": second, "folder_id": reading }));
     marks(&owner, &json!({ "tweet_id": first, "folder_id": recipes }));
     let held = |folder: &str| owner.get(format!("{folders}/{folder}")).assert_status(200);
-    assert_eq!(
-        held(&reading)["data"],
-        json!([{ "id": second }, { "id": first }])
-    );
+    assert_eq!(held(&reading)["data"], json!([{ "id": second }, { "id": first }]));
     assert_eq!(ids(&held(&recipes)), [&first]);
-    assert_eq!(
-        ids(&owner.get(bookmarks(&owner)).assert_status(200)),
-        [&second, &first]
-    );
+    assert_eq!(ids(&owner.get(bookmarks(&owner)).assert_status(200)), [&second, &first]);
     owner
         .delete(format!("{}/{first}", bookmarks(&owner)))
         .assert_status(200);
@@ -199,8 +161,5 @@ fn folders_hold_bookmarks_of_their_owner() {
         .assert_problem(404, "resource-not-found");
     assert!(ids(&author.get(bookmarks(&author)).assert_status(200)).is_empty());
     let answer = author.get(format!("{}/folders/{reading}", bookmarks(&author)));
-    assert_eq!(
-        answer.assert_status(200)["errors"][0]["title"],
-        "Not Found Error"
-    );
+    assert_eq!(answer.assert_status(200)["errors"][0]["title"], "Not Found Error");
 }

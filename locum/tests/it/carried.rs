@@ -21,19 +21,8 @@ fn id(made: &Value) -> String {
 fn a_post_is_tagged_with_a_place() {
     let server = shared_server();
     let author = person("traveller");
-    let country = [
-        "place",
-        "add",
-        "Germany",
-        "--type",
-        "country",
-        "--country-code",
-        "DE",
-    ];
-    let country = server.run_cli(&country).json()["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let country = ["place", "add", "Germany", "--type", "country", "--country-code", "DE"];
+    let country = server.run_cli(&country).json()["id"].as_str().unwrap().to_owned();
     let add = [
         "place",
         "add",
@@ -51,17 +40,11 @@ fn a_post_is_tagged_with_a_place() {
         "--within",
         &country,
     ];
-    let place = server.run_cli(&add).json()["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let place = server.run_cli(&add).json()["id"].as_str().unwrap().to_owned();
     assert_eq!(place.len(), 16);
     let body = json!({ "text": "Here I am", "geo": { "place_id": place } });
     let post = id(&author.create_post(&body).assert_status(201));
-    assert_eq!(
-        author.fetch_post(&post, "geo")["geo"],
-        json!({ "place_id": place })
-    );
+    assert_eq!(author.fetch_post(&post, "geo")["geo"], json!({ "place_id": place }));
     let plain = author
         .get(format!("/2/posts/{post}?expansions=geo.place_id"))
         .assert_status(200);
@@ -71,17 +54,12 @@ fn a_post_is_tagged_with_a_place() {
     let path = format!("/2/tweets/{post}?expansions=geo.place_id&place.fields={fields}");
     let read = author.get(path).assert_status(200)["includes"]["places"][0].clone();
     assert_eq!(read["contained_within"], json!([country]));
-    assert_eq!(
-        (&read["name"], &read["place_type"]),
-        (&json!("Berlin"), &json!("city"))
-    );
+    assert_eq!((&read["name"], &read["place_type"]), (&json!("Berlin"), &json!("city")));
     let geo = json!({ "type": "Feature", "bbox": [13.08, 52.33, 13.76, 52.67], "properties": {} });
     assert_eq!(read["geo"], geo);
     for wrong in ["0000000000000001", "here", "1"] {
         let body = json!({ "text": "Lost", "geo": { "place_id": wrong } });
-        author
-            .create_post(&body)
-            .assert_error(400, "Your place ID is invalid.");
+        author.create_post(&body).assert_error(400, "Your place ID is invalid.");
     }
     for geo in [
         json!({}),
@@ -113,12 +91,7 @@ fn a_withheld_notice_is_shown_and_hides_nothing() {
     let server = shared_server();
     let (author, reader) = (person("author"), person("reader"));
     let post = author.publish_text("Not in some places");
-    assert!(
-        reader
-            .fetch_post(&post, "withheld")
-            .get("withheld")
-            .is_none()
-    );
+    assert!(reader.fetch_post(&post, "withheld").get("withheld").is_none());
     server
         .run_cli(&["post", "withhold", &post, "FR", "DE", "DE", "--copyright"])
         .assert_success();
@@ -128,43 +101,21 @@ fn a_withheld_notice_is_shown_and_hides_nothing() {
         .get(format!("/2/tweets/{post}?tweet.fields=withheld"))
         .assert_status(200);
     assert_eq!(old["data"]["withheld"]["scope"], "tweet");
-    server
-        .run_cli(&["user", "withhold", &author.id, "TR"])
-        .assert_success();
+    server.run_cli(&["user", "withhold", &author.id, "TR"]).assert_success();
     let user = format!("/2/users/{}?user.fields=withheld", author.id);
     let notice = json!({ "country_codes": ["TR"], "scope": "user" });
-    assert_eq!(
-        reader.get(&user).assert_status(200)["data"]["withheld"],
-        notice
-    );
+    assert_eq!(reader.get(&user).assert_status(200)["data"]["withheld"], notice);
     for wrong in ["de", "DEU", "1"] {
-        server
-            .run_cli(&["post", "withhold", &post, wrong])
-            .assert_exit_code(1);
+        server.run_cli(&["post", "withhold", &post, wrong]).assert_exit_code(1);
         server
             .run_cli(&["user", "withhold", &author.id, wrong])
             .assert_exit_code(1);
     }
-    server
-        .run_cli(&["post", "withhold", "1", "DE"])
-        .assert_exit_code(1);
-    server
-        .run_cli(&["post", "withhold", &post])
-        .assert_success();
-    server
-        .run_cli(&["user", "withhold", &author.id])
-        .assert_success();
-    assert!(
-        reader
-            .fetch_post(&post, "withheld")
-            .get("withheld")
-            .is_none()
-    );
-    assert!(
-        reader.get(&user).assert_status(200)["data"]
-            .get("withheld")
-            .is_none()
-    );
+    server.run_cli(&["post", "withhold", "1", "DE"]).assert_exit_code(1);
+    server.run_cli(&["post", "withhold", &post]).assert_success();
+    server.run_cli(&["user", "withhold", &author.id]).assert_success();
+    assert!(reader.fetch_post(&post, "withheld").get("withheld").is_none());
+    assert!(reader.get(&user).assert_status(200)["data"].get("withheld").is_none());
 }
 
 #[test]
@@ -172,12 +123,8 @@ fn a_reply_addresses_by_itself_whom_it_answers() {
     let [author, named, other] = ["author", "named", "other"].map(person);
     let root = author.publish_text(&format!("I ask @{}", named.username));
     let reply = |more: Value| {
-        let mut reply =
-            json!({ "in_reply_to_post_id": root, "auto_populate_reply_metadata": true });
-        reply
-            .as_object_mut()
-            .unwrap()
-            .extend(more.as_object().unwrap().clone());
+        let mut reply = json!({ "in_reply_to_post_id": root, "auto_populate_reply_metadata": true });
+        reply.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         json!({ "text": "And I answer", "reply": reply })
     };
     let whole = id(&other.create_post(&reply(json!({}))).assert_status(201));
@@ -187,13 +134,9 @@ fn a_reply_addresses_by_itself_whom_it_answers() {
     assert_eq!(seen["display_text_range"][0], prefix.len());
     assert_eq!(seen["entities"]["mentions"].as_array().unwrap().len(), 2);
     let mentions = |who: &TestUser<'_>| {
-        let page = who
-            .get(format!("/2/users/{}/mentions", who.id))
-            .assert_status(200);
+        let page = who.get(format!("/2/users/{}/mentions", who.id)).assert_status(200);
         let posts = page["data"].as_array().cloned().unwrap_or_default();
-        let ids = posts
-            .iter()
-            .map(|post| post["id"].as_str().unwrap().to_owned());
+        let ids = posts.iter().map(|post| post["id"].as_str().unwrap().to_owned());
         ids.collect::<Vec<_>>()
     };
     assert!(mentions(&named).contains(&whole) && mentions(&author).contains(&whole));
@@ -210,9 +153,7 @@ fn a_reply_addresses_by_itself_whom_it_answers() {
         .assert_error(400, "Your exclude reply user IDs are invalid.");
     let mut empty = reply(json!({}));
     empty["text"] = json!("");
-    other
-        .create_post(&empty)
-        .assert_problem(400, "invalid-request");
+    other.create_post(&empty).assert_problem(400, "invalid-request");
 }
 
 #[test]
@@ -245,10 +186,7 @@ fn only_subscribers_read_and_answer_what_is_theirs() {
         .run_cli(&["user", "subscribe", &reader.id, &author.username])
         .assert_success();
     reader.create_post(&reply).assert_status(201);
-    assert_eq!(
-        reader.fetch_post(&secret, "scopes")["scopes"]["followers"],
-        true
-    );
+    assert_eq!(reader.fetch_post(&secret, "scopes")["scopes"]["followers"], true);
     let fields = format!("/2/users/{}?user.fields=subscription", reader.id);
     let user = author.get(fields).assert_status(200)["data"].clone();
     assert_eq!(user["subscription"]["subscribes_to_you"], true);
@@ -266,10 +204,7 @@ fn only_subscribers_read_and_answer_what_is_theirs() {
 fn a_link_to_a_conversation_names_with_whom() {
     let author = person("shop");
     let body = |link: &str| json!({ "text": format!("Write us {link}"), "direct_message_deep_link": link });
-    let link = format!(
-        "https://x.example/messages/compose?recipient_id={}",
-        author.id
-    );
+    let link = format!("https://x.example/messages/compose?recipient_id={}", author.id);
     author.create_post(&body(&link)).assert_status(201);
     for wrong in [
         "x",
@@ -287,25 +222,19 @@ fn readers_get_an_edited_post_once_and_new() {
     let (author, reader) = (premium("editor"), person("reader"));
     reader.import_follows(&[&author]);
     let other = author.publish_text("Something else");
-    let root =
-        json!({ "text": "Quoted words", "quote_tweet_id": other, "reply_settings": "verified" });
+    let root = json!({ "text": "Quoted words", "quote_tweet_id": other, "reply_settings": "verified" });
     let first = id(&author.create_post(&root).assert_status(201));
     let home = format!("/2/users/{}/timelines/reverse_chronological", reader.id);
     let texts = || {
         let page = reader.get(&home).assert_status(200);
         let posts = page["data"].as_array().cloned().unwrap_or_default();
-        let texts = posts
-            .iter()
-            .map(|post| post["text"].as_str().unwrap().to_owned());
+        let texts = posts.iter().map(|post| post["text"].as_str().unwrap().to_owned());
         texts.collect::<Vec<_>>()
     };
     assert_eq!(texts(), ["Quoted words", "Something else"]);
     let edit = |of: &str, more: Value| {
-        let mut body =
-            json!({ "text": "Better words", "edit_options": { "previous_post_id": of } });
-        body.as_object_mut()
-            .unwrap()
-            .extend(more.as_object().unwrap().clone());
+        let mut body = json!({ "text": "Better words", "edit_options": { "previous_post_id": of } });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         author.create_post(&body)
     };
     let poll = json!({ "poll": { "options": ["a", "b"], "duration_minutes": 5 } });
@@ -328,12 +257,9 @@ fn readers_get_an_edited_post_once_and_new() {
         .assert_status(200);
     assert_eq!(old["data"]["text"], "Quoted words");
     assert_eq!(old["includes"]["posts"].as_array().unwrap().len(), 2);
-    let quotes =
-        |id: &str| reader.fetch_post(id, "public_metrics")["public_metrics"]["quote_count"].clone();
+    let quotes = |id: &str| reader.fetch_post(id, "public_metrics")["public_metrics"]["quote_count"].clone();
     assert_eq!(quotes(&other), 1);
-    author
-        .delete(format!("/2/posts/{first}"))
-        .assert_status(200);
+    author.delete(format!("/2/posts/{first}")).assert_status(200);
     assert_eq!(texts(), ["Something else"]);
     assert_eq!(quotes(&other), 0);
     let asked = json!({ "text": "Ask", "poll": { "options": ["a", "b"], "duration_minutes": 5 } });

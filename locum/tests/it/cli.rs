@@ -80,14 +80,7 @@ fn a_key_that_is_not_known_is_named_with_its_place_and_a_neighbour() {
 
 #[test]
 fn the_configuration_shows_where_each_value_came_from() {
-    let ran = locum(&[
-        "--json",
-        "conf",
-        "show",
-        "--origin",
-        "--set",
-        "core.vocabulary=tweets",
-    ]);
+    let ran = locum(&["--json", "conf", "show", "--origin", "--set", "core.vocabulary=tweets"]);
     let rows = ran.json();
     let row = rows
         .as_array()
@@ -97,12 +90,7 @@ fn the_configuration_shows_where_each_value_came_from() {
         .unwrap();
     assert_eq!(row["value"], "tweets");
     assert!(!row["origin"].as_str().unwrap().is_empty());
-    let ran = locum(&[
-        "conf",
-        "show",
-        "--set",
-        "secrets.master_key=canary-of-a-key",
-    ]);
+    let ran = locum(&["conf", "show", "--set", "secrets.master_key=canary-of-a-key"]);
     assert!(!(ran.stdout + &ran.stderr).contains("canary-of-a-key"));
     let ran = locum(&["conf", "show", "--db", "postgres://me:canary@host/db"]);
     assert!(!(ran.stdout + &ran.stderr).contains("canary"));
@@ -116,9 +104,7 @@ fn people_apps_and_tokens_are_managed_with_and_without_a_server() {
             server.stop();
         }
         manage_a_person(&server, name);
-        let app = server
-            .run_cli(&["app", "create", name, "--owner", name])
-            .json();
+        let app = server.run_cli(&["app", "create", name, "--owner", name]).json();
         manage_an_app(&server, name, &app);
         let id = app["id"].as_str().unwrap();
         manage_tokens(&server, name, id);
@@ -136,20 +122,14 @@ fn manage_a_person(server: &TestServer, name: &str) {
         (&made["username"], &made["name"]),
         (&Value::from(name), &Value::from("A Person"))
     );
-    assert!(
-        made["password"].as_str().unwrap().len() >= 16,
-        "made up and shown once"
-    );
+    assert!(made["password"].as_str().unwrap().len() >= 16, "made up and shown once");
     assert!(user(&["show", name]).json().get("password").is_none());
     for taken_or_bad in [name, "not a handle", "sixteen_letters_", ""] {
         user(&["create", taken_or_bad]).assert_exit_code(1);
     }
     assert_eq!(user(&["verify", name]).json()["verified_type"], "blue");
     assert_eq!(user(&["suspend", name]).json()["state"], "suspended");
-    assert_eq!(
-        user(&["restore", &format!("@{name}")]).json()["state"],
-        "active"
-    );
+    assert_eq!(user(&["restore", &format!("@{name}")]).json()["state"], "active");
     let names = user(&["list"]).json().to_string();
     assert!(names.contains(name), "{names}");
 }
@@ -159,25 +139,17 @@ fn manage_an_app(server: &TestServer, name: &str, made: &Value) {
     let app = |args: &[&str]| server.run_cli(&[&["app"], args].concat());
     let keys = app(&["keys", id]).json();
     for secret in ["api_secret", "bearer_token", "client_secret"] {
-        assert!(
-            made[secret].as_str().is_some_and(|text| text.len() >= 20),
-            "{made}"
-        );
+        assert!(made[secret].as_str().is_some_and(|text| text.len() >= 20), "{made}");
         assert!(keys.get(secret).is_none(), "shown once: {keys}");
     }
     let rotated = app(&["rotate", name, "bearer"]).json();
     assert_ne!(rotated["bearer_token"], made["bearer_token"]);
     app(&["callbacks", id, "https://a.example/cb"]).assert_success();
     app(&["callbacks", id, "javascript:alert(1)"]).assert_exit_code(1);
-    let urls: Vec<String> = (0..11)
-        .map(|number| format!("https://a.example/{number}"))
-        .collect();
+    let urls: Vec<String> = (0..11).map(|number| format!("https://a.example/{number}")).collect();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     app(&[&["callbacks", id], &urls[..]].concat()).assert_exit_code(1);
-    assert_eq!(
-        app(&["type", id, "native"]).json()["has_client_secret"],
-        false
-    );
+    assert_eq!(app(&["type", id, "native"]).json()["has_client_secret"], false);
 }
 
 fn manage_tokens(server: &TestServer, name: &str, app: &str) {
@@ -188,9 +160,7 @@ fn manage_tokens(server: &TestServer, name: &str, app: &str) {
     assert_eq!(holds(), true);
     server.run_cli(&["token", "revoke", token]).assert_success();
     assert_eq!(holds(), false);
-    server
-        .run_cli(&["token", "inspect", "unknown"])
-        .assert_exit_code(1);
+    server.run_cli(&["token", "inspect", "unknown"]).assert_exit_code(1);
     mint(&["--user", "nobody"]).assert_exit_code(1);
     mint(&["--user", name, "--scopes", "nonsense"]).assert_exit_code(1);
 }
@@ -219,11 +189,7 @@ fn the_database_is_looked_at_without_a_server() {
     let anywhere = ["doctor", "--set", "listen.addr=127.0.0.1:0"];
     let doctor = server.run_cli(&anywhere).json();
     assert!(
-        doctor
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|row| row["state"] != "bad"),
+        doctor.as_array().unwrap().iter().all(|row| row["state"] != "bad"),
         "{doctor}"
     );
 }
@@ -233,9 +199,7 @@ fn a_count_that_is_wrong_is_found() {
     let mut server = TestServer::start(&[]);
     let id = server.env_value("USER_ID").to_owned();
     server.stop();
-    server.run_sql(&format!(
-        "UPDATE users SET post_count = post_count + 1 WHERE id = {id}"
-    ));
+    server.run_sql(&format!("UPDATE users SET post_count = post_count + 1 WHERE id = {id}"));
     let ran = server.run_cli(&["fsck"]);
     ran.assert_exit_code(1);
     assert!(ran.stdout.contains(&id), "{ran:?}");
@@ -254,12 +218,7 @@ fn the_version_and_the_completions_are_printed() {
             .contains(env!("CARGO_PKG_VERSION"))
     );
     for shell in ["bash", "zsh", "fish"] {
-        assert!(
-            locum(&["completions", shell])
-                .assert_success()
-                .stdout
-                .contains("locum")
-        );
+        assert!(locum(&["completions", shell]).assert_success().stdout.contains("locum"));
     }
 }
 
@@ -274,21 +233,12 @@ fn init_prints_a_configuration_that_is_valid() {
         "--master-key",
         key.to_str().unwrap(),
     ];
-    let text = run_command(folder.path(), &args)
-        .assert_success()
-        .stdout
-        .clone();
+    let text = run_command(folder.path(), &args).assert_success().stdout.clone();
     std::fs::write(folder.path().join("locum.toml"), text).unwrap();
     let data = folder.path().join("data");
     let shown = run_command(
         folder.path(),
-        &[
-            "--json",
-            "conf",
-            "show",
-            "--data-dir",
-            data.to_str().unwrap(),
-        ],
+        &["--json", "conf", "show", "--data-dir", data.to_str().unwrap()],
     )
     .json();
     let base = shown
@@ -307,17 +257,8 @@ fn a_person_reads_a_table_and_quiet_says_nothing() {
     let place = server.location_args();
     let mut args: Vec<&str> = vec!["user", "list", "--limit", "3"];
     args.extend(place.iter().map(String::as_str));
-    let table = run_command(Path::new("/"), &args)
-        .assert_success()
-        .stdout
-        .clone();
-    assert!(
-        table.lines().next().unwrap().contains("USERNAME"),
-        "{table}"
-    );
+    let table = run_command(Path::new("/"), &args).assert_success().stdout.clone();
+    assert!(table.lines().next().unwrap().contains("USERNAME"), "{table}");
     args.push("--quiet");
-    assert_eq!(
-        run_command(Path::new("/"), &args).assert_success().stdout,
-        ""
-    );
+    assert_eq!(run_command(Path::new("/"), &args).assert_success().stdout, "");
 }

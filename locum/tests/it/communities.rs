@@ -27,14 +27,8 @@ fn to(community: &str, text: &str) -> Value {
 }
 
 fn texts(page: &Value) -> Vec<&str> {
-    let posts = page["data"]
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default();
-    posts
-        .iter()
-        .map(|post| post["text"].as_str().unwrap())
-        .collect()
+    let posts = page["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+    posts.iter().map(|post| post["text"].as_str().unwrap()).collect()
 }
 
 const NOT_ALLOWED: &str = "You are not allowed to post to this community";
@@ -45,22 +39,15 @@ fn members_post_and_followers_see_what_is_shared() {
     let [owner, member, follower] = ["owner", "member", "follower"].map(person);
     let id = community(&owner, "Gardeners", &[]);
     follower.import_follows(&[&member]);
-    member
-        .create_post(&to(&id, "Too early"))
-        .assert_error(403, NOT_ALLOWED);
-    member
-        .create_post(&to("1", "Nowhere"))
-        .assert_error(403, NOT_ALLOWED);
+    member.create_post(&to(&id, "Too early")).assert_error(403, NOT_ALLOWED);
+    member.create_post(&to("1", "Nowhere")).assert_error(403, NOT_ALLOWED);
     join(&id, &member);
     let inside = member.create_post(&to(&id, "Inside")).assert_status(201);
     let inside = inside["data"]["id"].as_str().unwrap();
     let mut shared_one = to(&id, "Shared");
     shared_one["share_with_followers"] = json!(true);
     member.create_post(&shared_one).assert_status(201);
-    assert_eq!(
-        follower.fetch_post(inside, "community_id")["community_id"],
-        id
-    );
+    assert_eq!(follower.fetch_post(inside, "community_id")["community_id"], id);
     let home = |reader: &TestUser<'_>| {
         let path = format!("/2/users/{}/timelines/reverse_chronological", reader.id);
         reader.get(path).assert_status(200)
@@ -68,24 +55,17 @@ fn members_post_and_followers_see_what_is_shared() {
     assert_eq!(texts(&home(&follower)), ["Shared"]);
     assert_eq!(texts(&home(&member)), ["Shared", "Inside"]);
     let path = format!("/2/users/{}/posts", member.id);
-    assert_eq!(
-        texts(&follower.get(path).assert_status(200)),
-        ["Shared", "Inside"]
-    );
+    assert_eq!(texts(&follower.get(path).assert_status(200)), ["Shared", "Inside"]);
     assert_eq!(
         member.fetch_post(inside, "edit_controls")["edit_controls"]["is_edit_eligible"],
         false
     );
     let alone = json!({ "text": "x", "share_with_followers": true });
-    member
-        .create_post(&alone)
-        .assert_problem(400, "invalid-request");
+    member.create_post(&alone).assert_problem(400, "invalid-request");
     server
         .run_cli(&["community", "leave", &id, &member.id])
         .assert_success();
-    member
-        .create_post(&to(&id, "Too late"))
-        .assert_error(403, NOT_ALLOWED);
+    member.create_post(&to(&id, "Too late")).assert_error(403, NOT_ALLOWED);
     server
         .run_cli(&["community", "leave", &id, &owner.id])
         .assert_exit_code(1);
@@ -102,15 +82,10 @@ fn a_community_is_read_with_its_fields() {
         "RestrictedJoinRequestsDisabled",
     ];
     let id = community(&owner, "Soil", &more);
-    let plain = reader
-        .get(format!("/2/communities/{id}"))
-        .assert_status(200);
+    let plain = reader.get(format!("/2/communities/{id}")).assert_status(200);
     assert_eq!(plain, json!({ "data": { "id": id, "name": "Soil" } }));
     let refused = shared_server().run_cli(&["community", "join", &id, &reader.id]);
-    assert!(
-        refused.assert_exit_code(1).stderr.contains("approved"),
-        "{refused:?}"
-    );
+    assert!(refused.assert_exit_code(1).stderr.contains("approved"), "{refused:?}");
     shared_server()
         .run_cli(&["community", "join", &id, &reader.id, "--approved"])
         .assert_success();
@@ -125,13 +100,8 @@ fn a_community_is_read_with_its_fields() {
     assert!(read["created_at"].as_str().unwrap().ends_with('Z'));
     let gone = reader.get("/2/communities/1").assert_status(200);
     assert!(gone.get("data").is_none());
-    assert_eq!(
-        gone["errors"][0]["detail"],
-        "Could not find community with id: [1]."
-    );
-    reader
-        .get("/2/communities/x")
-        .assert_problem(400, "invalid-request");
+    assert_eq!(gone["errors"][0]["detail"], "Could not find community with id: [1].");
+    reader.get("/2/communities/x").assert_problem(400, "invalid-request");
     reader
         .get(format!("/2/communities/{id}?community.fields=owner"))
         .assert_problem(400, "invalid-request");
@@ -162,9 +132,7 @@ fn communities_are_searched_page_by_page() {
     made.reverse();
     let ids = |page: &Value| -> Vec<String> {
         let found = page["data"].as_array().cloned().unwrap_or_default();
-        let ids = found
-            .iter()
-            .map(|one| one["id"].as_str().unwrap().to_owned());
+        let ids = found.iter().map(|one| one["id"].as_str().unwrap().to_owned());
         ids.collect()
     };
     let path = format!("/2/communities/search?query={}", word.to_lowercase());
@@ -172,31 +140,18 @@ fn communities_are_searched_page_by_page() {
     assert_eq!(ids(&first), made[..10]);
     let token = first["meta"]["next_token"].as_str().unwrap();
     for name in ["next_token", "pagination_token"] {
-        let second = reader
-            .get(format!("{path}&{name}={token}"))
-            .assert_status(200);
+        let second = reader.get(format!("{path}&{name}={token}")).assert_status(200);
         assert_eq!(ids(&second), made[10..]);
         assert!(second.get("meta").is_none(), "{second}");
     }
-    let whole = reader
-        .get(format!("{path}&max_results=100"))
-        .assert_status(200);
+    let whole = reader.get(format!("{path}&max_results=100")).assert_status(200);
     assert_eq!(ids(&whole).len(), 12);
     let one = format!("{} 7", &word[..word.len() - 1]);
     let one = reader
-        .get(format!(
-            "/2/communities/search?query={}",
-            percent_encode(&one)
-        ))
+        .get(format!("/2/communities/search?query={}", percent_encode(&one)))
         .assert_status(200);
-    assert_eq!(
-        ids(&one),
-        [made[4].clone()],
-        "beginnings of words, all of them"
-    );
-    let nothing = reader
-        .get("/2/communities/search?query=%2B%2B")
-        .assert_status(200);
+    assert_eq!(ids(&one), [made[4].clone()], "beginnings of words, all of them");
+    let nothing = reader.get("/2/communities/search?query=%2B%2B").assert_status(200);
     assert_eq!(nothing, json!({}));
     for wrong in [
         "",
@@ -235,29 +190,15 @@ fn what_is_said_in_a_closed_community_stays_there() {
     let quote = quote["data"]["id"].as_str().unwrap();
     let quotes = format!("/2/posts/{said}/quote_posts");
     assert_eq!(texts(&member.get(&quotes).assert_status(200)), ["Quoted"]);
-    assert!(
-        stranger
-            .get(&quotes)
-            .assert_status(200)
-            .get("data")
-            .is_none()
-    );
+    assert!(stranger.get(&quotes).assert_status(200).get("data").is_none());
     let read = stranger
         .get(format!("/2/posts/{quote}?expansions=referenced_posts"))
         .assert_status(200);
     assert!(read.get("includes").is_none(), "{read}");
     assert_eq!(read["errors"][0]["section"], "includes");
-    let timeline = stranger
-        .get(format!("/2/users/{}/posts", owner.id))
-        .assert_status(200);
+    let timeline = stranger.get(format!("/2/users/{}/posts", owner.id)).assert_status(200);
     assert_eq!(texts(&timeline), [""; 0]);
-    let app = crate::harness::TestRequest::get(format!("/2/posts/{said}"))
-        .bearer(&shared_server().default_app().bearer);
-    assert!(
-        shared_server()
-            .send(app)
-            .assert_status(200)
-            .get("data")
-            .is_none()
-    );
+    let app =
+        crate::harness::TestRequest::get(format!("/2/posts/{said}")).bearer(&shared_server().default_app().bearer);
+    assert!(shared_server().send(app).assert_status(200).get("data").is_none());
 }

@@ -29,8 +29,7 @@ fn put(url: &Value, text: &str) -> TestResponse {
 
 fn finished(app: &TestApp, id: &Value) -> Value {
     for _ in 0..100 {
-        let job =
-            get(app, &format!("/{}", id.as_str().unwrap())).assert_status(200)["data"].clone();
+        let job = get(app, &format!("/{}", id.as_str().unwrap())).assert_status(200)["data"].clone();
         if job["status"] == "complete" {
             return job;
         }
@@ -44,10 +43,7 @@ fn finished(app: &TestApp, id: &Value) -> Value {
 #[expect(clippy::too_many_lines, reason = "one story, told in order")]
 fn an_app_learns_which_of_its_posts_it_must_let_go() {
     let app = shared_server().new_app("self-serve");
-    let (keeper, shy) = (
-        shared_server().new_user("kept"),
-        shared_server().new_user("shy"),
-    );
+    let (keeper, shy) = (shared_server().new_user("kept"), shared_server().new_user("shy"));
     let stays = keeper.publish_text("This stays");
     let goes = keeper.publish_text("This goes");
     let hides = shy.publish_text("This hides");
@@ -62,11 +58,7 @@ fn an_app_learns_which_of_its_posts_it_must_let_go() {
     assert_eq!((&job["name"], &job["type"]), (&body["name"], &body["type"]));
     assert_eq!(job["resumable"], true);
     let times = ["created_at", "upload_expires_at", "download_expires_at"];
-    assert!(
-        times
-            .iter()
-            .all(|time| job[time].as_str().unwrap().ends_with('Z'))
-    );
+    assert!(times.iter().all(|time| job[time].as_str().unwrap().ends_with('Z')));
     shared_server()
         .send(TestRequest::get(path(&job["download_url"])))
         .assert_status(404);
@@ -87,8 +79,7 @@ fn an_app_learns_which_of_its_posts_it_must_let_go() {
         assert_eq!(refused.status, 400, "{text}");
         assert!(refused.text().contains(sentence), "{}", refused.text());
     }
-    let bytes =
-        TestRequest::new("PUT", path(&job["upload_url"])).body("text/plain", vec![0xff, 0xfe]);
+    let bytes = TestRequest::new("PUT", path(&job["upload_url"])).body("text/plain", vec![0xff, 0xfe]);
     assert_eq!(shared_server().send(bytes).status, 400);
     let huge = "1234567890123456789\n".repeat(900_000);
     let huge = TestRequest::new("PUT", path(&job["upload_url"])).body("text/plain", huge);
@@ -107,11 +98,7 @@ fn an_app_learns_which_of_its_posts_it_must_let_go() {
     let done = finished(&app, &job["id"]);
     let result = shared_server().send(TestRequest::get(path(&done["download_url"])));
     assert_eq!(result.status, 200);
-    assert!(
-        result
-            .header("content-type")
-            .starts_with("application/x-ndjson")
-    );
+    assert!(result.header("content-type").starts_with("application/x-ndjson"));
     let lines: Vec<Value> = result
         .text()
         .lines()
@@ -119,17 +106,9 @@ fn an_app_learns_which_of_its_posts_it_must_let_go() {
         .collect();
     let told: Vec<(&str, &str)> = lines
         .iter()
-        .map(|line| {
-            (
-                line["id"].as_str().unwrap(),
-                line["reason"].as_str().unwrap(),
-            )
-        })
+        .map(|line| (line["id"].as_str().unwrap(), line["reason"].as_str().unwrap()))
         .collect();
-    assert_eq!(
-        told,
-        [(goes.as_str(), "deleted"), (hides.as_str(), "protected")]
-    );
+    assert_eq!(told, [(goes.as_str(), "deleted"), (hides.as_str(), "protected")]);
     assert!(lines[0]["redacted_at"].is_string() && lines[0]["created_at"].is_string());
     assert_eq!(lines[0]["action"], "delete");
 
@@ -150,11 +129,7 @@ fn an_app_learns_which_of_its_posts_it_must_let_go() {
     let listed = get(&app, "?type=tweets").assert_status(200);
     assert_eq!(listed["meta"]["result_count"], 2);
     assert_eq!(listed["data"][0]["id"], next["id"]);
-    let complete = get(
-        &app,
-        "?type=tweets&status=complete&compliance_job.fields=id",
-    )
-    .assert_status(200);
+    let complete = get(&app, "?type=tweets&status=complete&compliance_job.fields=id").assert_status(200);
     assert_eq!(complete["data"][0]["id"], job["id"]);
     assert_eq!(complete["meta"]["result_count"], 1);
     assert_eq!(
@@ -195,19 +170,14 @@ fn what_is_no_job_is_refused() {
     for rest in ["", "?type=lists", "?type=tweets&status=late", "/abc"] {
         assert_eq!(get(&app, rest).status, 400, "{rest}");
     }
-    assert_eq!(
-        get(&app, "?type=tweets").assert_status(200)["meta"]["result_count"],
-        0
-    );
+    assert_eq!(get(&app, "?type=tweets").assert_status(200)["meta"]["result_count"], 0);
     for (path, status) in [("abc", 404), ("%00", 400)] {
         let path = format!("/compliance/uploads/{path}");
         let refused = shared_server().send(TestRequest::new("PUT", path).body("text/plain", "1"));
         assert_eq!(refused.status, status);
     }
     assert_eq!(
-        shared_server()
-            .send(TestRequest::get("/compliance/results/abc"))
-            .status,
+        shared_server().send(TestRequest::get("/compliance/results/abc")).status,
         404
     );
     let person = shared_server().new_user("nobody");

@@ -1,8 +1,6 @@
 //! The search console as a browser meets it.
 
-use crate::harness::{
-    StreamClient, TestRequest, TestResponse, TestServer, shared_server, unique_number, wait_until,
-};
+use crate::harness::{StreamClient, TestRequest, TestResponse, TestServer, shared_server, unique_number, wait_until};
 use crate::pages::browser::Browser;
 
 fn look(browser: &mut Browser<'_>, query: &str, product: &str, post: &str) -> TestResponse {
@@ -92,10 +90,7 @@ fn what_few_may_see_is_no_post_to_hold_against_a_query() {
 fn streamer(server: &TestServer) -> (Browser<'_>, String) {
     let (mut browser, name) = Browser::of_someone(server);
     let made = server.run_cli(&["app", "create", "Streamer", "--owner", &name]);
-    let id = made.assert_success().json()["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let id = made.assert_success().json()["id"].as_str().unwrap().to_owned();
     let path = format!("/developer/apps/{id}/stream");
     assert_eq!(browser.get(&path).status, 200);
     (browser, path)
@@ -139,20 +134,13 @@ fn a_rule_is_tried_added_and_deleted() {
 
     let live = browser.get(format!("{path}/live"));
     let text = live.assert_page(200);
-    assert!(
-        live.header("content-security-policy")
-            .contains("script-src 'self'")
-    );
+    assert!(live.header("content-security-policy").contains("script-src 'self'"));
     let script = text.split_once("<script src=\"").unwrap().1;
     let script = browser.get(script.split_once('"').unwrap().0);
     assert_eq!(script.status, 200);
     assert!(script.header("content-type").starts_with("text/javascript"));
     let page = browser.get(&path);
-    assert!(
-        !page
-            .header("content-security-policy")
-            .contains("script-src")
-    );
+    assert!(!page.header("content-security-policy").contains("script-src"));
     let strange = TestRequest::get(format!("{path}/events")).header("sec-fetch-site", "cross-site");
     assert_eq!(browser.send(strange).status, 403);
     let away = format!("{path}/delete");
@@ -176,31 +164,18 @@ fn what_comes_is_seen_in_a_browser() {
     let (mut browser, path) = streamer(server);
     assert_eq!(rule(&mut browser, &path, &word, "add").status, 303);
     let pairs = browser.cookies.iter();
-    let cookies: Vec<String> = pairs
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
+    let cookies: Vec<String> = pairs.map(|(name, value)| format!("{name}={value}")).collect();
     let events = format!("{path}/events");
-    let header = format!(
-        "cookie: {}\r\nsec-fetch-site: same-origin",
-        cookies.join("; ")
-    );
+    let header = format!("cookie: {}\r\nsec-fetch-site: same-origin", cookies.join("; "));
     let mut stream = StreamClient::open_with_header(server, &events, &header);
     author.publish_text("Nothing for this one");
     let id = author.publish_text(&format!("The {word} is high"));
     let message = stream.next_message();
     assert_eq!(message["data"]["id"], id.as_str());
-    assert_eq!(
-        message["includes"]["users"][0]["username"],
-        author.username.as_str()
-    );
+    assert_eq!(message["includes"]["users"][0]["username"], author.username.as_str());
     assert_eq!(message["matching_rules"][0]["tag"], "mine");
     // It is the app's own connection.
     let second = browser.get(&events);
     assert_eq!(second.status, 429, "{}", second.text());
-    assert!(
-        second.json()["detail"]
-            .as_str()
-            .unwrap()
-            .contains("connections")
-    );
+    assert!(second.json()["detail"].as_str().unwrap().contains("connections"));
 }

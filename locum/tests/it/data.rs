@@ -22,22 +22,16 @@ fn a_copy_taken_while_others_write_is_restored_and_sound() {
                     person.publish_text(&format!("During {number}"));
                 }
             });
-            server
-                .run_cli(&["backup", copy.to_str().unwrap()])
-                .assert_success();
+            server.run_cli(&["backup", copy.to_str().unwrap()]).assert_success();
             writing.join().unwrap();
         });
-        server
-            .run_cli(&["backup", copy.to_str().unwrap()])
-            .assert_exit_code(1);
+        server.run_cli(&["backup", copy.to_str().unwrap()]).assert_exit_code(1);
         (before, person.publish_text("After"))
     };
     let path = copy.to_str().unwrap();
     if suite_engine() == DatabaseEngine::Postgres {
         server.stop();
-        server
-            .run_cli(&["restore", path, "--verify"])
-            .assert_exit_code(2);
+        server.run_cli(&["restore", path, "--verify"]).assert_exit_code(2);
         return;
     }
     server.stop();
@@ -51,17 +45,11 @@ fn a_copy_taken_while_others_write_is_restored_and_sound() {
             .send(TestRequest::get(format!("/2/posts?ids={ids}")).bearer(&token))
             .assert_status(200)
     };
-    assert_eq!(
-        read(&before.join(","))["data"].as_array().unwrap().len(),
-        before.len()
-    );
+    assert_eq!(read(&before.join(","))["data"].as_array().unwrap().len(), before.len());
     assert!(read(&after).get("data").is_none(), "written after the copy");
     let person = server.new_user("later");
     let next: u64 = person.publish_text("Later still").parse().unwrap();
-    assert!(
-        next > after.parse().unwrap(),
-        "ids do not go back with the copy"
-    );
+    assert!(next > after.parse().unwrap(), "ids do not go back with the copy");
 }
 
 #[test]
@@ -72,11 +60,7 @@ fn a_file_that_is_no_copy_is_not_restored() {
     let mut server = TestServer::start(&[]);
     server.stop();
     let fake = server.sibling_path("fake");
-    for bytes in [
-        &b""[..],
-        b"SQLite format 3\0 and then nothing",
-        &[7; 10_000],
-    ] {
+    for bytes in [&b""[..], b"SQLite format 3\0 and then nothing", &[7; 10_000]] {
         std::fs::write(&fake, bytes).unwrap();
         let ran = server.run_cli(&["restore", fake.to_str().unwrap(), "--verify", "--replace"]);
         assert_ne!(ran.code, 0, "{ran:?}");
@@ -101,10 +85,7 @@ fn what_is_exported_is_imported_elsewhere_and_twice_is_once() {
         .to_owned();
     let act = |kind: &str| {
         let path = format!("/2/users/{}/{kind}", friend.id);
-        friend
-            .post(path, &json!({ "tweet_id": root }))
-            .assert_status(200)["data"]
-            .clone()
+        friend.post(path, &json!({ "tweet_id": root })).assert_status(200)["data"].clone()
     };
     act("likes");
     let repost = act("retweets")["id"].as_str().unwrap().to_owned();
@@ -129,10 +110,7 @@ fn what_is_exported_is_imported_elsewhere_and_twice_is_once() {
         .assert_status(200);
     assert_eq!(following["data"][0]["id"], friend.id);
     let posts = |reader: &crate::harness::TestUser<'_>| {
-        let path = format!(
-            "/2/users/{}/posts?max_results=100",
-            server.env_value("USER_ID")
-        );
+        let path = format!("/2/users/{}/posts?max_results=100", server.env_value("USER_ID"));
         reader.get(path).assert_status(200)["data"].clone()
     };
     assert_eq!(posts(&reader), posts(&friend));
@@ -160,9 +138,7 @@ fn an_archive_is_imported_and_read_through_the_interface() {
     let first = timeline["data"].as_array().unwrap().last().unwrap();
     assert_eq!(first["text"], "Post 0 &amp; more #kept");
     assert_eq!(first["entities"]["hashtags"][0]["tag"], "kept");
-    let following = reader
-        .get("/2/users/2244994945/following")
-        .assert_status(200);
+    let following = reader.get("/2/users/2244994945/following").assert_status(200);
     assert_eq!(following["meta"]["result_count"], 1, "{following}");
     assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
 }
@@ -207,8 +183,7 @@ fn write_archive(folder: &Path) {
     for kind in kinds {
         let mut name = String::new();
         let _infallible = write!(name, "YTD.{kind}.part0");
-        let files =
-            json!([{ "fileName": format!("data/{kind}.js"), "globalName": name, "count": "1" }]);
+        let files = json!([{ "fileName": format!("data/{kind}.js"), "globalName": name, "count": "1" }]);
         types.insert(kind.to_owned(), json!({ "files": files }));
     }
     let manifest = json!({
@@ -216,11 +191,7 @@ fn write_archive(folder: &Path) {
         "archiveInfo": { "sizeBytes": "1", "generationDate": "2026-01-01T00:00:00.000Z", "isPartialArchive": false },
         "readmeInfo": {}, "dataTypes": types,
     });
-    std::fs::write(
-        data.join("manifest.js"),
-        format!("window.__THAR_CONFIG = {manifest}"),
-    )
-    .unwrap();
+    std::fs::write(data.join("manifest.js"), format!("window.__THAR_CONFIG = {manifest}")).unwrap();
 }
 
 #[test]
@@ -252,14 +223,12 @@ fn real_posts_are_imported_and_read_page_by_page() {
         return;
     };
     let text = std::fs::read_to_string(file).unwrap();
-    let texts: Vec<&str> = text
-        .lines()
-        .filter_map(|line| line.splitn(3, '\t').nth(2))
-        .collect();
+    let texts: Vec<&str> = text.lines().filter_map(|line| line.splitn(3, '\t').nth(2)).collect();
     assert!(texts.len() > 3_000, "{}", texts.len());
     let server = TestServer::start(&["--world", "empty"]);
     let (author, began) = ("7", 1_600_000_000_000_u64);
-    let person = json!({ "kind": "user", "id": author, "handle": "realist", "name": "A Realist", "created_at_ms": began });
+    let person =
+        json!({ "kind": "user", "id": author, "handle": "realist", "name": "A Realist", "created_at_ms": began });
     let post = |(number, text): (u64, &&str)| {
         let at = began + number * 60_000;
         let id = ((at - 1_288_834_974_657) << 22).to_string();
@@ -270,9 +239,7 @@ fn real_posts_are_imported_and_read_page_by_page() {
     server.import_lines(&lines).assert_success();
     server.import_lines(&lines).assert_success();
     let reader = server.new_user("reader");
-    let path = format!(
-        "/2/users/{author}/posts?max_results=100&post.fields=created_at,entities,note_post"
-    );
+    let path = format!("/2/users/{author}/posts?max_results=100&post.fields=created_at,entities,note_post");
     let (mut token, mut read) = (String::new(), Vec::new());
     loop {
         let page = reader.get(format!("{path}{token}")).assert_status(200);
@@ -286,12 +253,7 @@ fn real_posts_are_imported_and_read_page_by_page() {
         }
     }
     // The newest 3,200 are within reach.
-    let newest: Vec<String> = texts
-        .iter()
-        .rev()
-        .take(read.len())
-        .map(|text| shown(text))
-        .collect();
+    let newest: Vec<String> = texts.iter().rev().take(read.len()).map(|text| shown(text)).collect();
     assert!(read.len() >= 3_200, "{}", read.len());
     for (read, wanted) in read.iter().zip(&newest) {
         assert_eq!(read, wanted);
@@ -301,7 +263,5 @@ fn real_posts_are_imported_and_read_page_by_page() {
 
 /// A text as the interface shows it.
 fn shown(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -11,8 +11,8 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    DatabaseEngine, TestRequest, TestRng, TestServer, run_command, suite_engine, suite_setting,
-    unique_number, wait_until,
+    DatabaseEngine, TestRequest, TestRng, TestServer, run_command, suite_engine, suite_setting, unique_number,
+    wait_until,
 };
 
 /// Someone who writes, by what a request of theirs needs.
@@ -37,10 +37,7 @@ struct Ledger {
 #[test]
 fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
     let rounds = suite_setting("LOCUM_KILL_ROUNDS", 5);
-    let seed = suite_setting(
-        "LOCUM_KILL_SEED",
-        u64::try_from(base::clock::wall_time().ms()).unwrap(),
-    );
+    let seed = suite_setting("LOCUM_KILL_SEED", u64::try_from(base::clock::wall_time().ms()).unwrap());
     let mut server = TestServer::start(&["--world", "empty"]);
     let writers: Vec<Writer> = (0..4)
         .map(|_| {
@@ -74,9 +71,7 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
     is_sound(&server);
     let next: u64 = post(&server, &writers[0], &json!({ "text": "The last" })).unwrap();
     assert!(
-        all.posts
-            .last_key_value()
-            .is_none_or(|(last, _)| *last < next),
+        all.posts.last_key_value().is_none_or(|(last, _)| *last < next),
         "ids went back"
     );
 }
@@ -96,12 +91,7 @@ impl Ledger {
 }
 
 /// Everyone writes until the process is gone; what was acknowledged until then.
-fn write_until_killed(
-    server: &TestServer,
-    writers: &[Writer],
-    instant: Duration,
-    seed: u64,
-) -> Ledger {
+fn write_until_killed(server: &TestServer, writers: &[Writer], instant: Duration, seed: u64) -> Ledger {
     let (ledger, gone) = (Mutex::new(Ledger::default()), AtomicBool::new(false));
     std::thread::scope(|scope| {
         for (number, writer) in (0..).zip(writers) {
@@ -124,13 +114,7 @@ fn write_until_killed(
 }
 
 /// One lane of a writer: posts, replies, edits and deletions.
-fn write(
-    server: &TestServer,
-    writer: &Writer,
-    mut dice: TestRng,
-    ledger: &Mutex<Ledger>,
-    gone: &AtomicBool,
-) {
+fn write(server: &TestServer, writer: &Writer, mut dice: TestRng, ledger: &Mutex<Ledger>, gone: &AtomicBool) {
     let mut mine: Vec<u64> = Vec::new();
     while !gone.load(Ordering::SeqCst) {
         let text = format!("Entry {}", unique_number());
@@ -140,43 +124,26 @@ fn write(
                 mine.retain(|other| *other != id);
                 ledger.lock().unwrap().doubtful.insert(id);
                 let ask = TestRequest::delete(format!("/2/posts/{id}")).bearer(&writer.token);
-                if server
-                    .try_send(ask)
-                    .is_some_and(|answer| answer.status == 200)
-                {
+                if server.try_send(ask).is_some_and(|answer| answer.status == 200) {
                     ledger.lock().unwrap().deleted.insert(id);
                 }
             }
             (1, Some(id)) => {
-                let reply =
-                    json!({ "text": text, "reply": { "in_reply_to_post_id": id.to_string() } });
+                let reply = json!({ "text": text, "reply": { "in_reply_to_post_id": id.to_string() } });
                 note(server, writer, &reply, text, ledger);
             }
             (2, Some(id)) => {
                 // An edited post stands and falls with its versions: it is edited once.
                 mine.retain(|other| *other != id);
-                let edit =
-                    json!({ "text": text, "edit_options": { "previous_post_id": id.to_string() } });
+                let edit = json!({ "text": text, "edit_options": { "previous_post_id": id.to_string() } });
                 note(server, writer, &edit, text, ledger);
             }
-            _ => mine.extend(note(
-                server,
-                writer,
-                &json!({ "text": text }),
-                text.clone(),
-                ledger,
-            )),
+            _ => mine.extend(note(server, writer, &json!({ "text": text }), text.clone(), ledger)),
         }
     }
 }
 
-fn note(
-    server: &TestServer,
-    writer: &Writer,
-    body: &Value,
-    text: String,
-    ledger: &Mutex<Ledger>,
-) -> Option<u64> {
+fn note(server: &TestServer, writer: &Writer, body: &Value, text: String, ledger: &Mutex<Ledger>) -> Option<u64> {
     let id = post(server, writer, body)?;
     let before = ledger.lock().unwrap().posts.insert(id, text);
     assert!(before.is_none(), "{id} was given out twice");
@@ -184,11 +151,7 @@ fn note(
 }
 
 fn post(server: &TestServer, writer: &Writer, body: &Value) -> Option<u64> {
-    let answer = server.try_send(
-        TestRequest::post("/2/posts")
-            .json(body)
-            .bearer(&writer.token),
-    )?;
+    let answer = server.try_send(TestRequest::post("/2/posts").json(body).bearer(&writer.token))?;
     match answer.status {
         201 => answer.json()["data"]["id"].as_str()?.parse().ok(),
         // A reply to a post that its author deleted meanwhile.
@@ -215,11 +178,7 @@ fn follow(server: &TestServer, writers: &[Writer], ledger: &Mutex<Ledger>, gone:
 fn check(server: &TestServer, writers: &[Writer], ledger: &Ledger, told: &str) {
     let ids: Vec<&u64> = ledger.posts.keys().collect();
     for some in ids.chunks(100) {
-        let list = some
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join(",");
+        let list = some.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
         let ask = TestRequest::get(format!("/2/posts?ids={list}")).bearer(&writers[0].token);
         let body = server.send(ask).assert_status(200);
         let data = body["data"].as_array().cloned().unwrap_or_default();
@@ -228,24 +187,16 @@ fn check(server: &TestServer, writers: &[Writer], ledger: &Ledger, told: &str) {
             let text = &ledger.posts[id];
             match found {
                 Some(post) => {
-                    assert!(
-                        !ledger.deleted.contains(id),
-                        "{told}: {id} was deleted and is back"
-                    );
+                    assert!(!ledger.deleted.contains(id), "{told}: {id} was deleted and is back");
                     assert_eq!(post["text"], text.as_str(), "{told}: {id}");
                 }
-                None => assert!(
-                    ledger.doubtful.contains(id),
-                    "{told}: {id} {text:?} is lost"
-                ),
+                None => assert!(ledger.doubtful.contains(id), "{told}: {id} {text:?} is lost"),
             }
         }
     }
     for (source, target) in &ledger.follows {
         let ask = TestRequest::get(format!("/2/users/{source}/following?max_results=100"));
-        let body = server
-            .send(ask.bearer(&writers[0].token))
-            .assert_status(200);
+        let body = server.send(ask.bearer(&writers[0].token)).assert_status(200);
         let users = body["data"].as_array().cloned().unwrap_or_default();
         let follows = users.iter().any(|user| user["id"] == target.as_str());
         assert!(follows, "{told}: {source} no longer follows {target}");
@@ -287,9 +238,7 @@ fn a_damaged_log_shows_a_moment_or_nothing() {
     let mut server = TestServer::start(&["--world", "empty"]);
     let (id, texts) = {
         let person = server.new_user("damaged");
-        let texts: Vec<String> = (0..40)
-            .map(|number| format!("Entry {number} of forty"))
-            .collect();
+        let texts: Vec<String> = (0..40).map(|number| format!("Entry {number} of forty")).collect();
         for text in &texts {
             person.publish_text(text);
         }
@@ -329,18 +278,10 @@ fn shows_a_moment(server: &TestServer, wal: &[u8], id: &str, texts: &[String]) -
         return false;
     }
     let lines = std::fs::read_to_string(&file).unwrap();
-    let lines = lines
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let posts = lines.filter(|line| line["kind"] == "post" && line["author"] == id);
-    let shown: Vec<String> = posts
-        .map(|post| post["text"].as_str().unwrap().to_owned())
-        .collect();
-    assert_eq!(
-        shown,
-        texts[..shown.len()],
-        "not a beginning of what was written"
-    );
+    let shown: Vec<String> = posts.map(|post| post["text"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(shown, texts[..shown.len()], "not a beginning of what was written");
     run_command(folder.path(), &[&["fsck"][..], &place].concat()).assert_success();
     true
 }

@@ -4,9 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{
-    DatabaseEngine, TestRequest, TestResponse, TestRng, TestServer, suite_engine, suite_setting,
-};
+use crate::harness::{DatabaseEngine, TestRequest, TestResponse, TestRng, TestServer, suite_engine, suite_setting};
 
 /// What one of the servers calls the posts of the program, in the order in which they were made.
 struct Side {
@@ -92,9 +90,7 @@ impl Side {
         if let Some(body) = &step.body {
             ask = ask.body("application/json", self.own(&body.to_string()));
         }
-        let answer = self
-            .server
-            .send(ask.bearer(self.server.env_value(TOKENS[step.author])));
+        let answer = self.server.send(ask.bearer(self.server.env_value(TOKENS[step.author])));
         if answer.status == 201 {
             self.posts
                 .push(answer.json()["data"]["id"].as_str().unwrap().to_owned());
@@ -146,11 +142,7 @@ fn step(dice: &mut TestRng, posts: usize, users: &[String]) -> Step {
         0..=3 => ("POST", "/2/posts".to_owned(), Some(new_post(dice, &post))),
         4 => ("DELETE", format!("/2/posts/{post}"), None),
         5 => ("GET", format!("/2/posts/{post}?{fields}"), None),
-        6 => (
-            "GET",
-            format!("/2/tweets?ids={post},1,{user}&{fields}"),
-            None,
-        ),
+        6 => ("GET", format!("/2/tweets?ids={post},1,{user}&{fields}"), None),
         7 => (
             "GET",
             format!("/2/users/{user}/posts?max_results={limit}&{fields}"),
@@ -163,8 +155,7 @@ fn step(dice: &mut TestRng, posts: usize, users: &[String]) -> Step {
         ),
         9 => {
             let own = &users[author];
-            let path =
-                format!("/2/users/{own}/timelines/reverse_chronological?max_results={limit}");
+            let path = format!("/2/users/{own}/timelines/reverse_chronological?max_results={limit}");
             ("GET", format!("{path}&exclude=replies&{fields}"), None)
         }
         10 => (
@@ -172,11 +163,7 @@ fn step(dice: &mut TestRng, posts: usize, users: &[String]) -> Step {
             format!("/2/users?ids={user},1&user.fields=public_metrics,entities"),
             None,
         ),
-        _ => (
-            "GET",
-            format!("/2/users/{user}/followers?max_results={limit}"),
-            None,
-        ),
+        _ => ("GET", format!("/2/users/{user}/followers?max_results={limit}"), None),
     };
     Step {
         method,
@@ -215,8 +202,7 @@ fn both_engines_answer_a_random_program_alike() {
         Side::start(DatabaseEngine::Postgres),
     );
     let users = one.server.send(
-        TestRequest::get("/2/users/by?usernames=ada,bob,carol,grace,nobody")
-            .bearer(one.server.env_value("USER_TOKEN")),
+        TestRequest::get("/2/users/by?usernames=ada,bob,carol,grace,nobody").bearer(one.server.env_value("USER_TOKEN")),
     );
     let users: Vec<String> = users.assert_status(200)["data"]
         .as_array()
@@ -231,10 +217,7 @@ fn both_engines_answer_a_random_program_alike() {
         let step = step(&mut dice, one.posts.len(), &users);
         let (mine, theirs) = (one.take(&step), other.take(&step));
         assert_eq!(mine, theirs, "step {number} of seed {seed}: {step:?}");
-        assert!(
-            mine.0 < 500,
-            "step {number} of seed {seed}: {step:?}: {mine:?}"
-        );
+        assert!(mine.0 < 500, "step {number} of seed {seed}: {step:?}: {mine:?}");
     }
     assert!(one.posts.len() > 20, "{} posts", one.posts.len());
     for side in [&one, &other] {

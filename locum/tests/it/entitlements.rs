@@ -13,10 +13,7 @@ fn needing() -> impl Iterator<Item = (&'static Endpoint, &'static str)> {
 }
 
 fn ask(endpoint: &Endpoint, person: &TestUser<'_>) -> TestRequest {
-    let path = endpoint
-        .path
-        .replace("<posts>", "posts")
-        .replace("<post>", "post");
+    let path = endpoint.path.replace("<posts>", "posts").replace("<post>", "post");
     let path = path.replace("{id}", &person.id);
     let path = path.replace("{source_user_id}", &person.id);
     let path = path.replace("{target_user_id}", "20");
@@ -44,9 +41,7 @@ fn is_closed(answer: &TestResponse) -> bool {
 
 fn access(app: &TestApp, more: &[&str]) -> Value {
     let command = ["app", "access", &app.id];
-    shared_server()
-        .run_cli(&[&command[..], more].concat())
-        .json()
+    shared_server().run_cli(&[&command[..], more].concat()).json()
 }
 
 #[test]
@@ -69,12 +64,7 @@ fn an_app_calls_what_it_is_entitled_to_and_nothing_else() {
         if endpoint.permit.oauth2 {
             let bare = person.new_token(&["--scopes", "offline.access"]);
             let answer = server.send(ask(endpoint, &person).bearer(&bare));
-            assert_eq!(
-                answer.assert_status(403)["detail"],
-                "Forbidden",
-                "{}",
-                endpoint.id
-            );
+            assert_eq!(answer.assert_status(403)["detail"], "Forbidden", "{}", endpoint.id);
             assert!(is_closed(&person.send_signed(ask(endpoint, &person))));
         }
         // The next call is judged by what was decided just now.
@@ -97,14 +87,7 @@ fn a_tier_brings_its_entitlements() {
     assert_eq!(less["entitlements"], json!(["follows_and_likes", "ads"]));
     let changed = access(
         &app,
-        &[
-            "--level",
-            "self-serve",
-            "--allow",
-            "full_archive",
-            "--refuse",
-            "blocks",
-        ],
+        &["--level", "self-serve", "--allow", "full_archive", "--refuse", "blocks"],
     );
     assert_eq!(
         changed["entitlements"],
@@ -132,19 +115,12 @@ fn the_caller_is_shown_in_the_older_form() {
     assert_eq!(user["statuses_count"], 0);
     assert!(user.get("email").is_none() && user.get("profile_image_url_https").is_some());
     person.publish_text("One more");
-    assert_eq!(
-        person.send_signed(me()).assert_status(200)["statuses_count"],
-        1
-    );
+    assert_eq!(person.send_signed(me()).assert_status(200)["statuses_count"], 1);
 
     // The address only where app, question and person all say so.
     let told = |person: &TestUser<'_>, query: &str| {
         let ask = TestRequest::get(format!("/1.1/account/verify_credentials.json?{query}"));
-        person
-            .send_signed(ask)
-            .assert_status(200)
-            .get("email")
-            .cloned()
+        person.send_signed(ask).assert_status(200).get("email").cloned()
     };
     let wanted = "include_email=true&skip_status=True&include_entities=false";
     assert_eq!(told(&person, wanted), None, "the app may not ask for it");
@@ -179,9 +155,7 @@ fn the_caller_is_shown_in_the_older_form() {
 fn users_are_found_as_older_clients_look_for_them() {
     let server = shared_server();
     let (person, other) = (server.new_user("looker"), server.new_user("lookedup"));
-    let show = |query: String| {
-        person.send_signed(TestRequest::get(format!("/1.1/users/show.json?{query}")))
-    };
+    let show = |query: String| person.send_signed(TestRequest::get(format!("/1.1/users/show.json?{query}")));
     let loud = other.username.to_uppercase();
     for query in [
         format!("screen_name={loud}"),

@@ -43,14 +43,8 @@ fn the_first_run_writes_down_all_that_a_client_needs() {
         assert!(!server.env_value(name).is_empty(), "{name} is empty");
     }
     assert_eq!(server.env_value("BASE_URL"), server.url);
-    assert_eq!(
-        server.env_value("CALLBACK_URL"),
-        "http://127.0.0.1:8765/callback"
-    );
-    let (id, token) = (
-        server.env_value("USER_ID"),
-        server.env_value("ACCESS_TOKEN"),
-    );
+    assert_eq!(server.env_value("CALLBACK_URL"), "http://127.0.0.1:8765/callback");
+    let (id, token) = (server.env_value("USER_ID"), server.env_value("ACCESS_TOKEN"));
     assert!(token.starts_with(&format!("{id}-")), "{token}");
     let text = std::fs::read_to_string(server.data_dir().join("dev.env")).unwrap();
     assert!(
@@ -75,10 +69,7 @@ fn only_the_owner_may_read_the_secrets_of_a_data_folder() {
 #[test]
 fn every_key_of_the_first_run_works() {
     let server = shared_server();
-    let bearers = [
-        ("BEARER_TOKEN", "USERNAME"),
-        ("BEARER_TOKEN_2", "USERNAME_2"),
-    ];
+    let bearers = [("BEARER_TOKEN", "USERNAME"), ("BEARER_TOKEN_2", "USERNAME_2")];
     for (bearer, username) in bearers {
         let path = format!("/2/users/by/username/{}", server.env_value(username));
         server
@@ -103,10 +94,7 @@ fn every_key_of_the_first_run_works() {
         let ask = TestRequest::get("/2/users/me");
         let header = ask.oauth1_header(&key, &server.url);
         let me = server.send(ask.authorization(header)).assert_status(200);
-        assert_eq!(
-            me["data"]["id"],
-            server.env_value(&format!("USER_ID{suffix}"))
-        );
+        assert_eq!(me["data"]["id"], server.env_value(&format!("USER_ID{suffix}")));
     }
 }
 
@@ -149,9 +137,7 @@ fn lasting(env: &BTreeMap<String, String>) -> BTreeMap<&String, &String> {
 fn a_restart_keeps_everything() {
     let mut server = TestServer::start(&[]);
     let before = server.env.clone();
-    let id = server
-        .new_user("keeper")
-        .publish_text("Still here after the restart");
+    let id = server.new_user("keeper").publish_text("Still here after the restart");
     let (code, _) = server.stop();
     assert_eq!(code, Some(0));
     server.restart();
@@ -179,9 +165,7 @@ fn the_demo_world_shows_every_kind_of_thing() {
     };
     let id = server.env_value("USER_ID");
     let fields = "post.fields=referenced_posts,entities,edit_history_post_ids";
-    let home = get(format!(
-        "/2/users/{id}/timelines/reverse_chronological?{fields}"
-    ));
+    let home = get(format!("/2/users/{id}/timelines/reverse_chronological?{fields}"));
     let posts = home["data"].as_array().unwrap();
     let kinds: Vec<&str> = posts
         .iter()
@@ -189,16 +173,11 @@ fn the_demo_world_shows_every_kind_of_thing() {
         .filter_map(|reference| reference["type"].as_str())
         .collect();
     for kind in ["replied_to", "quoted"] {
-        assert!(
-            kinds.contains(&kind),
-            "no post of the home timeline is {kind}"
-        );
+        assert!(kinds.contains(&kind), "no post of the home timeline is {kind}");
     }
     for entity in ["urls", "hashtags", "mentions", "cashtags"] {
         assert!(
-            posts
-                .iter()
-                .any(|post| post["entities"].get(entity).is_some()),
+            posts.iter().any(|post| post["entities"].get(entity).is_some()),
             "no {entity}"
         );
     }
@@ -231,9 +210,7 @@ fn the_demo_world_has_something_in_every_group() {
     ] {
         let found = get(path);
         assert!(
-            found["data"]
-                .as_array()
-                .is_some_and(|data| !data.is_empty()),
+            found["data"].as_array().is_some_and(|data| !data.is_empty()),
             "{path}: {found}"
         );
     }
@@ -255,30 +232,18 @@ fn the_demo_world_has_something_in_every_group() {
         let asked = "post.fields=geo,attachments,public_metrics&expansions=attachments.poll_ids,\
                      attachments.media_keys,geo.place_id&poll.fields=options,voting_status&\
                      media.fields=alt_text,url&place.fields=full_name";
-        get(&format!(
-            "/2/users/{}/posts?max_results=100&{asked}",
-            user(name)
-        ))
+        get(&format!("/2/users/{}/posts?max_results=100&{asked}", user(name)))
     };
     let zoe = posts("zoe");
     let picture = &zoe["includes"]["media"][0];
-    assert!(
-        picture["alt_text"].as_str().unwrap().contains("boat"),
-        "{zoe}"
-    );
+    assert!(picture["alt_text"].as_str().unwrap().contains("boat"), "{zoe}");
     let path = picture["url"].as_str().unwrap().replace(&server.url, "");
     let file = server.send(TestRequest::get(path));
-    assert_eq!(
-        (file.status, file.header("content-type")),
-        (200, "image/png")
-    );
+    assert_eq!((file.status, file.header("content-type")), (200, "image/png"));
     assert_eq!(zoe["includes"]["places"][0]["full_name"], "Lyon, France");
     let polls = posts("acme")["includes"]["polls"].clone();
     let polls = polls.as_array().unwrap();
-    assert!(
-        polls.iter().any(|poll| poll["voting_status"] == "open"),
-        "{polls:?}"
-    );
+    assert!(polls.iter().any(|poll| poll["voting_status"] == "open"), "{polls:?}");
     let hello = get("/2/users/{id}/posts?max_results=100&post.fields=public_metrics");
     let metrics = hello["data"]
         .as_array()
@@ -294,11 +259,8 @@ fn the_demo_world_has_something_in_every_group() {
     // Someone waits for the protected account's approval.
     let bob = server
         .send(
-            TestRequest::get(format!(
-                "/2/users/{}?user.fields=connection_status",
-                user("carol")
-            ))
-            .bearer(server.env_value("USER_TOKEN_2")),
+            TestRequest::get(format!("/2/users/{}?user.fields=connection_status", user("carol")))
+                .bearer(server.env_value("USER_TOKEN_2")),
         )
         .assert_status(200);
     assert_eq!(
@@ -339,11 +301,7 @@ fn the_vocabulary_is_chosen_where_no_request_decides_it() {
     person.publish_text("Which words?");
     let home = format!("/2/users/{}/timelines/reverse_chronological", person.id);
     let first = |path: &str| person.get(path).assert_status(200)["data"][0].clone();
-    assert!(
-        first(&home).get("edit_history_tweet_ids").is_some(),
-        "{}",
-        first(&home)
-    );
+    assert!(first(&home).get("edit_history_tweet_ids").is_some(), "{}", first(&home));
     let asked = first(&format!("{home}?post.fields=created_at"));
     assert!(asked.get("edit_history_post_ids").is_some(), "{asked}");
 
@@ -358,13 +316,7 @@ fn the_vocabulary_is_chosen_where_no_request_decides_it() {
 fn the_test_platform_stays_on_this_machine() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let args = [
-        "dev",
-        "--listen",
-        "0.0.0.0:0",
-        "--data-dir",
-        data.to_str().unwrap(),
-    ];
+    let args = ["dev", "--listen", "0.0.0.0:0", "--data-dir", data.to_str().unwrap()];
     run_command(folder.path(), &args).assert_exit_code(4);
     assert!(!data.exists(), "something was made");
 }

@@ -27,10 +27,7 @@ fn tie(source: &TestUser<'_>, tie: &str, target: &TestUser<'_>) {
 
 fn untie(source: &TestUser<'_>, tie: &str, target: &TestUser<'_>) {
     let path = format!("/2/users/{}/{tie}/{}", source.id, target.id);
-    assert_eq!(
-        source.delete(path).assert_status(200)["data"],
-        json!({ tie: false })
-    );
+    assert_eq!(source.delete(path).assert_status(200)["data"], json!({ tie: false }));
 }
 
 /// The ids of a list, as `reader` sees it.
@@ -64,9 +61,7 @@ fn counts(of: &TestUser<'_>) -> (i64, i64) {
 }
 
 fn requests(of: &TestUser<'_>) -> Vec<String> {
-    let listed = shared_server()
-        .run_cli(&["follow", "requests", &of.id])
-        .json();
+    let listed = shared_server().run_cli(&["follow", "requests", &of.id]).json();
     let listed = listed.as_array().unwrap();
     listed
         .iter()
@@ -125,9 +120,7 @@ fn a_protected_user_is_asked_and_answers_by_the_platform() {
     untie(&two, "following", &author);
     assert!(status(&two, &author).is_empty());
     assert_eq!(follow(&two, &author), pending);
-    server
-        .run_cli(&["user", "unprotect", &author.id])
-        .assert_success();
+    server.run_cli(&["user", "unprotect", &author.id]).assert_success();
     assert!(status(&two, &author).is_empty());
     assert_eq!(two.fetch_post(&post, "text")["text"], "Only for some");
     assert_eq!(follow(&two, &author)["following"], true);
@@ -157,9 +150,7 @@ fn who_cannot_be_followed_is_told_so() {
     shared_server()
         .run_cli(&["user", "restore", &other.id])
         .assert_success();
-    shared_server()
-        .run_cli(&["user", "delete", &other.id])
-        .assert_success();
+    shared_server().run_cli(&["user", "delete", &other.id]).assert_success();
     ask(&other.id).assert_problem(404, "resource-not-found");
     assert_eq!(counts(&me), (0, 0));
 }
@@ -188,13 +179,9 @@ fn the_path_names_oneself_and_the_body_names_a_user() {
         ] {
             me.post(&own, &bad).assert_problem(400, "invalid-request");
         }
-        me.delete(format!("{own}/x"))
-            .assert_problem(400, "invalid-request");
+        me.delete(format!("{own}/x")).assert_problem(400, "invalid-request");
         // What is not there is gone already.
-        assert_eq!(
-            me.delete(format!("{own}/1")).assert_status(200)["data"][noun],
-            false
-        );
+        assert_eq!(me.delete(format!("{own}/1")).assert_status(200)["data"][noun], false);
         me.post(&own, &json!({ "target_user_id": "1" }))
             .assert_problem(404, "resource-not-found");
     }
@@ -320,15 +307,10 @@ impl Scene {
         follow(&viewer, &author);
         let post = author.publish_text(&format!("Hello @{}", viewer.username));
         let quote = third.create_post(&json!({ "text": "Look", "quote_tweet_id": post }));
-        let quote = quote.assert_status(201)["data"]["id"]
-            .as_str()
-            .unwrap()
-            .to_owned();
+        let quote = quote.assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
         follow(&viewer, &third);
         let reposts = format!("/2/users/{}/reposts", third.id);
-        third
-            .post(&reposts, &json!({ "tweet_id": post }))
-            .assert_status(200);
+        third.post(&reposts, &json!({ "tweet_id": post })).assert_status(200);
         let repost = ids(&third, &format!("/2/users/{}/posts", third.id));
         let repost = repost[0].clone();
         assert_ne!(repost, quote);
@@ -361,9 +343,7 @@ impl Scene {
                 .is_some(),
             "lookup of several" => self.lists(&format!("/2/posts?ids={post},{}", self.quote)),
             "posts" => self.lists(&format!("/2/users/{}/posts", author.id)),
-            "posts by name" => {
-                self.lists(&format!("/2/users/by/username/{}/posts", author.username))
-            }
+            "posts by name" => self.lists(&format!("/2/users/by/username/{}/posts", author.username)),
             "profile" => {
                 let path = format!("/2/users/{}", author.id);
                 viewer.get(path).assert_status(200).get("data").is_some()
@@ -393,11 +373,7 @@ impl Scene {
                 viewer.create_post(&body).status == 201
             }
             "like" | "repost" => {
-                let noun = if surface == "like" {
-                    "likes"
-                } else {
-                    "reposts"
-                };
+                let noun = if surface == "like" { "likes" } else { "reposts" };
                 let path = format!("/2/users/{}/{noun}", viewer.id);
                 viewer.post(path, &json!({ "tweet_id": post })).status == 200
             }
@@ -618,9 +594,7 @@ fn everything_is_counted_right_and_no_row_is_forbidden() {
     follow(&other, &one);
     tie(&one, "blocking", &other);
     tie(&third, "muting", &one);
-    server
-        .run_cli(&["user", "unprotect", &other.id])
-        .assert_success();
+    server.run_cli(&["user", "unprotect", &other.id]).assert_success();
     // A follow and a block that contradict each other come from elsewhere.
     let lines = [
         json!({ "kind": "follow", "from": one.id, "to": other.id }),

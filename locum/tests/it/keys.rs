@@ -12,21 +12,15 @@ fn put_aside(server: &TestServer) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(server.data_dir()).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
-    paths
-        .filter(|path| name(path).starts_with("master.key."))
-        .collect()
+    paths.filter(|path| name(path).starts_with("master.key.")).collect()
 }
 
 fn number(value: &Value, name: &str) -> u64 {
-    value[name]
-        .as_u64()
-        .unwrap_or_else(|| panic!("no {name}: {value}"))
+    value[name].as_u64().unwrap_or_else(|| panic!("no {name}: {value}"))
 }
 
 fn calls(person: &TestUser<'_>) {
-    person
-        .send_signed(TestRequest::get("/2/users/me"))
-        .assert_status(200);
+    person.send_signed(TestRequest::get("/2/users/me")).assert_status(200);
     let bearer = TestRequest::get(format!("/2/users/{}", person.id)).bearer(&person.app.bearer);
     person.server.send(bearer).assert_status(200);
 }
@@ -96,10 +90,7 @@ fn sealing_anew_goes_on_after_a_crash() {
     let (token, secret) = {
         let person = server.new_user("kept");
         person.oauth1_token();
-        (
-            person.oauth1_token().0.to_owned(),
-            person.oauth1_token().1.to_owned(),
-        )
+        (person.oauth1_token().0.to_owned(), person.oauth1_token().1.to_owned())
     };
     let signed = |server: &TestServer| {
         let key = crate::harness::OAuth1Credentials {
@@ -121,10 +112,7 @@ fn sealing_anew_goes_on_after_a_crash() {
     server.crash_and_restart();
     signed(&server);
     assert_eq!(put_aside(&server).len(), 2);
-    let before = number(
-        &server.run_cli(&["keys", "show"]).json(),
-        "sealed_with_current",
-    );
+    let before = number(&server.run_cli(&["keys", "show"]).json(), "sealed_with_current");
     let place = server.location_args();
     let mut sealing = {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_locum"));

@@ -50,17 +50,8 @@ fn whoever_is_invited_joins_confirms_and_gets_back_in() {
     let made = browser.submit(&page, &action, &fields);
     assert_eq!(made.status, 303, "{}", made.text());
     // It works once.
-    assert!(
-        !Browser::new(&server)
-            .get(path)
-            .text()
-            .contains("name=\"password\"")
-    );
-    let again = [
-        ("username", "second"),
-        ("email", "b@mail.example"),
-        ("password", NEW),
-    ];
+    assert!(!Browser::new(&server).get(path).text().contains("name=\"password\""));
+    let again = [("username", "second"), ("email", "b@mail.example"), ("password", NEW)];
     let again = Browser::new(&server).submit(&page, &action, &again);
     assert!(matches!(again.status, 400 | 403), "{}", again.status);
 
@@ -68,48 +59,25 @@ fn whoever_is_invited_joins_confirms_and_gets_back_in() {
     gets_back_in(&server, &office, name, address);
     let logged = server.stderr();
     assert!(logged.contains("a letter was not sent"), "{logged}");
-    assert!(
-        !logged.contains("hush-hush") && !logged.contains(&token),
-        "{logged}"
-    );
+    assert!(!logged.contains("hush-hush") && !logged.contains(&token), "{logged}");
 }
 
 /// Programs see the address once it is confirmed.
-fn confirms(
-    server: &TestServer,
-    office: &MailServer,
-    browser: &mut Browser<'_>,
-    name: &str,
-    address: &str,
-) {
-    let app = [
-        "app",
-        "create",
-        "Reader",
-        "--owner",
-        name,
-        "--request-email",
-    ];
+fn confirms(server: &TestServer, office: &MailServer, browser: &mut Browser<'_>, name: &str, address: &str) {
+    let app = ["app", "create", "Reader", "--owner", name, "--request-email"];
     server.run_cli(&app).assert_success();
     let mint = ["token", "mint", "--app", "Reader", "--user", name];
     let token = server.run_cli(&mint).json()["token"].clone();
     let seen = || {
         let ask = TestRequest::get("/2/users/me?user.fields=confirmed_email");
-        server
-            .send(ask.bearer(token.as_str().unwrap()))
-            .assert_status(200)["data"]["confirmed_email"]
-            .clone()
+        server.send(ask.bearer(token.as_str().unwrap())).assert_status(200)["data"]["confirmed_email"].clone()
     };
     assert!(seen().is_null());
     let letter = office.wait_for_email(address, "confirm that this address");
     let (path, token) = link(server, &letter.text);
     let page = browser.get(path);
     let done = browser.submit(&page, "/account/confirm", &[("token", &token)]);
-    assert!(
-        done.text().contains("Email address confirmed"),
-        "{}",
-        done.text()
-    );
+    assert!(done.text().contains("Email address confirmed"), "{}", done.text());
     assert_eq!(seen(), address);
 }
 
@@ -133,15 +101,7 @@ fn a_password_that_the_mail_server_refuses_is_told_and_not_shown() {
     let office = MailServer::open("hush-hush");
     let server = network(&office, "wrong-secret", &["--set", "auth.pkce_plain=warn"]);
     let address = format!("a{}@mail.example", unique_number());
-    let made = [
-        "user",
-        "create",
-        "ada",
-        "--email",
-        &address,
-        "--password",
-        NEW,
-    ];
+    let made = ["user", "create", "ada", "--email", &address, "--password", NEW];
     server.run_cli(&made).assert_success();
     let mut browser = Browser::new(&server);
     let page = browser.get("/forgotten-password");

@@ -17,9 +17,7 @@ fn ids(page: &Value) -> Vec<&str> {
 #[track_caller]
 fn likes(who: &TestUser<'_>, post: &str) {
     let path = format!("/2/users/{}/likes", who.id);
-    let made = who
-        .post(path, &json!({ "tweet_id": post }))
-        .assert_status(200);
+    let made = who.post(path, &json!({ "tweet_id": post })).assert_status(200);
     assert_eq!(made, json!({ "data": { "liked": true } }));
 }
 
@@ -58,9 +56,7 @@ fn a_like_counts_and_is_listed_for_those_it_concerns() {
     assert_eq!(nobody["errors"][0]["title"], "Not Found Error");
 
     let likers = format!("/2/posts/{first}/liking_users");
-    let page = author
-        .get(format!("{likers}?max_results=1"))
-        .assert_status(200);
+    let page = author.get(format!("{likers}?max_results=1")).assert_status(200);
     assert_eq!(ids(&page), [&author.id]);
     let token = page["meta"]["next_token"].as_str().unwrap();
     let page = author.get(format!("{likers}?max_results=1&pagination_token={token}"));
@@ -82,9 +78,7 @@ fn a_like_counts_and_is_listed_for_those_it_concerns() {
     }
     counts(&other, &first, &fan, [1, 1]);
     assert_eq!(ids(&author.get(&likers).assert_status(200)), [&author.id]);
-    author
-        .delete(format!("/2/posts/{second}"))
-        .assert_status(200);
+    author.delete(format!("/2/posts/{second}")).assert_status(200);
     assert!(ids(&fan.get(&liked).assert_status(200)).is_empty());
     counts(&other, &first, &fan, [1, 0]);
 }
@@ -112,8 +106,7 @@ fn what_may_not_be_liked_is_refused_and_leaves_nothing() {
         json!({ "post_id": "5", "tweet_id": "5" }),
         json!([]),
     ] {
-        fan.post(&path, &body)
-            .assert_problem(400, "invalid-request");
+        fan.post(&path, &body).assert_problem(400, "invalid-request");
     }
     let theirs = format!("/2/users/{}/likes", author.id);
     let sentence = format!(
@@ -122,18 +115,15 @@ fn what_may_not_be_liked_is_refused_and_leaves_nothing() {
     );
     fan.post(&theirs, &json!({ "tweet_id": secret }))
         .assert_error(400, &sentence);
-    fan.delete(format!("{theirs}/{secret}"))
-        .assert_error(400, &sentence);
-    fan.delete(format!("{path}/x"))
-        .assert_problem(400, "invalid-request");
+    fan.delete(format!("{theirs}/{secret}")).assert_error(400, &sentence);
+    fan.delete(format!("{path}/x")).assert_problem(400, "invalid-request");
     counts(&fan, &secret, &fan, [1, 1]);
     let token = fan.new_token(&["--scopes", "tweet.read users.read like.read"]);
     let body = json!({ "tweet_id": secret });
     let refused = shared_server().send(TestRequest::post(&path).json(&body).bearer(&token));
     assert_eq!(refused.status, 403, "{}", refused.text());
     // A signature does as well as a token.
-    fan.send_signed(TestRequest::post(&path).json(&body))
-        .assert_status(200);
+    fan.send_signed(TestRequest::post(&path).json(&body)).assert_status(200);
 }
 
 #[test]
@@ -142,9 +132,7 @@ fn a_like_of_a_repost_is_one_of_its_original_and_an_old_version_is_not_liked() {
     let writer = shared_server().new_user_with("writer", &["--subscription-type", "Premium"]);
     let id = author.publish_text("Mine");
     let path = format!("/2/users/{}/retweets", fan.id);
-    let made = fan
-        .post(path, &json!({ "tweet_id": id }))
-        .assert_status(200);
+    let made = fan.post(path, &json!({ "tweet_id": id })).assert_status(200);
     let repost = made["data"]["id"].as_str().unwrap();
     likes(&fan, repost);
     counts(&author, &id, &fan, [1, 1]);

@@ -43,9 +43,7 @@ fn exactly_the_calls_of_the_table_are_served() {
         );
         assert_eq!(body["errors"][0]["code"], 88);
     }
-    person
-        .get(format!("/2/users/{}", person.id))
-        .assert_status(200);
+    person.get(format!("/2/users/{}", person.id)).assert_status(200);
     let other = server().new_user("counter");
     assert_eq!(
         figures(&other.get("/2/users/me")).1,

@@ -19,9 +19,7 @@ fn list_of(owner: &TestUser<'_>, name: &str, private: bool) -> String {
 #[track_caller]
 fn add(owner: &TestUser<'_>, list: &str, user: &TestUser<'_>) {
     let path = format!("/2/lists/{list}/members");
-    let added = owner
-        .post(path, &json!({ "user_id": user.id }))
-        .assert_status(200);
+    let added = owner.post(path, &json!({ "user_id": user.id })).assert_status(200);
     assert_eq!(added, json!({ "data": { "is_member": true } }));
 }
 
@@ -42,9 +40,7 @@ fn pin(person: &TestUser<'_>, list: &str) -> TestResponse {
 
 fn texts(body: &Value, name: &str) -> Vec<String> {
     let data = body["data"].as_array().cloned().unwrap_or_default();
-    data.iter()
-        .map(|one| one[name].as_str().unwrap().to_owned())
-        .collect()
+    data.iter().map(|one| one[name].as_str().unwrap().to_owned()).collect()
 }
 
 /// The ids on a page.
@@ -70,12 +66,8 @@ fn walk(person: &TestUser<'_>, path: &str, name: &str) -> Vec<String> {
 
 #[track_caller]
 fn listed(person: &TestUser<'_>) -> i64 {
-    let me = person
-        .get("/2/users/me?user.fields=public_metrics")
-        .assert_status(200);
-    me["data"]["public_metrics"]["listed_count"]
-        .as_i64()
-        .unwrap()
+    let me = person.get("/2/users/me?user.fields=public_metrics").assert_status(200);
+    me["data"]["public_metrics"]["listed_count"].as_i64().unwrap()
 }
 
 #[track_caller]
@@ -88,12 +80,7 @@ fn is_missing(answer: &TestResponse, id: &str) {
         format!("Could not find list with id: [{id}]."),
         "{body}"
     );
-    assert!(
-        error["type"]
-            .as_str()
-            .unwrap()
-            .ends_with("/resource-not-found")
-    );
+    assert!(error["type"].as_str().unwrap().ends_with("/resource-not-found"));
     assert_eq!(error["resource_type"], "list");
 }
 
@@ -103,10 +90,7 @@ fn a_list_is_made_read_changed_and_deleted() {
     let new = json!({ "name": "Cats & <dogs>", "description": "All of them", "private": false });
     let made = owner.post("/2/lists", &new).assert_status(201);
     let id = made["data"]["id"].as_str().unwrap().to_owned();
-    assert_eq!(
-        made,
-        json!({ "data": { "id": id, "name": "Cats & <dogs>" } })
-    );
+    assert_eq!(made, json!({ "data": { "id": id, "name": "Cats & <dogs>" } }));
     assert_eq!(owner.get(format!("/2/lists/{id}")).assert_status(200), made);
     add(&owner, &id, &member);
     let fields = "created_at,description,follower_count,id,member_count,name,owner_id,private";
@@ -115,10 +99,7 @@ fn a_list_is_made_read_changed_and_deleted() {
     let data = &seen["data"];
     assert_eq!(data["owner_id"], owner.id);
     assert_eq!(data["description"], "All of them");
-    assert_eq!(
-        (&data["member_count"], &data["follower_count"]),
-        (&json!(1), &json!(0))
-    );
+    assert_eq!((&data["member_count"], &data["follower_count"]), (&json!(1), &json!(0)));
     assert_eq!(data["private"], false);
     assert!(data["created_at"].as_str().unwrap().ends_with('Z'));
     assert_eq!(seen["includes"]["users"][0]["username"], owner.username);
@@ -146,9 +127,7 @@ fn a_list_is_made_read_changed_and_deleted() {
     is_missing(&owner.get(format!("/2/lists/{id}/posts")), &id);
     assert_eq!(listed(&member), 0);
     for path in ["followed_lists", "pinned_lists", "list_memberships"] {
-        let body = member
-            .get(format!("/2/users/{}/{path}", member.id))
-            .assert_status(200);
+        let body = member.get(format!("/2/users/{}/{path}", member.id)).assert_status(200);
         assert_eq!(body, json!({ "meta": { "result_count": 0 } }), "{path}");
     }
     assert!(ids(&owner, format!("/2/users/{}/owned_lists", owner.id)).is_empty());
@@ -161,17 +140,14 @@ fn a_list_is_made_read_changed_and_deleted() {
 #[test]
 fn members_and_followers_are_listed_and_counted() {
     let server = TestServer::start(&["--world", "empty"]);
-    let [owner, one, two, three] =
-        ["owner", "one", "two", "three"].map(|name| server.new_user(name));
+    let [owner, one, two, three] = ["owner", "one", "two", "three"].map(|name| server.new_user(name));
     let id = list_of(&owner, "People", false);
     for member in [&one, &two, &three] {
         add(&owner, &id, member);
     }
     add(&owner, &id, &one);
     let count = |name: &str| {
-        let body = one
-            .get(format!("/2/lists/{id}?list.fields={name}"))
-            .assert_status(200);
+        let body = one.get(format!("/2/lists/{id}?list.fields={name}")).assert_status(200);
         body["data"][name].as_i64().unwrap()
     };
     assert_eq!((count("member_count"), listed(&one)), (3, 1));
@@ -182,14 +158,10 @@ fn members_and_followers_are_listed_and_counted() {
     // Who comes in between does not disturb the walk.
     add(&owner, &id, &owner);
     let next = first["meta"]["next_token"].as_str().unwrap();
-    let second = one
-        .get(format!("{path}&pagination_token={next}"))
-        .assert_status(200);
+    let second = one.get(format!("{path}&pagination_token={next}")).assert_status(200);
     assert_eq!(texts(&second, "id"), [one.id.as_str()]);
     let back = second["meta"]["previous_token"].as_str().unwrap();
-    let back = one
-        .get(format!("{path}&pagination_token={back}"))
-        .assert_status(200);
+    let back = one.get(format!("{path}&pagination_token={back}")).assert_status(200);
     assert_eq!(texts(&back, "id"), [three.id.as_str(), &two.id]);
     // A token serves the walk that gave it.
     let other = list_of(&owner, "Others", false);
@@ -204,10 +176,7 @@ fn members_and_followers_are_listed_and_counted() {
     let paged = format!("{memberships}?max_results=1");
     assert_eq!(walk(&two, &paged, "id"), [other.as_str(), &id]);
     let removed = owner.delete(format!("/2/lists/{id}/members/{}", one.id));
-    assert_eq!(
-        removed.assert_status(200),
-        json!({ "data": { "is_member": false } })
-    );
+    assert_eq!(removed.assert_status(200), json!({ "data": { "is_member": false } }));
     owner
         .delete(format!("/2/lists/{id}/members/{}", one.id))
         .assert_status(200);
@@ -249,11 +218,7 @@ fn a_private_list_is_there_for_its_owner_only() {
         let app = TestRequest::get(path.as_str()).bearer(&owner.app.bearer);
         is_missing(&shared_server().send(app), &id);
         assert!(
-            owner
-                .get(path.as_str())
-                .assert_status(200)
-                .get("errors")
-                .is_none(),
+            owner.get(path.as_str()).assert_status(200).get("errors").is_none(),
             "{path}"
         );
     }
@@ -372,9 +337,7 @@ fn what_is_not_right_about_a_list_is_refused_whole() {
         json!(["n"]),
     ];
     for body in &wrong {
-        owner
-            .post("/2/lists", body)
-            .assert_problem(400, "invalid-request");
+        owner.post("/2/lists", body).assert_problem(400, "invalid-request");
     }
     let theirs = format!("/2/users/{}/owned_lists", owner.id);
     let id = ids(&owner, theirs.as_str());
@@ -383,11 +346,7 @@ fn what_is_not_right_about_a_list_is_refused_whole() {
     for body in wrong.iter().skip(1).chain([&json!({})]) {
         put(&owner, list, body).assert_problem(400, "invalid-request");
     }
-    for body in [
-        json!({}),
-        json!({ "user_id": "x" }),
-        json!({ "user_id": 1 }),
-    ] {
+    for body in [json!({}), json!({ "user_id": "x" }), json!({ "user_id": 1 })] {
         owner
             .post(format!("/2/lists/{list}/members"), &body)
             .assert_problem(400, "invalid-request");
@@ -401,10 +360,7 @@ fn what_is_not_right_about_a_list_is_refused_whole() {
     owner
         .get(format!("/2/lists/{list}/members?max_results=101"))
         .assert_problem(400, "invalid-request");
-    is_missing(
-        &owner.get("/2/lists/9223372036854775807"),
-        "9223372036854775807",
-    );
+    is_missing(&owner.get("/2/lists/9223372036854775807"), "9223372036854775807");
 }
 
 #[test]
@@ -427,10 +383,7 @@ fn one_follows_and_pins_for_oneself_only() {
         assert_eq!(absent.assert_status(200)["data"][key], false);
     }
     let unknown = owner.get("/2/users/17/owned_lists").assert_status(200);
-    assert_eq!(
-        unknown["errors"][0]["detail"],
-        "Could not find user with id: [17]."
-    );
+    assert_eq!(unknown["errors"][0]["detail"], "Could not find user with id: [17].");
 }
 
 #[test]
@@ -446,9 +399,7 @@ fn at_most_five_lists_are_pinned() {
     pin(&reader, &lists[0]).assert_status(200);
     pin(&reader, &lists[5]).assert_problem(403, "about:blank");
     let path = format!("/2/users/{}/pinned_lists", reader.id);
-    let unpinned = reader
-        .delete(format!("{path}/{}", lists[1]))
-        .assert_status(200);
+    let unpinned = reader.delete(format!("{path}/{}", lists[1])).assert_status(200);
     assert_eq!(unpinned, json!({ "data": { "pinned": false } }));
     pin(&reader, &lists[5]).assert_status(200);
     let body = reader
@@ -484,10 +435,7 @@ fn a_list_shows_what_its_members_post() {
     shy.publish_text("Among friends");
     owner.import_follows(&[&shy]);
     assert_eq!(said(&reader), ["Gone soon", "Answer", "Before"]);
-    assert_eq!(
-        said(&owner),
-        ["Among friends", "Gone soon", "Answer", "Before"]
-    );
+    assert_eq!(said(&owner), ["Among friends", "Gone soon", "Answer", "Before"]);
     one.delete(format!("/2/posts/{gone}")).assert_status(200);
     // Muting is no reason to leave out what one has on a list; being blocked is.
     shared_server()
@@ -507,13 +455,9 @@ fn a_list_shows_what_its_members_post() {
     assert!(said(&reader).is_empty());
     add(&owner, &id, &one);
     assert_eq!(said(&reader), ["Before"]);
-    shared_server()
-        .run_cli(&["user", "suspend", &one.id])
-        .assert_success();
+    shared_server().run_cli(&["user", "suspend", &one.id]).assert_success();
     assert!(said(&reader).is_empty());
-    shared_server()
-        .run_cli(&["user", "restore", &one.id])
-        .assert_success();
+    shared_server().run_cli(&["user", "restore", &one.id]).assert_success();
     assert_eq!(said(&reader), ["Before"]);
 }
 

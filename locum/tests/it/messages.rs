@@ -2,9 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{
-    TestRequest, TestResponse, TestServer, TestUser, percent_encode, shared_server,
-};
+use crate::harness::{TestRequest, TestResponse, TestServer, TestUser, percent_encode, shared_server};
 use crate::media::{at_once, path_of, samples};
 
 fn person(name: &str) -> TestUser<'static> {
@@ -43,9 +41,7 @@ fn listed(viewer: &TestUser<'_>, path: &str) -> Vec<String> {
     let body = viewer.get(path).assert_status(200);
     let data = body["data"].as_array().cloned().unwrap_or_default();
     assert_eq!(body["meta"]["result_count"], data.len(), "{body}");
-    let ids = data
-        .iter()
-        .map(|one| one["id"].as_str().unwrap().to_owned());
+    let ids = data.iter().map(|one| one["id"].as_str().unwrap().to_owned());
     ids.collect()
 }
 
@@ -57,9 +53,7 @@ fn pair(one: &TestUser<'_>, other: &TestUser<'_>) -> String {
 
 #[track_caller]
 fn message(args: &[&str]) -> Value {
-    shared_server()
-        .run_cli(&[&["message"], args].concat())
-        .json()
+    shared_server().run_cli(&[&["message"], args].concat()).json()
 }
 
 #[track_caller]
@@ -115,10 +109,7 @@ fn two_write_to_each_other_and_see_the_same() {
     ));
     let whole = whole.assert_status(200);
     let data = &whole["data"];
-    let escaped = text
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;");
+    let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     assert_eq!(data["text"], escaped);
     assert_eq!(data["sender_id"], ada.id);
     assert_eq!(data["dm_conversation_id"], conversation);
@@ -155,12 +146,8 @@ fn nobody_else_learns_that_there_is_a_conversation() {
         assert!(real_answer.json().get("data").is_none());
     };
     for id in [&event, &said] {
-        same(id, unknown, &|id| {
-            TestRequest::get(format!("/2/dm_events/{id}"))
-        });
-        same(id, unknown, &|id| {
-            TestRequest::delete(format!("/2/dm_events/{id}"))
-        });
+        same(id, unknown, &|id| TestRequest::get(format!("/2/dm_events/{id}")));
+        same(id, unknown, &|id| TestRequest::delete(format!("/2/dm_events/{id}")));
     }
     for (real, false_) in [(&two, nobody.as_str()), (&group, unknown)] {
         same(real, false_, &|name| {
@@ -187,9 +174,7 @@ fn nobody_else_learns_that_there_is_a_conversation() {
         turned.assert_status(200)["errors"][0]["resource_type"],
         "dm_conversation"
     );
-    let stranger = eve
-        .get("/2/dm_conversations/with/1/dm_events")
-        .assert_status(200);
+    let stranger = eve.get("/2/dm_conversations/with/1/dm_events").assert_status(200);
     assert_eq!(stranger["errors"][0]["resource_type"], "user");
     for app_only in [ALL, &format!("/2/dm_events/{event}")] {
         shared_server()
@@ -208,10 +193,7 @@ fn nobody_else_learns_that_there_is_a_conversation() {
 fn a_group_is_begun_joined_and_left() {
     let [ada, bob, cid, dan] = people(["ada", "bob", "cid", "dan"]);
     let (group, first) = begin(&ada, &[&bob, &cid], "Hello all");
-    assert!(
-        (15..=19).contains(&group.len()) && !group.contains('-'),
-        "{group}"
-    );
+    assert!((15..=19).contains(&group.len()) && !group.contains('-'), "{group}");
     let list = format!("/2/dm_conversations/{group}/dm_events");
     let seen = |viewer: &TestUser<'_>| viewer.get(&list).assert_status(200)["data"].clone();
     let events = seen(&bob);
@@ -224,22 +206,11 @@ fn a_group_is_begun_joined_and_left() {
     inside.sort_by_key(|id| (*id != ada.id, id.parse::<i64>().unwrap()));
     assert_eq!(events[1]["participant_ids"], json!(inside));
     refused(&["join", &group, &dan.id, "--by", &dan.id], "no dm_");
-    assert_eq!(
-        message(&["join", &group, &dan.id, "--by", &bob.id])["changed"],
-        true
-    );
-    assert_eq!(
-        message(&["join", &group, &dan.id, "--by", &bob.id])["changed"],
-        false
-    );
-    let joined = dan.get(format!(
-        "{list}?dm_event.fields=sender_id&expansions=participant_ids"
-    ));
+    assert_eq!(message(&["join", &group, &dan.id, "--by", &bob.id])["changed"], true);
+    assert_eq!(message(&["join", &group, &dan.id, "--by", &bob.id])["changed"], false);
+    let joined = dan.get(format!("{list}?dm_event.fields=sender_id&expansions=participant_ids"));
     let joined = joined.assert_status(200);
-    assert_eq!(
-        joined["meta"]["result_count"], 1,
-        "nothing from before: {joined}"
-    );
+    assert_eq!(joined["meta"]["result_count"], 1, "nothing from before: {joined}");
     assert_eq!(joined["data"][0]["participant_ids"], json!([dan.id]));
     assert_eq!(joined["data"][0]["sender_id"], bob.id);
     assert_eq!(joined["includes"]["users"][0]["id"], dan.id);
@@ -280,15 +251,13 @@ fn who_may_write_to_whom_is_what_their_profile_says() {
         let path = format!("/2/users/{}?user.fields=receives_your_dm", of.id);
         by.get(path).assert_status(200)["data"]["receives_your_dm"].clone()
     };
-    let attempt =
-        |from: &TestUser<'_>, at: &TestUser<'_>| from.post(to(at), &json!({ "text": "Hi" }));
+    let attempt = |from: &TestUser<'_>, at: &TestUser<'_>| from.post(to(at), &json!({ "text": "Hi" }));
     let closed = |from: &TestUser<'_>, at: &TestUser<'_>| {
         let answer = attempt(from, at);
         answer.assert_error(403, "You cannot send messages to this user.");
         answer.assert_legacy_code(403, 349);
     };
-    let act =
-        |who: &TestUser<'_>, path: String| who.send(TestRequest::post(path)).assert_status(200);
+    let act = |who: &TestUser<'_>, path: String| who.send(TestRequest::post(path)).assert_status(200);
     closed(&me, &me);
     act(&other, format!("/2/users/{}/dm/block", me.id));
     assert_eq!(takes(&other, &me), false);
@@ -305,8 +274,7 @@ fn who_may_write_to_whom_is_what_their_profile_says() {
     message(&["open", &other.id]);
     let block = |who: &TestUser<'_>, whom: &TestUser<'_>| {
         let path = format!("/2/users/{}/blocking", who.id);
-        who.post(path, &json!({ "target_user_id": whom.id }))
-            .assert_status(200);
+        who.post(path, &json!({ "target_user_id": whom.id })).assert_status(200);
     };
     block(&other, &me);
     assert_eq!(takes(&other, &me), false);
@@ -328,11 +296,8 @@ fn who_may_write_to_whom_is_what_their_profile_says() {
         .run_cli(&["user", "suspend", &fourth.id])
         .assert_success();
     attempt(&me, &fourth).assert_legacy_code(403, 63);
-    me.post(
-        "/2/dm_conversations/with/1/messages",
-        &json!({ "text": "x" }),
-    )
-    .assert_problem(404, "resource-not-found");
+    me.post("/2/dm_conversations/with/1/messages", &json!({ "text": "x" }))
+        .assert_problem(404, "resource-not-found");
 }
 
 #[test]
@@ -345,15 +310,13 @@ fn what_one_removes_the_others_keep() {
         ada.delete(&target).assert_status(200),
         json!({ "data": { "deleted": true } })
     );
-    ada.delete(&target)
-        .assert_problem(404, "resource-not-found");
+    ada.delete(&target).assert_problem(404, "resource-not-found");
     assert!(ada.get(&target).assert_status(200).get("data").is_none());
     assert_eq!(listed(&ada, ALL), std::slice::from_ref(&second));
     assert_eq!(bob.get(&target).assert_status(200)["data"]["text"], "One");
     assert_eq!(listed(&bob, ALL), [second, first]);
     bob.delete(&target).assert_status(200);
-    bob.delete(&target)
-        .assert_problem(404, "resource-not-found");
+    bob.delete(&target).assert_problem(404, "resource-not-found");
 }
 
 #[test]
@@ -362,24 +325,16 @@ fn pages_go_both_ways_and_kinds_are_told_apart() {
     let (group, mut first) = begin(&ada, &[&bob, &cid], "0");
     let mut wanted = vec![first];
     for number in 1..7 {
-        let path = if number % 2 == 0 {
-            in_(&group)
-        } else {
-            to(&bob)
-        };
+        let path = if number % 2 == 0 { in_(&group) } else { to(&bob) };
         first = write(&ada, &path, &number.to_string()).1;
         wanted.insert(0, first);
     }
     let kinds = "event_types=MessageCreate";
     assert_eq!(listed(&bob, &format!("{ALL}?{kinds}")), wanted);
-    let page = |more: &str| {
-        bob.get(format!("{ALL}?{kinds}&max_results=3{more}"))
-            .assert_status(200)
-    };
+    let page = |more: &str| bob.get(format!("{ALL}?{kinds}&max_results=3{more}")).assert_status(200);
     let ids = |body: &Value| -> Vec<String> {
         let data = body["data"].as_array().unwrap().iter();
-        data.map(|one| one["id"].as_str().unwrap().to_owned())
-            .collect()
+        data.map(|one| one["id"].as_str().unwrap().to_owned()).collect()
     };
     let token = |body: &Value, name: &str| body["meta"][name].as_str().map(str::to_owned);
     let mut body = page("");
@@ -414,16 +369,11 @@ fn a_media_goes_to_the_readers_of_its_message_only() {
     let [ada, bob, eve] = people(["ada", "bob", "eve"]);
     let file = samples::png(40, 30);
     let made = at_once(&ada, "dm_image", &file).assert_status(200)["data"].clone();
-    let (id, key) = (
-        made["id"].as_str().unwrap(),
-        made["media_key"].as_str().unwrap(),
-    );
+    let (id, key) = (made["id"].as_str().unwrap(), made["media_key"].as_str().unwrap());
     let attached = json!({ "attachments": [{ "media_id": id }] });
     bob.post(to(&ada), &attached)
         .assert_error(400, "Your media IDs are invalid.");
-    let own = ada
-        .get(format!("/2/media/{key}?media.fields=url"))
-        .assert_status(200);
+    let own = ada.get(format!("/2/media/{key}?media.fields=url")).assert_status(200);
     let public = path_of(&own["data"]["url"]);
     let (_, event) = sent(&ada.post(to(&bob), &attached));
     let shown = bob.get(format!(
@@ -446,16 +396,13 @@ fn a_media_goes_to_the_readers_of_its_message_only() {
         assert_eq!(answer.header("cache-control"), "private, max-age=3600");
     }
     eve.get(&*path).assert_problem(404, "resource-not-found");
-    shared_server()
-        .send(TestRequest::get(&*path))
-        .assert_status(401);
+    shared_server().send(TestRequest::get(&*path)).assert_status(401);
     assert_eq!(shared_server().send(TestRequest::get(&*public)).status, 404);
     let hidden = eve.get(format!("/2/media/{key}")).assert_status(200);
     assert!(hidden.get("data").is_none(), "{hidden}");
     bob.get(format!("/2/dm_conversations/media/{event}/1/x.png"))
         .assert_problem(404, "resource-not-found");
-    ada.delete(format!("/2/dm_events/{event}"))
-        .assert_status(200);
+    ada.delete(format!("/2/dm_events/{event}")).assert_status(200);
     ada.get(&*path).assert_problem(404, "resource-not-found");
     assert_eq!(bob.get(&*path).status, 200, "the other keeps it");
     // Once it is posted as well, it is everyone's.
@@ -473,10 +420,7 @@ fn a_message_that_cannot_be_sent_leaves_nothing() {
     let kept = bob.get(format!("/2/dm_events/{event}")).assert_status(200);
     assert_eq!(kept["data"]["text"], long);
     let over = ada.post(to(&bob), &json!({ "text": format!("{long}x") }));
-    over.assert_error(
-        403,
-        "The text of your direct message is over the max character limit.",
-    );
+    over.assert_error(403, "The text of your direct message is over the max character limit.");
     over.assert_legacy_code(403, 354);
     let two_media = json!({ "attachments": [{ "media_id": "1" }, { "media_id": "2" }] });
     for body in [
@@ -526,10 +470,7 @@ fn a_message_that_cannot_be_sent_leaves_nothing() {
         format!("{ALL}?event_types="),
         format!("{ALL}?dm_event.fields=x"),
         format!("{ALL}?expansions=author_id"),
-        format!(
-            "{ALL}?pagination_token={}",
-            percent_encode("0123456789abcdef")
-        ),
+        format!("{ALL}?pagination_token={}", percent_encode("0123456789abcdef")),
         format!("{ALL}?unknown=1"),
         "/2/dm_conversations/12/dm_events".to_owned(),
         "/2/dm_conversations/a-b/dm_events".to_owned(),
@@ -553,18 +494,13 @@ fn a_group_is_full_with_fifty() {
         })
         .collect();
     server.import_lines(&lines).assert_success();
-    let ids: Vec<String> = (0..50)
-        .map(|number| (9_000_000 + number).to_string())
-        .collect();
+    let ids: Vec<String> = (0..50).map(|number| (9_000_000 + number).to_string()).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     let made = ada.post("/2/dm_conversations", &group_of(&ids[..49], "All"));
     let (group, _) = sent(&made);
     refused(&["join", &group, ids[49], "--by", &ada.id], "at most 50");
     message(&["leave", &group, ids[0]]);
-    assert_eq!(
-        message(&["join", &group, ids[49], "--by", &ada.id])["changed"],
-        true
-    );
+    assert_eq!(message(&["join", &group, ids[49], "--by", &ada.id])["changed"], true);
     server.run_cli(&["fsck"]).assert_success();
 }
 
@@ -616,20 +552,13 @@ fn what_is_older_than_thirty_days_is_not_in_the_list_of_all() {
          UPDATE dm_inbox SET event_id = {earlier} WHERE event_id = {id};"
     ));
     server.restart();
-    let get = |path: String| {
-        server
-            .send(TestRequest::get(path).bearer(&token))
-            .assert_status(200)
-    };
+    let get = |path: String| server.send(TestRequest::get(path).bearer(&token)).assert_status(200);
     let all = get(ALL.to_owned());
     assert_eq!(all["meta"]["result_count"], 1);
     assert_eq!(all["data"][0]["id"], recent);
     let one = get(format!("/2/dm_conversations/{conversation}/dm_events"));
     assert_eq!(one["meta"]["result_count"], 2);
     assert_eq!(one["data"][1]["id"], earlier.to_string());
-    assert_eq!(
-        get(format!("/2/dm_events/{earlier}"))["data"]["text"],
-        "Old canary"
-    );
+    assert_eq!(get(format!("/2/dm_events/{earlier}"))["data"]["text"], "Old canary");
     assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
 }

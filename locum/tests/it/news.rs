@@ -14,9 +14,7 @@ fn word(start: &str) -> String {
 }
 
 fn refresh() {
-    shared_server()
-        .run_cli(&["news", "refresh"])
-        .assert_success();
+    shared_server().run_cli(&["news", "refresh"]).assert_success();
 }
 
 const FIELDS: &str = "news.fields=category,cluster_posts_results,contexts,disclaimer,hook,id,\
@@ -72,10 +70,7 @@ fn a_story_is_made_from_what_several_write_about() {
     assert_eq!(story["category"], "News");
     assert_eq!(story["contexts"]["topics"], json!([tag.to_lowercase()]));
     assert_eq!(story["contexts"]["finance"]["tickers"], json!(["RAIN"]));
-    assert_eq!(
-        story["contexts"]["entities"]["people"],
-        json!([two.username])
-    );
+    assert_eq!(story["contexts"]["entities"]["people"], json!([two.username]));
     assert!(story["contexts"].get("sports").is_none());
     let keywords = story["keywords"].as_array().unwrap();
     assert!(keywords.contains(&json!("river")) && keywords.contains(&json!("bridge")));
@@ -87,10 +82,7 @@ fn a_story_is_made_from_what_several_write_about() {
     );
     assert!(said.contains("The river has left its bed near the old bridge."));
     assert!(said.contains("under water"));
-    assert!(
-        !said.contains("Secret") && !said.contains("https"),
-        "{said}"
-    );
+    assert!(!said.contains("Secret") && !said.contains("https"), "{said}");
     assert!(story["disclaimer"].as_str().unwrap().contains("posts"));
     // The same story in the older words.
     let id = story["id"].as_str().unwrap();
@@ -102,10 +94,7 @@ fn a_story_is_made_from_what_several_write_about() {
     assert_eq!(older["data"]["rest_id"], id);
     assert_eq!(older["data"]["last_updated_at_ms"], story["updated_at"]);
     let signed = reader.send_signed(TestRequest::get(format!("/2/news/{id}")));
-    assert_eq!(
-        signed.assert_status(200)["data"].as_object().unwrap().len(),
-        2
-    );
+    assert_eq!(signed.assert_status(200)["data"].as_object().unwrap().len(), 2);
     // Nothing changes while nothing is written; a new voice takes part.
     refresh();
     assert_eq!(search(&reader, &tag, "")["data"][0], story);
@@ -115,22 +104,12 @@ fn a_story_is_made_from_what_several_write_about() {
     let page = search(&reader, &tag, "");
     assert_eq!(ids(&page), [id], "still one story");
     let cluster = page["data"][0]["cluster_posts_results"].clone();
-    assert!(
-        cluster
-            .as_array()
-            .unwrap()
-            .contains(&json!({ "post_id": fourth }))
-    );
+    assert!(cluster.as_array().unwrap().contains(&json!({ "post_id": fourth })));
     // What nobody may see any more is gone at once, and with too few posts the story is.
     three.delete(format!("/2/posts/{third}")).assert_status(200);
     let said = search(&reader, &tag, "")["data"][0].to_string();
-    assert!(
-        !said.contains("under water") && !said.contains(&third),
-        "{said}"
-    );
-    shared_server()
-        .run_cli(&["user", "suspend", &four.id])
-        .assert_success();
+    assert!(!said.contains("under water") && !said.contains(&third), "{said}");
+    shared_server().run_cli(&["user", "suspend", &four.id]).assert_success();
     assert_eq!(ids(&search(&reader, &tag, "")), [""; 0]);
     let gone = reader.get(format!("/2/news/{id}")).assert_status(200);
     assert_eq!(
@@ -160,9 +139,7 @@ fn operators_write_publish_and_delete_stories() {
         "--post",
         &post,
     ];
-    let draft = shared_server()
-        .run_cli(&[&create[..], &["--draft"]].concat())
-        .json();
+    let draft = shared_server().run_cli(&[&create[..], &["--draft"]].concat()).json();
     let id = draft["id"].as_str().unwrap();
     assert_eq!(draft["state"], "draft");
     assert!(
@@ -175,9 +152,7 @@ fn operators_write_publish_and_delete_stories() {
     assert_eq!(ids(&search(&reader, &word, "")), [""; 0]);
     let published = shared_server().run_cli(&["news", "publish", id]).json();
     assert_eq!(published["state"], "published");
-    shared_server()
-        .run_cli(&["news", "publish", id])
-        .assert_exit_code(1);
+    shared_server().run_cli(&["news", "publish", id]).assert_exit_code(1);
     let page = search(&reader, &format!("comet {word} SCIENCE"), "");
     assert_eq!(ids(&page), [id]);
     let story = &page["data"][0];
@@ -194,9 +169,7 @@ fn operators_write_publish_and_delete_stories() {
     let later = later["id"].as_str().unwrap();
     assert_eq!(ids(&search(&reader, &word, "")), [later, id]);
     assert_eq!(ids(&search(&reader, &word, "&max_results=1")), [later]);
-    shared_server()
-        .run_cli(&["news", "delete", id])
-        .assert_success();
+    shared_server().run_cli(&["news", "delete", id]).assert_success();
     assert_eq!(ids(&search(&reader, &word, "")), [later]);
     assert!(
         reader
@@ -205,9 +178,7 @@ fn operators_write_publish_and_delete_stories() {
             .get("data")
             .is_none()
     );
-    shared_server()
-        .run_cli(&["news", "delete", id])
-        .assert_exit_code(1);
+    shared_server().run_cli(&["news", "delete", id]).assert_exit_code(1);
     let secret = shared_server()
         .new_user_with("secret", &["--protected"])
         .publish_text("Not for you");

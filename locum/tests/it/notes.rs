@@ -59,9 +59,7 @@ fn a_note_is_written_once_in_each_pool_and_taken_back() {
     let (author, writer, other) = (person("author"), writer("writer"), person("other"));
     let post = author.publish_text("This happened yesterday");
     let refusal = "User must be an API Note Writer to access this endpoint.";
-    other
-        .post("/2/notes", &draft(&post, true))
-        .assert_error(403, refusal);
+    other.post("/2/notes", &draft(&post, true)).assert_error(403, refusal);
     let note = write(&writer, &draft(&post, true));
     writer
         .post("/2/notes", &draft(&post, true))
@@ -89,9 +87,7 @@ fn a_note_is_written_once_in_each_pool_and_taken_back() {
     let page = written(&writer, false);
     assert_eq!(ids(&page), [public.as_str()]);
     assert!(page["data"][0].get("test_result").is_none());
-    let plain = writer
-        .get(format!("{WRITTEN}?test_mode=false"))
-        .assert_status(200);
+    let plain = writer.get(format!("{WRITTEN}?test_mode=false")).assert_status(200);
     assert_eq!(plain["data"][0].as_object().unwrap().len(), 2, "id, info");
     assert_eq!(written(&other, true)["meta"]["result_count"], 0, "own only");
     let gone = other.delete(format!("/2/notes/{note}"));
@@ -113,9 +109,7 @@ fn a_note_is_written_once_in_each_pool_and_taken_back() {
 fn ratings_decide_the_status() {
     let (author, writer) = (person("author"), writer("writer"));
     let note = write(&writer, &draft(&author.publish_text("Rate this"), false));
-    let raters: Vec<TestUser<'_>> = (0..10)
-        .map(|number| person(&format!("r{number}")))
-        .collect();
+    let raters: Vec<TestUser<'_>> = (0..10).map(|number| person(&format!("r{number}"))).collect();
     let rate = |rater: &TestUser<'_>, rating: &str| {
         let rated = shared_server().run_cli(&["note", "rate", &note, rating, "--as", &rater.id]);
         rated.json()["status"].as_str().unwrap().to_owned()
@@ -151,10 +145,7 @@ fn ratings_decide_the_status() {
     }
     assert_eq!(rate(&raters[0], "not-helpful"), "firm_reject");
     let own = shared_server().run_cli(&["note", "rate", &note, "helpful", "--as", &writer.id]);
-    assert!(
-        own.assert_exit_code(1).stderr.contains("of their own"),
-        "{own:?}"
-    );
+    assert!(own.assert_exit_code(1).stderr.contains("of their own"), "{own:?}");
     shared_server()
         .run_cli(&["note", "rate", "1", "helpful", "--as", &author.id])
         .assert_exit_code(1);
@@ -164,12 +155,7 @@ fn ratings_decide_the_status() {
 fn notes_are_read_page_by_page() {
     let (author, writer) = (person("author"), writer("writer"));
     let mut notes: Vec<String> = (0..5)
-        .map(|number| {
-            write(
-                &writer,
-                &draft(&author.publish_text(&format!("Part {number}")), true),
-            )
-        })
+        .map(|number| write(&writer, &draft(&author.publish_text(&format!("Part {number}")), true)))
         .collect();
     notes.reverse();
     let path = format!("{WRITTEN}?test_mode=true&max_results=2");
@@ -191,13 +177,10 @@ fn notes_are_read_page_by_page() {
 fn posts_are_eligible_until_the_writer_has_a_note_on_them() {
     let (author, writer) = (person("author"), writer("writer"));
     let hidden = shared_server().new_user_with("hidden", &["--protected"]);
-    let english =
-        author.publish_text("The weather in the city was very warm and dry this whole summer");
-    let spanish =
-        author.publish_text("El tiempo en la ciudad fue muy cálido y seco durante todo el verano");
+    let english = author.publish_text("The weather in the city was very warm and dry this whole summer");
+    let spanish = author.publish_text("El tiempo en la ciudad fue muy cálido y seco durante todo el verano");
     let own = writer.publish_text("The writer says that the weather was very warm this summer");
-    let secret =
-        hidden.publish_text("The weather in the secret city was very warm this whole summer");
+    let secret = hidden.publish_text("The weather in the secret city was very warm this whole summer");
     writer.import_follows(&[&hidden]);
     let eligible = |more: &str| {
         let path = "/2/notes/search/posts_eligible_for_notes?max_results=100&test_mode=true";
@@ -208,10 +191,7 @@ fn posts_are_eligible_until_the_writer_has_a_note_on_them() {
     };
     assert_eq!(eligible(""), [true, false, false, false]);
     let lang = |text: &str| eligible(&format!("&post_selection={}", percent_encode(text)));
-    assert_eq!(
-        lang("feed_size: xxl, feed_lang: es"),
-        [false, true, false, false]
-    );
+    assert_eq!(lang("feed_size: xxl, feed_lang: es"), [false, true, false, false]);
     assert_eq!(lang("feed_lang: all"), [true, true, false, false]);
     let request = ["note", "request", &english, "--as", &hidden.id];
     for changed in [true, false] {
@@ -223,17 +203,13 @@ fn posts_are_eligible_until_the_writer_has_a_note_on_them() {
     let path = "/2/notes/search/posts_eligible_for_notes?max_results=100&test_mode=false";
     let page = writer.get(path).assert_status(200);
     assert!(ids(&page).contains(&english.as_str()), "pools are apart");
-    let fields = writer
-        .get(format!("{path}&expansions=author_id"))
-        .assert_status(200);
+    let fields = writer.get(format!("{path}&expansions=author_id")).assert_status(200);
     assert!(fields["includes"]["users"].is_array());
     for wrong in ["huge", "feed_size: huge", "feed_lang: English", "a: b"] {
         let answer = writer.get(format!("{path}&post_selection={}", percent_encode(wrong)));
         answer.assert_problem(400, "invalid-request");
     }
-    author
-        .delete(format!("/2/posts/{spanish}"))
-        .assert_status(200);
+    author.delete(format!("/2/posts/{spanish}")).assert_status(200);
     assert_eq!(lang("feed_lang: all"), [false, false, false, false]);
 }
 
@@ -262,9 +238,7 @@ fn a_draft_is_scored() {
             refused.assert_problem(400, "invalid-request");
         }
         let unknown = json!({ "post_id": "17", "note_text": TEXT });
-        reader
-            .post(path, &unknown)
-            .assert_problem(404, "resource-not-found");
+        reader.post(path, &unknown).assert_problem(404, "resource-not-found");
     }
 }
 
@@ -314,9 +288,7 @@ fn what_is_not_written_rightly_is_refused() {
     ] {
         writer.get(path).assert_problem(400, "invalid-request");
     }
-    writer
-        .delete("/2/notes/x")
-        .assert_problem(400, "invalid-request");
+    writer.delete("/2/notes/x").assert_problem(400, "invalid-request");
     let app = TestRequest::get(format!("{WRITTEN}?test_mode=true")).bearer(&writer.app.bearer);
     shared_server()
         .send(app)

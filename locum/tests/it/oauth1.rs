@@ -4,9 +4,7 @@ use std::io::{Read, Write};
 
 use serde_json::json;
 
-use crate::harness::{
-    OAuth1Credentials, TestRequest, TestResponse, TestServer, percent_encode, shared_server,
-};
+use crate::harness::{OAuth1Credentials, TestRequest, TestResponse, TestServer, percent_encode, shared_server};
 
 const PUBLIC: &str = "core.public_origins=https://api.x.com,https://api.twitter.com";
 
@@ -99,21 +97,10 @@ fn a_signature_for_a_public_address_holds() {
     for origin in origins {
         let host = origin.split("://").nth(1).unwrap().to_owned();
         let header = me().oauth1_header(&person.oauth1_credentials(), &origin);
-        let ask = me().header(
-            "host",
-            if host.contains(port) {
-                host
-            } else {
-                port_host(url)
-            },
-        );
+        let ask = me().header("host", if host.contains(port) { host } else { port_host(url) });
         assert_eq!(send(person.server, &ask, &header).status, 200, "{origin}");
     }
-    for origin in [
-        "https://api.example.com",
-        "http://api.x.com",
-        "https://api.x.com:8443",
-    ] {
+    for origin in ["https://api.example.com", "http://api.x.com", "https://api.x.com:8443"] {
         let header = me().oauth1_header(&person.oauth1_credentials(), origin);
         send(person.server, &me(), &header).assert_legacy_code(401, 32);
     }
@@ -168,11 +155,7 @@ fn a_form_is_signed_and_a_json_body_is_not() {
 
     // The operation wants JSON: it says so once the signature of the form held.
     let form = TestRequest::post("/2/tweets").form("status=Hello Ladies + Gentlemen&b=%E2%98%83");
-    assert_eq!(
-        person.send_signed(form.clone()).status,
-        415,
-        "a form is not JSON"
-    );
+    assert_eq!(person.send_signed(form.clone()).status, 415, "a form is not JSON");
     let mut other = form.clone();
     other.body = b"status=Hello".to_vec();
     send(
@@ -195,18 +178,12 @@ fn a_signature_stands_in_the_header_the_query_or_the_form() {
     let person = shared_server().new_user("signer");
     let as_pairs = |header: &str| {
         let pairs = header.trim_start_matches("OAuth ").split(", ");
-        pairs
-            .map(|pair| pair.replace('"', ""))
-            .collect::<Vec<_>>()
-            .join("&")
+        pairs.map(|pair| pair.replace('"', "")).collect::<Vec<_>>().join("&")
     };
     let header = me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
     person
         .server
-        .send(TestRequest::get(format!(
-            "/2/users/me?{}",
-            as_pairs(&header)
-        )))
+        .send(TestRequest::get(format!("/2/users/me?{}", as_pairs(&header))))
         .assert_status(200);
 
     let other = shared_server().new_user("signer");
@@ -344,18 +321,12 @@ fn one_of_many_replays_at_once_gets_through() {
         1,
         "{answers:?}"
     );
-    assert!(
-        answers.iter().all(|status| [200, 401].contains(status)),
-        "{answers:?}"
-    );
+    assert!(answers.iter().all(|status| [200, 401].contains(status)), "{answers:?}");
 }
 
 #[test]
 fn the_same_nonce_serves_another_second_and_another_token() {
-    let (person, other) = (
-        shared_server().new_user("signer"),
-        shared_server().new_user("signer"),
-    );
+    let (person, other) = (shared_server().new_user("signer"), shared_server().new_user("signer"));
     let nonce = Some(format!("nonce{}", person.id));
     let with = |key: OAuth1Credentials<'_>| me().oauth1_header(&key, &person.server.url);
     send(
@@ -448,11 +419,7 @@ fn a_protocol_parameter_comes_once() {
         let header = me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
         let twice = format!("{header}, {name}=\"1\"");
         let answer = send(person.server, &me(), &twice);
-        assert!(
-            [400, 401].contains(&answer.status),
-            "{name}: {}",
-            answer.text()
-        );
+        assert!([400, 401].contains(&answer.status), "{name}: {}", answer.text());
     }
 }
 
@@ -465,10 +432,7 @@ fn strange_headers_are_refused_and_harm_nothing() {
             .split_once("oauth_nonce=\"")
             .map(|(a, b)| (a.to_owned(), b.to_owned()))
             .unwrap();
-        format!(
-            "{head}oauth_nonce=\"{value}\"{}",
-            tail.split_once('"').unwrap().1
-        )
+        format!("{head}oauth_nonce=\"{value}\"{}", tail.split_once('"').unwrap().1)
     };
     let long = "x".repeat(10_000);
     let headers: Vec<Vec<u8>> = vec![
@@ -478,9 +442,7 @@ fn strange_headers_are_refused_and_harm_nothing() {
         nonce("%00").into(),
         nonce(&long).into(),
         nonce("n\u{f6}nce").into(),
-        header()
-            .replace("OAuth ", "OAuth oauth_token=\"\", ")
-            .into(),
+        header().replace("OAuth ", "OAuth oauth_token=\"\", ").into(),
         format!("{}, x=\"{long}\"", header()).into(),
         b"OAuth".to_vec(),
         b"OAuth ".to_vec(),
@@ -494,10 +456,7 @@ fn strange_headers_are_refused_and_harm_nothing() {
         b"Nonsense".to_vec(),
     ];
     for strange in headers {
-        let shown = String::from_utf8_lossy(&strange)
-            .chars()
-            .take(90)
-            .collect::<String>();
+        let shown = String::from_utf8_lossy(&strange).chars().take(90).collect::<String>();
         let status = raw(person.server, &strange);
         assert!(status.starts_with('4'), "{shown}: {status}");
     }
@@ -508,9 +467,7 @@ fn strange_headers_are_refused_and_harm_nothing() {
 fn raw(server: &TestServer, authorization: &[u8]) -> String {
     let address = server.url.trim_start_matches("http://");
     let mut stream = std::net::TcpStream::connect(address).unwrap();
-    let head = format!(
-        "GET /2/users/me HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: "
-    );
+    let head = format!("GET /2/users/me HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: ");
     stream
         .write_all(&[head.as_bytes(), authorization, b"\r\n\r\n"].concat())
         .unwrap();

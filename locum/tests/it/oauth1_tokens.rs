@@ -53,10 +53,7 @@ fn a_token_that_may_only_read_does_not_write() {
 
 #[test]
 fn an_invalidated_token_is_dead_at_once() {
-    for path in [
-        "/1.1/oauth/invalidate_token",
-        "/1.1/oauth/invalidate_token.json",
-    ] {
+    for path in ["/1.1/oauth/invalidate_token", "/1.1/oauth/invalidate_token.json"] {
         let person = shared_server().new_user("signer");
         let (token, _) = person.oauth1_token();
         person.send_signed(me()).assert_status(200);
@@ -64,16 +61,10 @@ fn an_invalidated_token_is_dead_at_once() {
         assert_eq!(answer.assert_status(200), json!({ "access_token": token }));
         let dead = person.send_signed(me());
         dead.assert_legacy_code(401, 89);
-        assert!(
-            dead.error_messages()
-                .contains(&"Invalid or expired token.".to_owned())
-        );
-        person
-            .send_signed(TestRequest::post(path))
-            .assert_legacy_code(401, 89);
+        assert!(dead.error_messages().contains(&"Invalid or expired token.".to_owned()));
+        person.send_signed(TestRequest::post(path)).assert_legacy_code(401, 89);
 
-        let again =
-            TestUser::with_new_token(person.server, &person.app, &person.id, &person.username);
+        let again = TestUser::with_new_token(person.server, &person.app, &person.id, &person.username);
         assert_ne!(again.oauth1_token().0, token, "a new token is another one");
         again.send_signed(me()).assert_status(200);
     }
@@ -92,11 +83,7 @@ fn paths_of_the_older_interface_speak_its_own_dialect() {
     let path = "/1.1/oauth/invalidate_token.json";
     let answer = server.send(TestRequest::post(path));
     answer.assert_legacy_code(400, 215);
-    assert!(
-        answer
-            .header("content-type")
-            .starts_with("application/json")
-    );
+    assert!(answer.header("content-type").starts_with("application/json"));
     assert_eq!(
         answer.json(),
         json!({ "errors": [{ "code": 215, "message": "Bad Authentication data." }] })

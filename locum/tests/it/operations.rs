@@ -10,8 +10,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    CommandOutput, DatabaseEngine, TestRequest, TestServer, run_command, shared_server,
-    suite_engine,
+    CommandOutput, DatabaseEngine, TestRequest, TestServer, run_command, shared_server, suite_engine,
 };
 
 /// Every file of a data folder and its bytes.
@@ -48,11 +47,7 @@ fn is_refused(server: &TestServer, code: i32, words: &[&str]) {
     let ran = try_start(server);
     assert_eq!(ran.code, code, "{ran:?}");
     for word in words {
-        assert!(
-            ran.stderr.contains(word),
-            "{word:?} is not in {}",
-            ran.stderr
-        );
+        assert!(ran.stderr.contains(word), "{word:?} is not in {}", ran.stderr);
     }
     let after = contents(&server.data_dir());
     let changed: Vec<&String> = before
@@ -178,11 +173,7 @@ fn health_tells_life_from_readiness() {
             server.send(TestRequest::get(path)),
             server.send_control(TestRequest::get(path)),
         ] {
-            assert_eq!(
-                (answer.status, answer.text().as_str()),
-                (200, "ok\n"),
-                "{path}"
-            );
+            assert_eq!((answer.status, answer.text().as_str()), (200, "ok\n"), "{path}");
         }
     }
     server.run_cli(&["health"]).assert_success();
@@ -194,12 +185,8 @@ fn metrics_count_by_route_and_stand_on_the_control_address_only() {
     let server = TestServer::start(&["--world", "empty"]);
     let person = server.new_user("counted");
     for number in 0..5 {
-        person
-            .get(format!("/2/tweets/{}", 1_000 + number))
-            .assert_status(200);
-        person
-            .get(format!("/2/nothing/{number}"))
-            .assert_status(404);
+        person.get(format!("/2/tweets/{}", 1_000 + number)).assert_status(200);
+        person.get(format!("/2/nothing/{number}")).assert_status(404);
     }
     assert_eq!(server.send(TestRequest::get("/metrics")).status, 404);
     let answer = server.send_control(TestRequest::get("/metrics"));
@@ -207,10 +194,7 @@ fn metrics_count_by_route_and_stand_on_the_control_address_only() {
     let text = answer.text();
     let line = r#"locum_requests_total{route="/2/posts/{id}",method="GET",status="2xx"} 5"#;
     assert!(text.contains(line), "{text}");
-    assert!(
-        !text.contains("1000") || !text.contains("/2/tweets/1000"),
-        "{text}"
-    );
+    assert!(!text.contains("1000") || !text.contains("/2/tweets/1000"), "{text}");
     assert!(text.ends_with("# EOF\n"));
     let rebound = server.send_control(TestRequest::get("/metrics").header("host", "evil.example"));
     assert_eq!(rebound.status, 403);
@@ -219,24 +203,15 @@ fn metrics_count_by_route_and_stand_on_the_control_address_only() {
 #[test]
 fn the_control_interface_wants_its_token() {
     let server = shared_server();
-    let command =
-        TestRequest::post("/_control/command").json(&json!({ "user": { "list": { "limit": 1 } } }));
+    let command = TestRequest::post("/_control/command").json(&json!({ "user": { "list": { "limit": 1 } } }));
     assert_eq!(server.send_control(command.clone()).status, 401);
-    assert_eq!(
-        server.send_control(command.clone().bearer("wrong")).status,
-        401
-    );
+    assert_eq!(server.send_control(command.clone().bearer("wrong")).status, 401);
     let path = server.data_dir().join("control.token");
     let token = std::fs::read_to_string(path).unwrap();
     let known = command.bearer(token.trim());
     let foreign = server.send_control(known.clone().header("origin", "https://evil.example"));
     assert_eq!(foreign.status, 403);
-    assert_eq!(
-        server
-            .send_control(known.header("host", "evil.example"))
-            .status,
-        403
-    );
+    assert_eq!(server.send_control(known.header("host", "evil.example")).status, 403);
     assert_eq!(
         server.send(TestRequest::post("/_control/command")).status,
         404,
@@ -261,10 +236,7 @@ fn the_coverage_lists_every_published_operation() {
         .map(|row| (text(&row["method"]), text(&row["path"])));
     assert_eq!(shown.collect::<Vec<_>>(), listed);
     for row in rows.as_array().unwrap() {
-        assert!(
-            ["built", "planned"].contains(&row["status"].as_str().unwrap()),
-            "{row}"
-        );
+        assert!(["built", "planned"].contains(&row["status"].as_str().unwrap()), "{row}");
     }
     let built = rows
         .as_array()
@@ -280,9 +252,7 @@ fn the_log_is_one_object_a_line_and_names_requests_without_secrets() {
     let server = TestServer::start(&["--log-format", "json"]);
     let person = server.new_user("logged");
     person.publish_text("Not in the log, I hope");
-    person
-        .send_signed(TestRequest::get("/2/users/me"))
-        .assert_status(200);
+    person.send_signed(TestRequest::get("/2/users/me")).assert_status(200);
     server.send(TestRequest::get("/2/users/me?access_token=canary1").bearer("canary2"));
     let answer = person.send(TestRequest::get("/2/users/me").header("x-request-id", "my-own-name"));
     assert_eq!(answer.header("x-request-id"), "my-own-name");
@@ -293,15 +263,11 @@ fn the_log_is_one_object_a_line_and_names_requests_without_secrets() {
         .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
         .collect();
     assert!(
-        lines
-            .iter()
-            .any(|line| line.to_string().contains("my-own-name")),
+        lines.iter().any(|line| line.to_string().contains("my-own-name")),
         "{logged}"
     );
     assert!(
-        lines
-            .iter()
-            .any(|line| line.to_string().contains("/2/users/me")),
+        lines.iter().any(|line| line.to_string().contains("/2/users/me")),
         "{logged}"
     );
     let written = logged + &server.stdout();
@@ -353,9 +319,7 @@ fn the_database_holds_no_secret_in_the_clear() {
             continue;
         }
         for secret in &secrets {
-            let found = bytes
-                .windows(secret.len())
-                .any(|window| window == secret.as_bytes());
+            let found = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
             assert!(!found, "{name} holds {secret}");
         }
     }

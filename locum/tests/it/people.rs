@@ -16,20 +16,13 @@ fn edit(who: &TestUser<'_>, more: &[&str]) -> Value {
 /// The handles that a search finds, page by page.
 fn found(reader: &TestUser<'_>, query: &str, page: usize) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    let path = format!(
-        "/2/users/search?query={}&max_results={page}",
-        percent_encode(query)
-    );
+    let path = format!("/2/users/search?query={}&max_results={page}", percent_encode(query));
     let mut at = path.clone();
     loop {
         let body = reader.get(&at).assert_status(200);
         let users = body["data"].as_array().cloned().unwrap_or_default();
         assert!(users.len() <= page, "{body}");
-        names.extend(
-            users
-                .iter()
-                .map(|user| user["username"].as_str().unwrap().to_owned()),
-        );
+        names.extend(users.iter().map(|user| user["username"].as_str().unwrap().to_owned()));
         match body["meta"]["next_token"].as_str() {
             Some(token) => at = format!("{path}&next_token={token}"),
             None => return names,
@@ -46,20 +39,12 @@ fn people_are_found_by_handle_name_and_biography_in_this_order() {
     edit(&name, &["--name", &format!("Zoë {}", word.to_uppercase())]);
     let text = format!("Ships {word}s, says O'Brien");
     edit(&bio, &["--description", &text]);
-    let all = [
-        format!("{word}_h"),
-        name.username.clone(),
-        bio.username.clone(),
-    ];
+    let all = [format!("{word}_h"), name.username.clone(), bio.username.clone()];
     for page in [1, 2, 10] {
         assert_eq!(found(&other, &word, page), all, "pages of {page}");
     }
     assert_eq!(found(&other, &word.to_uppercase(), 10), all);
-    assert_eq!(
-        found(&other, &word[..word.len() - 1], 10),
-        all,
-        "a beginning"
-    );
+    assert_eq!(found(&other, &word[..word.len() - 1], 10), all, "a beginning");
     for (query, who) in [
         (format!("{word} ZOE"), &all[1]),
         (format!("obrien {word}"), &all[2]),
@@ -69,21 +54,13 @@ fn people_are_found_by_handle_name_and_biography_in_this_order() {
     ] {
         assert_eq!(found(&other, &query, 10), [who.as_str()], "{query:?}");
     }
-    for nobody in [
-        format!("{word} nobodyhasthis"),
-        format!("x{word}"),
-        "' '".to_owned(),
-    ] {
+    for nobody in [format!("{word} nobodyhasthis"), format!("x{word}"), "' '".to_owned()] {
         assert!(found(&other, &nobody, 10).is_empty(), "{nobody:?}");
     }
     // Who is out of sight is not found, and who changes is found by what they are now.
-    shared_server()
-        .run_cli(&["user", "suspend", &name.id])
-        .assert_success();
+    shared_server().run_cli(&["user", "suspend", &name.id]).assert_success();
     assert_eq!(found(&other, &word, 10), [all[0].as_str(), &all[2]]);
-    shared_server()
-        .run_cli(&["user", "restore", &name.id])
-        .assert_success();
+    shared_server().run_cli(&["user", "restore", &name.id]).assert_success();
     edit(&bio, &["--description", "Nothing"]);
     assert_eq!(found(&other, &word, 10), all[..2]);
 }
@@ -102,14 +79,10 @@ fn a_search_for_people_is_walked_both_ways_and_refuses_what_is_no_query() {
     let path = format!("/2/users/search?query={word}&max_results=2");
     let first = reader.get(&path).assert_status(200);
     let token = first["meta"]["next_token"].as_str().unwrap();
-    let second = reader
-        .get(format!("{path}&next_token={token}"))
-        .assert_status(200);
+    let second = reader.get(format!("{path}&next_token={token}")).assert_status(200);
     assert_eq!(second["data"][0]["username"], wanted[2]);
     let token = second["meta"]["previous_token"].as_str().unwrap();
-    let back = reader
-        .get(format!("{path}&next_token={token}"))
-        .assert_status(200);
+    let back = reader.get(format!("{path}&next_token={token}")).assert_status(200);
     assert_eq!(back["data"], first["data"]);
     assert!(back["meta"].get("previous_token").is_none(), "{back}");
     let pattern = "^[A-Za-z0-9_' ]{1,50}$";
@@ -138,16 +111,9 @@ fn affiliates_carry_a_badge_and_are_listed_by_their_organization() {
     let [org, one, two, reader] = ["org", "one", "two", "reader"].map(person);
     let server = shared_server();
     for who in [&one, &two] {
-        let badge = [
-            "--description",
-            "Org",
-            "--badge-url",
-            "https://org.example/b.png",
-        ];
+        let badge = ["--description", "Org", "--badge-url", "https://org.example/b.png"];
         let give = ["user", "affiliate", &who.id, &org.username];
-        server
-            .run_cli(&[&give[..], &badge].concat())
-            .assert_success();
+        server.run_cli(&[&give[..], &badge].concat()).assert_success();
     }
     let path = format!("/2/users/{}/affiliates", org.id);
     let listed = |path: &str| {
@@ -160,10 +126,7 @@ fn affiliates_carry_a_badge_and_are_listed_by_their_organization() {
     };
     assert_eq!(listed(&path), [two.id.as_str(), &one.id]);
     assert_eq!(listed(&format!("{path}?max_results=1")), [two.id.as_str()]);
-    let shown = format!(
-        "/2/users/{}?user.fields=affiliation&expansions=affiliation",
-        one.id
-    );
+    let shown = format!("/2/users/{}?user.fields=affiliation&expansions=affiliation", one.id);
     let body = reader.get(&shown).assert_status(200);
     let badge = json!({
         "badge_url": "https://org.example/b.png",
@@ -172,9 +135,7 @@ fn affiliates_carry_a_badge_and_are_listed_by_their_organization() {
     });
     assert_eq!(body["data"]["affiliation"], badge);
     assert_eq!(body["includes"]["users"][0]["id"], org.id.as_str());
-    server
-        .run_cli(&["user", "unaffiliate", &one.id])
-        .assert_success();
+    server.run_cli(&["user", "unaffiliate", &one.id]).assert_success();
     assert_eq!(listed(&path), [two.id.as_str()]);
     assert!(
         reader.get(&shown).assert_status(200)["data"]
@@ -218,23 +179,13 @@ fn an_operator_edits_marks_and_takes_back() {
     ];
     edit(&who, &texts);
     let now = seen(&reader);
-    assert_eq!(
-        (&now["username"], &now["name"]),
-        (&json!(handle), &json!("New"))
-    );
+    assert_eq!((&now["username"], &now["name"]), (&json!(handle), &json!("New")));
     assert_eq!(now["location"], "Here");
     assert_eq!(now["entities"]["description"]["hashtags"][0]["tag"], "tag");
     assert_eq!(now["profile_image_url"], "https://img.example/p_normal.jpg");
-    let name = |name: &str| {
-        reader
-            .get(format!("/2/users/by/username/{name}"))
-            .assert_status(200)
-    };
+    let name = |name: &str| reader.get(format!("/2/users/by/username/{name}")).assert_status(200);
     assert_eq!(name(&handle)["data"]["id"], who.id.as_str());
-    assert!(
-        name(&who.username).get("data").is_none(),
-        "the old handle is free"
-    );
+    assert!(name(&who.username).get("data").is_none(), "the old handle is free");
     for (flag, value) in [
         ("--username", reader.username.as_str()),
         ("--username", "no-handle"),
@@ -254,9 +205,7 @@ fn an_operator_edits_marks_and_takes_back() {
     server
         .run_cli(&["user", "premium", &who.id, "PremiumPlus"])
         .assert_success();
-    server
-        .run_cli(&["user", "protect", &who.id])
-        .assert_success();
+    server.run_cli(&["user", "protect", &who.id]).assert_success();
     let marked = seen(&reader);
     assert_eq!(
         (&marked["verified_type"], &marked["protected"]),
@@ -265,20 +214,13 @@ fn an_operator_edits_marks_and_takes_back() {
     assert_eq!(marked["subscription_type"], "None", "for oneself only");
     assert_eq!(seen(&who)["subscription_type"], "PremiumPlus");
     let long = "word ".repeat(100);
-    who.create_post(&json!({ "text": long.trim() }))
-        .assert_status(201);
+    who.create_post(&json!({ "text": long.trim() })).assert_status(201);
     server
         .run_cli(&["user", "premium", &who.id, "Gold"])
         .assert_exit_code(1);
-    server
-        .run_cli(&["user", "premium", &who.id, "None"])
-        .assert_success();
-    server
-        .run_cli(&["user", "verify", &who.id, "none"])
-        .assert_success();
-    server
-        .run_cli(&["user", "unprotect", &who.id])
-        .assert_success();
+    server.run_cli(&["user", "premium", &who.id, "None"]).assert_success();
+    server.run_cli(&["user", "verify", &who.id, "none"]).assert_success();
+    server.run_cli(&["user", "unprotect", &who.id]).assert_success();
     assert_eq!(seen(&reader)["verified"], false);
 }
 
@@ -287,12 +229,8 @@ fn a_deleted_account_is_gone_until_it_is_restored_and_its_tokens_stay_dead() {
     let (who, reader) = (person("who"), person("reader"));
     let post = who.publish_text("Here I am");
     let server = shared_server();
-    server
-        .run_cli(&["user", "delete", &who.id])
-        .assert_success();
-    let profile = reader
-        .get(format!("/2/users/{}", who.id))
-        .assert_status(200);
+    server.run_cli(&["user", "delete", &who.id]).assert_success();
+    let profile = reader.get(format!("/2/users/{}", who.id)).assert_status(200);
     assert_eq!(profile["errors"][0]["title"], "Not Found Error");
     for path in [
         format!("/2/posts/{post}"),
@@ -306,20 +244,13 @@ fn a_deleted_account_is_gone_until_it_is_restored_and_its_tokens_stay_dead() {
             "{path}: {body}"
         );
     }
-    server
-        .run_cli(&["user", "suspend", &who.id])
-        .assert_exit_code(1);
-    server
-        .run_cli(&["user", "restore", &who.id])
-        .assert_success();
+    server.run_cli(&["user", "suspend", &who.id]).assert_exit_code(1);
+    server.run_cli(&["user", "restore", &who.id]).assert_success();
     assert_eq!(reader.fetch_post(&post, "text")["text"], "Here I am");
     who.get("/2/users/me").assert_legacy_code(401, 89);
     let token = who.new_token(&[]);
     let me = crate::harness::TestRequest::get("/2/users/me").bearer(&token);
-    assert_eq!(
-        server.send(me).assert_status(200)["data"]["id"],
-        who.id.as_str()
-    );
+    assert_eq!(server.send(me).assert_status(200)["data"]["id"], who.id.as_str());
 }
 
 #[test]

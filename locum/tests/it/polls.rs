@@ -15,23 +15,15 @@ fn asked(options: &[&str], minutes: i64) -> Value {
 /// Publishes a poll; the post's id.
 #[track_caller]
 fn asks(author: &TestUser<'_>, options: &[&str], minutes: i64) -> String {
-    let made = author
-        .create_post(&asked(options, minutes))
-        .assert_status(201);
+    let made = author.create_post(&asked(options, minutes)).assert_status(201);
     made["data"]["id"].as_str().unwrap().to_owned()
 }
 
-fn vote(
-    server: &TestServer,
-    post: &str,
-    option: &str,
-    user: &str,
-) -> crate::harness::CommandOutput {
+fn vote(server: &TestServer, post: &str, option: &str, user: &str) -> crate::harness::CommandOutput {
     server.run_cli(&["poll", "vote", post, option, "--as", user])
 }
 
-const ALL: &str =
-    "expansions=attachments.poll_ids&poll.fields=voting_status,end_datetime,duration_minutes";
+const ALL: &str = "expansions=attachments.poll_ids&poll.fields=voting_status,end_datetime,duration_minutes";
 
 #[test]
 fn a_poll_is_read_and_voted_in() {
@@ -60,24 +52,13 @@ fn a_poll_is_read_and_voted_in() {
     assert_eq!(voted["voted"], 2);
     vote(server, &id, "2", &other.id).assert_success();
     let again = vote(server, &id, "1", &voter.username);
-    assert!(
-        again.assert_exit_code(1).stderr.contains("already voted"),
-        "{again:?}"
-    );
+    assert!(again.assert_exit_code(1).stderr.contains("already voted"), "{again:?}");
     for wrong in ["0", "4"] {
         vote(server, &id, wrong, &author.username).assert_exit_code(1);
     }
     vote(server, "1", "1", &author.username).assert_exit_code(1);
-    vote(
-        server,
-        &author.publish_text("No poll"),
-        "1",
-        &voter.username,
-    )
-    .assert_exit_code(1);
-    let read = author
-        .get(format!("/2/posts?ids={id}&{ALL}"))
-        .assert_status(200);
+    vote(server, &author.publish_text("No poll"), "1", &voter.username).assert_exit_code(1);
+    let read = author.get(format!("/2/posts?ids={id}&{ALL}")).assert_status(200);
     let options = &read["includes"]["polls"][0]["options"];
     let votes = [0, 1, 2].map(|place: usize| options[place]["votes"].as_i64().unwrap());
     assert_eq!(votes, [0, 2, 0]);
@@ -109,9 +90,7 @@ fn a_poll_outside_its_bounds_is_refused() {
         json!({ "text": "x", "poll": { "options": ["a", "b"], "duration_minutes": 5, "more": 1 } }),
     ];
     for body in wrong {
-        author
-            .create_post(&body)
-            .assert_problem(400, "invalid-request");
+        author.create_post(&body).assert_problem(400, "invalid-request");
     }
     let one_of = "You can only provide one of poll or quote_tweet_id or direct_message_deep_link or \
                   media or card_uri.";
@@ -125,9 +104,7 @@ fn a_poll_outside_its_bounds_is_refused() {
         body[name] = value;
         author.create_post(&body).assert_error(400, one_of);
     }
-    let timeline = author
-        .get(format!("/2/users/{}/posts", author.id))
-        .assert_status(200);
+    let timeline = author.get(format!("/2/users/{}/posts", author.id)).assert_status(200);
     assert_eq!(timeline["meta"]["result_count"], 0);
     asks(&author, &["a", &"y".repeat(25)], 5);
     let mut longest = asked(&["1", "2", "3", "4"], 10_080);
@@ -144,9 +121,7 @@ fn a_poll_may_say_who_replies() {
     let reply = json!({ "text": "re", "reply": { "in_reply_to_post_id": id } });
     stranger.create_post(&reply).assert_legacy_code(403, 433);
     body["reply_settings"] = json!("verified");
-    author
-        .create_post(&body)
-        .assert_problem(400, "invalid-request");
+    author.create_post(&body).assert_problem(400, "invalid-request");
 }
 
 /// The log tells so often that the poll of a post has ended.
@@ -182,10 +157,7 @@ fn a_poll_ends_once_however_often_the_server_is_killed() {
     let read = server.send(read).assert_status(200);
     assert_eq!(read["includes"]["polls"][0]["voting_status"], "closed");
     let late = vote(&server, &id, "1", &name);
-    assert!(
-        late.assert_exit_code(1).stderr.contains("closed"),
-        "{late:?}"
-    );
+    assert!(late.assert_exit_code(1).stderr.contains("closed"), "{late:?}");
     std::thread::sleep(std::time::Duration::from_millis(2_500));
     server.kill();
     is_told(&server, &id, 1);
@@ -196,14 +168,7 @@ fn the_poll_of_a_card_ends_on_each_post_that_carries_it() {
     let mut server = TestServer::start(&[]);
     let posts = {
         let author = server.new_user("asker");
-        let create = [
-            "ads",
-            "account",
-            "create",
-            "Own",
-            "--user",
-            &author.username,
-        ];
+        let create = ["ads", "account", "create", "Own", "--user", &author.username];
         let account = server.run_cli(&create).json();
         let account = account["id"].as_str().unwrap();
         let choices = "name=When&first_choice=a&second_choice=b&duration_in_minutes=5";

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::harness::{
-    OAuth1Credentials, TestRequest, TestResponse, TestServer, percent_encode, shared_server,
-    unique_number, wait_until,
+    OAuth1Credentials, TestRequest, TestResponse, TestServer, percent_encode, shared_server, unique_number, wait_until,
 };
 use crate::pages::browser::Browser;
 
@@ -121,11 +120,7 @@ fn an_app_is_made_and_its_keys_work_until_they_are_made_anew() {
     bearer(&server, key, secret).assert_legacy_code(403, 99);
     bearer(&server, key, &made["API secret"]).assert_status(200);
 
-    let made = once(&post(
-        &mut browser,
-        &format!("{app}/keys/bearer/regenerate"),
-        &[],
-    ));
+    let made = once(&post(&mut browser, &format!("{app}/keys/bearer/regenerate"), &[]));
     server.send(look).assert_status(401);
     let look = TestRequest::get("/2/users/by/username/grace").bearer(&made["Bearer token"]);
     server.send(look).assert_status(200);
@@ -153,10 +148,7 @@ fn own_token(browser: &mut Browser<'_>, app: &str) {
             ..OAuth1Credentials::default()
         };
         let header = ask.oauth1_header(&key, &browser.server.url);
-        browser
-            .server
-            .send(ask.authorization(header))
-            .assert_status(status);
+        browser.server.send(ask.authorization(header)).assert_status(status);
     }
 }
 
@@ -176,10 +168,7 @@ fn the_end(browser: &mut Browser<'_>, app: &str, token: &str) {
     assert_eq!(browser.get(&path).status, 200);
     assert_eq!(post(browser, &path, &[("name", "Second")]).status, 400);
     let answer = post(browser, &path, &[("name", "First")]);
-    assert_eq!(
-        (answer.status, answer.header("location")),
-        (303, "/developer/apps")
-    );
+    assert_eq!((answer.status, answer.header("location")), (303, "/developer/apps"));
     assert_eq!(browser.get(app).status, 404);
     let look = TestRequest::get("/2/users/by/username/grace").bearer(token);
     browser.server.send(look).assert_status(401);
@@ -206,21 +195,11 @@ fn settings_are_kept_within_their_limits() {
     assert_eq!(answer.status, 303, "{}", answer.text());
     let text = browser.get(answer.header("location")).text();
     assert!(text.contains("https://a.example/9") && text.contains("are saved"));
-    assert!(
-        text.contains("Renamed &#60;b&#62;") && !text.contains("<b>"),
-        "{text}"
-    );
+    assert!(text.contains("Renamed &#60;b&#62;") && !text.contains("<b>"), "{text}");
     for (name, kind) in [("", "web"), (&"x".repeat(33), "web"), ("Fine", "toaster")] {
         let form = form(name, kind, "");
-        assert_eq!(
-            post(&mut browser, &app, &pairs(&form)).status,
-            400,
-            "{name} {kind}"
-        );
-        assert_eq!(
-            post(&mut browser, "/developer/apps", &pairs(&form)).status,
-            400
-        );
+        assert_eq!(post(&mut browser, &app, &pairs(&form)).status, 400, "{name} {kind}");
+        assert_eq!(post(&mut browser, "/developer/apps", &pairs(&form)).status, 400);
     }
 
     let mut tried = |url: &str| {
@@ -259,11 +238,7 @@ fn apps_are_their_developers_own_and_forms_come_from_our_pages() {
         assert_eq!(answer.status, 404, "{path}");
         assert!(!answer.text().contains("Mine"));
         if !matches!(tail, "/keys" | "/usage") {
-            assert_eq!(
-                post(&mut other, &path, &[("name", "Mine")]).status,
-                404,
-                "{path}"
-            );
+            assert_eq!(post(&mut other, &path, &[("name", "Mine")]).status, 404, "{path}");
             let forged = [("name", "Mine"), ("csrf", &csrf(&mut other))];
             let forged = browser.send(TestRequest::post(&path).form(fields(&forged)));
             assert_eq!(forged.status, 403, "{path}");
@@ -275,23 +250,15 @@ fn apps_are_their_developers_own_and_forms_come_from_our_pages() {
     assert_eq!(browser.get("/developer/apps/x").status, 404);
     assert_eq!(browser.get(format!("{app}/keys/x/regenerate")).status, 404);
     let csrf = csrf(&mut browser);
-    let ask = TestRequest::post(format!("{app}/delete"))
-        .form(fields(&[("csrf", &csrf), ("name", "Mine")]));
+    let ask = TestRequest::post(format!("{app}/delete")).form(fields(&[("csrf", &csrf), ("name", "Mine")]));
     let answer = browser.send(ask.header("origin", "https://evil.example"));
     assert_eq!(answer.status, 403);
     assert_eq!(browser.get(&app).status, 200);
-    for name in [
-        "content-security-policy",
-        "x-frame-options",
-        "referrer-policy",
-    ] {
+    for name in ["content-security-policy", "x-frame-options", "referrer-policy"] {
         assert!(!browser.get(&app).header(name).is_empty(), "{name}");
     }
     let answer = server.send(TestRequest::get("/developer"));
-    assert_eq!(
-        (answer.status, answer.header("location")),
-        (303, "/developer/apps")
-    );
+    assert_eq!((answer.status, answer.header("location")), (303, "/developer/apps"));
 }
 
 #[test]
@@ -301,8 +268,7 @@ fn a_test_platform_explains_signatures_and_shows_its_letters() {
     let mut browser = Browser::new(server);
     let page = browser.get("/developer/explain");
     let csrf = between(&page.text(), "name=\"csrf\" value=\"", "\"").to_owned();
-    let header =
-        TestRequest::get("/2/users/me").oauth1_header(&person.oauth1_credentials(), &server.url);
+    let header = TestRequest::get("/2/users/me").oauth1_header(&person.oauth1_credentials(), &server.url);
     let url = format!("{}/2/users/me", server.url);
     let mut send = |csrf: &str, method: &str, header: &str| {
         let form = fields(&[
@@ -325,9 +291,7 @@ fn a_test_platform_explains_signatures_and_shows_its_letters() {
 
     assert_eq!(server.send(TestRequest::get("/mailbox")).status, 200);
     assert_eq!(
-        server
-            .send(TestRequest::get("/mailbox/9223372036854775807"))
-            .status,
+        server.send(TestRequest::get("/mailbox/9223372036854775807")).status,
         404
     );
     assert_eq!(server.send(TestRequest::get("/mailbox/x")).status, 404);
@@ -353,17 +317,11 @@ fn letters_stand_in_the_mailbox_of_a_test_platform() {
     let answer = browser.submit(&page, "/forgotten-password", &[("email", &address)]);
     assert!(answer.status < 400, "{}", answer.text());
     let text = server.send(TestRequest::get("/mailbox")).text();
-    let (before, _) = text
-        .split_once(&address)
-        .unwrap_or_else(|| panic!("{text}"));
+    let (before, _) = text.split_once(&address).unwrap_or_else(|| panic!("{text}"));
     let (_, path) = before.rsplit_once("href=\"").unwrap();
     let letter = server.send(TestRequest::get(path.split('"').next().unwrap()));
     assert_eq!(letter.status, 200);
-    assert!(
-        letter.text().contains("/account/reset?token="),
-        "{}",
-        letter.text()
-    );
+    assert!(letter.text().contains("/account/reset?token="), "{}", letter.text());
 }
 
 #[test]
@@ -371,25 +329,14 @@ fn usage_stands_beside_its_limits() {
     let server = TestServer::start(&["--world", "empty", "--rate-limits", "table"]);
     let mut browser = developer(&server, "busy");
     let (app, keys) = make(&mut browser, "Busy");
-    assert!(
-        browser
-            .get(format!("{app}/usage"))
-            .text()
-            .contains("No calls")
-    );
+    assert!(browser.get(format!("{app}/usage")).text().contains("No calls"));
     for _ in 0..3 {
         let look = TestRequest::get("/2/users/by/username/busy").bearer(&keys["Bearer token"]);
         server.send(look).assert_status(200);
     }
     let text = browser.get(format!("{app}/usage")).text();
-    assert!(
-        text.contains("GET /2/users/by/username/{username}"),
-        "{text}"
-    );
-    assert!(
-        text.contains("3 of 300") && text.contains("the app"),
-        "{text}"
-    );
+    assert!(text.contains("GET /2/users/by/username/{username}"), "{text}");
+    assert!(text.contains("3 of 300") && text.contains("the app"), "{text}");
     let page = format!("{app}/keys");
     assert_eq!(browser.get(&page).text().matches("never used").count(), 3);
     wait_until("the last use is written down", || {

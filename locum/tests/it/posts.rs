@@ -24,9 +24,7 @@ fn a_post_is_answered_as_it_will_be_read() {
     assert_eq!(made["text"], "First &amp; &lt;last&gt;");
     assert_eq!(made["edit_history_post_ids"], json!([id]));
     assert!(
-        answer
-            .header("location")
-            .ends_with(&format!("/2/posts/{id}")),
+        answer.header("location").ends_with(&format!("/2/posts/{id}")),
         "{:?}",
         answer.headers
     );
@@ -72,10 +70,7 @@ fn every_field_of_a_plain_post_is_there() {
     assert_eq!(post["possibly_sensitive"], false);
     let metrics = post["public_metrics"].as_object().unwrap();
     for name in ["repost", "reply", "like", "quote", "bookmark", "impression"] {
-        assert!(
-            metrics[&format!("{name}_count")].is_u64(),
-            "{name}: {metrics:?}"
-        );
+        assert!(metrics[&format!("{name}_count")].is_u64(), "{name}: {metrics:?}");
     }
     let created = post["created_at"].as_str().unwrap();
     assert!(
@@ -86,27 +81,18 @@ fn every_field_of_a_plain_post_is_there() {
     assert_eq!(post["edit_controls"]["is_edit_eligible"], true);
     assert!(post.get("source").is_none(), "never sent");
     assert!(
-        post.as_object()
-            .unwrap()
-            .values()
-            .all(|value| !value.is_null()),
+        post.as_object().unwrap().values().all(|value| !value.is_null()),
         "{post}"
     );
     // Own, recent: in user context one may see these.
     let post = author.fetch_post(&id, "non_public_metrics,organic_metrics");
-    assert!(
-        post["non_public_metrics"]["impression_count"].is_u64(),
-        "{post}"
-    );
+    assert!(post["non_public_metrics"]["impression_count"].is_u64(), "{post}");
 }
 
 #[test]
 fn entities_stand_where_the_text_has_them() {
     let (author, friend) = (person("author"), person("friend"));
-    let text = format!(
-        "é👩‍🚀 hi @{} see https://example.com/a?b=c #tag $CASH",
-        friend.username
-    );
+    let text = format!("é👩‍🚀 hi @{} see https://example.com/a?b=c #tag $CASH", friend.username);
     let id = author.publish_text(&text);
     let entities = author.fetch_post(&id, "entities")["entities"].clone();
     let letters: Vec<char> = text.chars().collect();
@@ -131,21 +117,13 @@ fn the_length_of_a_text_is_weighed() {
     let exact = [
         "a".repeat(280),
         "日".repeat(140),
-        format!(
-            "{} https://example.com/{}",
-            "b".repeat(256),
-            "x".repeat(300)
-        ),
+        format!("{} https://example.com/{}", "b".repeat(256), "x".repeat(300)),
         "👩‍👩‍👧‍👦".repeat(140),
         "e\u{301}".repeat(280),
     ];
     for text in exact {
         let shown: String = text.chars().take(20).collect();
-        assert_eq!(
-            author.create_post(&json!({ "text": text })).status,
-            201,
-            "{shown}"
-        );
+        assert_eq!(author.create_post(&json!({ "text": text })).status, 201, "{shown}");
         author
             .create_post(&json!({ "text": format!("{text}.") }))
             .assert_error(400, TOO_LONG);
@@ -155,20 +133,11 @@ fn the_length_of_a_text_is_weighed() {
 #[test]
 fn a_premium_author_writes_long_posts() {
     let author = premium("long");
-    let whole = "A sentence of some length, #long. "
-        .repeat(20)
-        .trim_end()
-        .to_owned();
+    let whole = "A sentence of some length, #long. ".repeat(20).trim_end().to_owned();
     let id = author.publish_text(&whole);
     let post = author.fetch_post(&id, "note_post,entities");
     assert_eq!(post["note_post"]["text"], whole);
-    assert_eq!(
-        post["note_post"]["entities"]["hashtags"]
-            .as_array()
-            .unwrap()
-            .len(),
-        20
-    );
+    assert_eq!(post["note_post"]["entities"]["hashtags"].as_array().unwrap().len(), 20);
     let text = post["text"].as_str().unwrap();
     assert!(text.contains('…') && text.chars().count() <= 320, "{text}");
     let old = author
@@ -180,12 +149,7 @@ fn a_premium_author_writes_long_posts() {
         .create_post(&json!({ "text": "y".repeat(25_001) }))
         .assert_error(400, TOO_LONG);
     let short = author.publish_text("Short enough");
-    assert!(
-        author
-            .fetch_post(&short, "note_post")
-            .get("note_post")
-            .is_none()
-    );
+    assert!(author.fetch_post(&short, "note_post").get("note_post").is_none());
 }
 
 #[test]
@@ -193,16 +157,11 @@ fn the_same_text_is_refused_the_second_time() {
     let (author, other) = (person("author"), person("other"));
     let first = author.publish_text("Once is enough");
     let again = author.create_post(&json!({ "text": "Once is enough" }));
-    again.assert_error(
-        403,
-        "You are not allowed to create a Tweet with duplicate content.",
-    );
+    again.assert_error(403, "You are not allowed to create a Tweet with duplicate content.");
     assert_eq!(again.json()["type"], "about:blank");
     other.publish_text("Once is enough");
     author
-        .create_post(
-            &json!({ "text": "Once is enough", "reply": { "in_reply_to_post_id": first } }),
-        )
+        .create_post(&json!({ "text": "Once is enough", "reply": { "in_reply_to_post_id": first } }))
         .assert_status(201);
     author
         .create_post(&json!({ "text": "Once is enough", "quote_post_id": first }))
@@ -222,10 +181,7 @@ fn of_many_same_posts_at_once_one_is_taken() {
         1,
         "{answers:?}"
     );
-    assert!(
-        answers.iter().all(|status| [201, 403].contains(status)),
-        "{answers:?}"
-    );
+    assert!(answers.iter().all(|status| [201, 403].contains(status)), "{answers:?}");
 }
 
 #[test]
@@ -241,17 +197,12 @@ fn a_reply_knows_its_conversation() {
     let post = author.fetch_post(&reply, fields);
     assert_eq!(post["conversation_id"], root);
     assert_eq!(post["in_reply_to_user_id"], author.id);
-    assert_eq!(
-        post["referenced_posts"],
-        json!([{ "type": "replied_to", "id": root }])
-    );
+    assert_eq!(post["referenced_posts"], json!([{ "type": "replied_to", "id": root }]));
     assert_eq!(
         author.fetch_post(&root, "public_metrics")["public_metrics"]["reply_count"],
         1
     );
-    reader
-        .delete(format!("/2/posts/{reply}"))
-        .assert_status(200);
+    reader.delete(format!("/2/posts/{reply}")).assert_status(200);
     assert_eq!(
         author.fetch_post(&root, "public_metrics")["public_metrics"]["reply_count"],
         0
@@ -267,9 +218,7 @@ fn a_quote_begins_its_own_conversation() {
         .assert_status(201);
     let id = quote["data"]["id"].as_str().unwrap();
     let expansions = "expansions=referenced_posts,author_id&post.fields=conversation_id";
-    let read = reader
-        .get(format!("/2/posts/{id}?{expansions}"))
-        .assert_status(200);
+    let read = reader.get(format!("/2/posts/{id}?{expansions}")).assert_status(200);
     assert_eq!(read["data"]["conversation_id"], id);
     assert_eq!(
         read["data"]["referenced_posts"],
@@ -278,9 +227,7 @@ fn a_quote_begins_its_own_conversation() {
     assert_eq!(read["includes"]["posts"][0]["id"], root);
     assert_eq!(read["includes"]["users"][0]["id"], reader.id);
     let expansions = "expansions=referenced_tweets.id,referenced_tweets.id.author_id";
-    let read = reader
-        .get(format!("/2/tweets/{id}?{expansions}"))
-        .assert_status(200);
+    let read = reader.get(format!("/2/tweets/{id}?{expansions}")).assert_status(200);
     assert_eq!(read["includes"]["tweets"][0]["id"], root);
     assert_eq!(read["includes"]["users"][0]["id"], author.id);
     assert_eq!(
@@ -298,18 +245,12 @@ fn a_quote_begins_its_own_conversation() {
         (&json!("includes"), &json!(root)),
         "{read}"
     );
-    assert!(
-        error["type"]
-            .as_str()
-            .unwrap()
-            .ends_with("/resource-not-found")
-    );
+    assert!(error["type"].as_str().unwrap().ends_with("/resource-not-found"));
 }
 
 #[test]
 fn the_root_says_who_may_reply() {
-    let [author, named, followed, stranger] =
-        ["author", "named", "followed", "stranger"].map(person);
+    let [author, named, followed, stranger] = ["author", "named", "followed", "stranger"].map(person);
     let verified = shared_server().new_user_with("verified", &["--verified-type", "blue"]);
     author.import_follows(&[&followed]);
     let cases: [(&str, &[&TestUser<'_>]); 3] = [
@@ -318,18 +259,12 @@ fn the_root_says_who_may_reply() {
         ("verified", &[&verified]),
     ];
     for (setting, welcome) in cases {
-        let text = format!(
-            "Only some may reply ({setting}), @{} for one",
-            named.username
-        );
+        let text = format!("Only some may reply ({setting}), @{} for one", named.username);
         let root = author
             .create_post(&json!({ "text": text, "reply_settings": setting }))
             .assert_status(201);
         let root = root["data"]["id"].as_str().unwrap().to_owned();
-        assert_eq!(
-            author.fetch_post(&root, "reply_settings")["reply_settings"],
-            setting
-        );
+        assert_eq!(author.fetch_post(&root, "reply_settings")["reply_settings"], setting);
         for who in [&author, &named, &followed, &verified, &stranger] {
             let reply = json!({ "text": format!("I reply to {root}"), "reply": { "in_reply_to_post_id": root } });
             let answer = who.create_post(&reply);
@@ -337,10 +272,7 @@ fn the_root_says_who_may_reply() {
             if may {
                 answer.assert_status(201);
             } else {
-                answer.assert_error(
-                    403,
-                    "The original Tweet author restricted who can reply to this Tweet.",
-                );
+                answer.assert_error(403, "The original Tweet author restricted who can reply to this Tweet.");
             }
         }
     }
@@ -354,8 +286,7 @@ fn a_self_serve_app_replies_only_when_called_for() {
     let app = server.new_app("self-serve");
     let (author, other) = (person("author"), person("other"));
     let through = TestUser::with_new_token(server, &app, &other.id, &other.username);
-    let reply =
-        |to: &str| json!({ "text": format!("To {to}"), "reply": { "in_reply_to_post_id": to } });
+    let reply = |to: &str| json!({ "text": format!("To {to}"), "reply": { "in_reply_to_post_id": to } });
     let refused = through.create_post(&reply(&author.publish_text("Nobody is called")));
     refused.assert_error(
         403,
@@ -366,15 +297,8 @@ fn a_self_serve_app_replies_only_when_called_for() {
     through.create_post(&reply(&calling)).assert_status(201);
     let own = other.publish_text("My own thread");
     through.create_post(&reply(&own)).assert_status(201);
-    assert_eq!(
-        through
-            .create_post(&json!({ "text": "Buy $ONE and $TWO" }))
-            .status,
-        403
-    );
-    through
-        .create_post(&json!({ "text": "Buy $ONE" }))
-        .assert_status(201);
+    assert_eq!(through.create_post(&json!({ "text": "Buy $ONE and $TWO" })).status, 403);
+    through.create_post(&json!({ "text": "Buy $ONE" })).assert_status(201);
 }
 
 #[test]
@@ -403,22 +327,16 @@ fn a_premium_author_edits_a_post_five_times() {
     );
     let more = |previous: &str| {
         author
-            .create_post(
-                &json!({ "text": "One more", "edit_options": { "previous_post_id": previous } }),
-            )
+            .create_post(&json!({ "text": "One more", "edit_options": { "previous_post_id": previous } }))
             .status
     };
     assert_eq!((more(newest), more(&first)), (403, 403));
-    let timeline = author
-        .get(format!("/2/users/{}/posts", author.id))
-        .assert_status(200);
+    let timeline = author.get(format!("/2/users/{}/posts", author.id)).assert_status(200);
     assert_eq!(
         timeline["meta"]["result_count"], 1,
         "only the newest version: {timeline}"
     );
-    author
-        .delete(format!("/2/posts/{first}"))
-        .assert_status(200);
+    author.delete(format!("/2/posts/{first}")).assert_status(200);
     for id in &versions {
         let gone = author.get(format!("/2/posts/{id}")).assert_status(200);
         assert!(gone.get("data").is_none(), "{gone}");
@@ -437,11 +355,7 @@ fn only_a_premium_author_edits_and_only_their_own() {
     let reply = json!({ "text": "A reply", "reply": { "in_reply_to_post_id": id } });
     let reply = other.create_post(&reply).assert_status(201)["data"]["id"].clone();
     let edit = json!({ "text": "Changed", "edit_options": { "previous_post_id": reply } });
-    assert_eq!(
-        other.create_post(&edit).status,
-        403,
-        "replies to others stay"
-    );
+    assert_eq!(other.create_post(&edit).status, 403, "replies to others stay");
 }
 
 #[test]
@@ -454,9 +368,7 @@ fn a_nullcast_post_is_read_by_id_only() {
     let hidden = hidden["data"]["id"].as_str().unwrap();
     assert_eq!(author.fetch_post(hidden, "text")["text"], "Not seen");
     for path in ["posts", "timelines/reverse_chronological"] {
-        let timeline = author
-            .get(format!("/2/users/{}/{path}", author.id))
-            .assert_status(200);
+        let timeline = author.get(format!("/2/users/{}/{path}", author.id)).assert_status(200);
         assert_eq!(timeline["meta"]["result_count"], 1, "{path}: {timeline}");
     }
 }
@@ -469,10 +381,7 @@ fn further_switches_are_kept() {
         .as_str()
         .unwrap()
         .to_owned();
-    assert_eq!(
-        author.fetch_post(&id, "paid_partnership")["paid_partnership"],
-        true
-    );
+    assert_eq!(author.fetch_post(&id, "paid_partnership")["paid_partnership"], true);
 }
 
 #[test]
@@ -511,14 +420,10 @@ fn what_a_post_points_at_must_be_there() {
         author.create_post(&body).assert_error(status, sentence);
     }
     for body in [json!({}), json!({ "text": "" }), json!({ "text": " \n\t" })] {
-        author
-            .create_post(&body)
-            .assert_problem(400, "invalid-request");
+        author.create_post(&body).assert_problem(400, "invalid-request");
     }
     assert_eq!(
-        author
-            .get(format!("/2/users/{}/posts", author.id))
-            .assert_status(200)["meta"]["result_count"],
+        author.get(format!("/2/users/{}/posts", author.id)).assert_status(200)["meta"]["result_count"],
         0
     );
 }
@@ -535,12 +440,8 @@ fn only_the_author_deletes_a_post_and_only_once() {
         author.delete(&path).assert_status(200),
         json!({ "data": { "deleted": true } })
     );
-    author
-        .delete(&path)
-        .assert_problem(404, "resource-not-found");
-    author
-        .delete("/2/posts/1")
-        .assert_problem(404, "resource-not-found");
+    author.delete(&path).assert_problem(404, "resource-not-found");
+    author.delete("/2/posts/1").assert_problem(404, "resource-not-found");
     let gone = author.get(&path).assert_status(200);
     assert_eq!(
         gone["errors"][0]["detail"],
@@ -553,8 +454,7 @@ fn only_the_author_deletes_a_post_and_only_once() {
 fn many_posts_are_read_at_once_and_what_is_missing_is_told() {
     let (author, reader) = (person("author"), person("reader"));
     let hidden = shared_server().new_user_with("hidden", &["--protected"]);
-    let [one, two, gone] =
-        ["One of many", "Two of many", "Gone of many"].map(|text| author.publish_text(text));
+    let [one, two, gone] = ["One of many", "Two of many", "Gone of many"].map(|text| author.publish_text(text));
     let secret = hidden.publish_text("Not for you");
     author.delete(format!("/2/posts/{gone}")).assert_status(200);
     let path = format!("/2/tweets?ids={two},1,{one},{gone},{secret}&expansions=author_id");
@@ -565,16 +465,8 @@ fn many_posts_are_read_at_once_and_what_is_missing_is_told() {
         .iter()
         .map(|post| &post["id"])
         .collect();
-    assert_eq!(
-        ids,
-        [two.as_str(), one.as_str()],
-        "in the order of the request"
-    );
-    assert_eq!(
-        read["includes"]["users"].as_array().unwrap().len(),
-        1,
-        "{read}"
-    );
+    assert_eq!(ids, [two.as_str(), one.as_str()], "in the order of the request");
+    assert_eq!(read["includes"]["users"].as_array().unwrap().len(), 1, "{read}");
     let errors = read["errors"].as_array().unwrap();
     let told = |value: &str| {
         let error = errors.iter().find(|error| error["value"] == value);
@@ -583,17 +475,11 @@ fn many_posts_are_read_at_once_and_what_is_missing_is_told() {
     for missing in ["1", &gone] {
         let error = told(missing);
         assert_eq!(error["title"], "Not Found Error");
-        assert_eq!(
-            error["type"],
-            "https://api.x.com/2/problems/resource-not-found"
-        );
+        assert_eq!(error["type"], "https://api.x.com/2/problems/resource-not-found");
         assert_eq!(error["resource_type"], "tweet");
         assert_eq!(error["resource_id"], missing);
         assert_eq!(error["parameter"], "ids");
-        assert_eq!(
-            error["detail"],
-            format!("Could not find tweet with ids: [{missing}].")
-        );
+        assert_eq!(error["detail"], format!("Could not find tweet with ids: [{missing}]."));
     }
     let error = told(&secret);
     assert_eq!(

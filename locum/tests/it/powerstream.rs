@@ -2,9 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{
-    StreamClient, TestApp, TestRequest, TestResponse, TestServer, shared_server, unique_number,
-};
+use crate::harness::{StreamClient, TestApp, TestRequest, TestResponse, TestServer, shared_server, unique_number};
 
 const RULES: &str = "/2/powerstream/rules";
 
@@ -101,10 +99,7 @@ fn what_is_there_already_or_cannot_be_read_is_not_added() {
     assert_eq!(errors[0]["title"], "UnprocessableEntity");
     assert_eq!(errors[0]["value"], "filter:links cat");
     let text = errors[0]["details"][0].as_str().unwrap();
-    assert!(
-        text.starts_with("Reference to invalid operator 'filter'."),
-        "{text}"
-    );
+    assert!(text.starts_with("Reference to invalid operator 'filter'."), "{text}");
     assert!(text.ends_with("(at position 1)"), "{text}");
     assert_eq!(errors[1]["value"], long);
     assert_eq!(
@@ -171,9 +166,7 @@ fn bad_bodies_and_other_credentials_are_refused() {
     delete(&app, &json!({})).assert_error(400, sentence);
     assert_eq!(list(&app).as_array().unwrap().len(), 1);
     let person = shared_server().new_user("person");
-    person
-        .get(RULES)
-        .assert_problem(403, "unsupported-authentication");
+    person.get(RULES).assert_problem(403, "unsupported-authentication");
     assert_eq!(shared_server().send(TestRequest::get(RULES)).status, 401);
 }
 
@@ -208,16 +201,11 @@ fn word() -> String {
 #[expect(clippy::too_many_lines, reason = "one story")]
 fn posts_come_in_the_older_form_with_what_was_missed() {
     let (app, word) = (shared_server().new_app("enterprise"), word());
-    let open =
-        |query: &str| StreamClient::open(shared_server(), &format!("{STREAM}{query}"), &app.bearer);
+    let open = |query: &str| StreamClient::open(shared_server(), &format!("{STREAM}{query}"), &app.bearer);
     let none = shared_server().send(TestRequest::get(STREAM).bearer(&app.bearer));
     none.assert_problem(409, "streaming-connection");
     let part = word.get(2..).unwrap();
-    post(
-        &app,
-        &json!({ "rules": [{ "value": format!("contains:{part}") }] }),
-    )
-    .assert_status(201);
+    post(&app, &json!({ "rules": [{ "value": format!("contains:{part}") }] })).assert_status(201);
     let author = shared_server().new_user("author");
     let mut stream = open("?localDcOnly=true");
     let head = stream.head.to_lowercase();
@@ -259,18 +247,14 @@ fn posts_come_in_the_older_form_with_what_was_missed() {
     assert_eq!(stream.disconnect_type(), "ForceDisconnect");
     let missed = author.publish_text(&format!("missed {word}"));
     let mut stream = open("?backfillMinutes=5");
-    let came: Vec<Value> = (0..3)
-        .map(|_| stream.next_message()[0]["id_str"].clone())
-        .collect();
+    let came: Vec<Value> = (0..3).map(|_| stream.next_message()[0]["id_str"].clone()).collect();
     assert_eq!(came[0], id.as_str());
     assert_eq!(came[2], missed.as_str());
     let live = author.publish_text(&format!("live {word}"));
     assert_eq!(stream.next_message()[0]["id_str"], live.as_str());
     let refused = |app: &TestApp, query: &str| {
         let ask = TestRequest::get(format!("{STREAM}?{query}")).bearer(&app.bearer);
-        shared_server()
-            .send(ask)
-            .assert_problem(400, "invalid-request");
+        shared_server().send(ask).assert_problem(400, "invalid-request");
     };
     for query in [
         "backfillMinutes=6",

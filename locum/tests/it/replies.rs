@@ -36,10 +36,7 @@ fn only_who_began_a_conversation_hides_replies_in_it() {
         (&reply, &no),
         (&reply, &no),
     ] {
-        assert_eq!(
-            hide(&root, post, state).assert_status(200),
-            json!({ "data": state })
-        );
+        assert_eq!(hide(&root, post, state).assert_status(200), json!({ "data": state }));
     }
     // It stays reachable and counted.
     assert_eq!(guest.fetch_post(&deeper, "text")["id"], deeper);
@@ -50,11 +47,7 @@ fn only_who_began_a_conversation_hides_replies_in_it() {
         hide(who, post, &yes).assert_error(403, sentence);
     }
     hide(&root, "1", &yes).assert_problem(404, "resource-not-found");
-    for body in [
-        json!({}),
-        json!({ "hidden": 3 }),
-        json!({ "hidden": true, "x": 1 }),
-    ] {
+    for body in [json!({}), json!({ "hidden": 3 }), json!({ "hidden": true, "x": 1 })] {
         hide(&root, &reply, &body).assert_problem(400, "invalid-request");
     }
     hide(&root, "x", &yes).assert_problem(400, "invalid-request");

@@ -17,9 +17,7 @@ fn ids(page: &Value) -> Vec<&str> {
 #[track_caller]
 fn reposts(who: &TestUser<'_>, post: &str) -> Value {
     let path = format!("/2/users/{}/reposts", who.id);
-    let made = who
-        .post(path, &json!({ "tweet_id": post }))
-        .assert_status(200);
+    let made = who.post(path, &json!({ "tweet_id": post })).assert_status(200);
     assert_eq!(made["data"]["retweeted"], true, "{made}");
     made["data"].clone()
 }
@@ -38,10 +36,7 @@ fn counts(reader: &TestUser<'_>, post: &str, name: &str, wanted: u64) {
 /// The text is `RT @author: …`, cut, and its entities stand where it has them.
 #[track_caller]
 fn reads_as_a_repost(repost: &Value, author: &TestUser<'_>, mentioned: &TestUser<'_>) {
-    let start = format!(
-        "RT @{}: hi @{} &amp; #tag xx",
-        author.username, mentioned.username
-    );
+    let start = format!("RT @{}: hi @{} &amp; #tag xx", author.username, mentioned.username);
     let text = repost["text"].as_str().unwrap();
     assert!(text.starts_with(&start) && text.ends_with("x…"), "{text}");
     let plain = text.replace("&amp;", "&");
@@ -64,10 +59,7 @@ fn reads_as_a_repost(repost: &Value, author: &TestUser<'_>, mentioned: &TestUser
 fn undoes(fan: &TestUser<'_>, id: &str) {
     let path = format!("/2/users/{}/reposts/{id}", fan.id);
     for _ in 0..2 {
-        assert_eq!(
-            fan.delete(&path).assert_status(200)["data"]["retweeted"],
-            false
-        );
+        assert_eq!(fan.delete(&path).assert_status(200)["data"]["retweeted"], false);
     }
 }
 
@@ -77,10 +69,7 @@ fn a_repost_is_a_post_in_timelines_and_home_until_it_is_undone() {
     reader.import_follows(&[&fan]);
     let text = format!("hi @{} & #tag {}", reader.username, "x".repeat(150));
     let id = author.publish_text(&text);
-    let home = format!(
-        "/2/users/{}/timelines/reverse_chronological?max_results=5",
-        reader.id
-    );
+    let home = format!("/2/users/{}/timelines/reverse_chronological?max_results=5", reader.id);
     reader.get(&home).assert_status(200);
     let made = reposts(&fan, &id);
     assert_eq!(made["rest_id"], id, "{made}");
@@ -97,10 +86,7 @@ fn a_repost_is_a_post_in_timelines_and_home_until_it_is_undone() {
     let own = repost["id"].as_str().unwrap();
     assert_eq!(repost["author_id"], fan.id, "{shown}");
     assert_eq!(repost["conversation_id"], own);
-    assert_eq!(
-        repost["referenced_posts"],
-        json!([{ "type": "retweeted", "id": id }])
-    );
+    assert_eq!(repost["referenced_posts"], json!([{ "type": "retweeted", "id": id }]));
     reads_as_a_repost(repost, &author, &reader);
     assert_eq!(shown["includes"]["posts"][0]["id"], id);
     assert_eq!(shown["includes"]["users"].as_array().unwrap().len(), 2);
@@ -108,20 +94,13 @@ fn a_repost_is_a_post_in_timelines_and_home_until_it_is_undone() {
 
     let timeline = format!("/2/users/{}/posts", fan.id);
     assert_eq!(ids(&reader.get(&timeline).assert_status(200)), [own]);
-    for (path, left_out) in [
-        (&timeline, "?exclude=retweets"),
-        (&home, "&exclude=retweets"),
-    ] {
+    for (path, left_out) in [(&timeline, "?exclude=retweets"), (&home, "&exclude=retweets")] {
         let page = reader.get(format!("{path}{left_out}")).assert_status(200);
         assert!(ids(&page).is_empty(), "{page}");
     }
-    let by = reader
-        .get(format!("/2/posts/{id}/reposted_by"))
-        .assert_status(200);
+    let by = reader.get(format!("/2/posts/{id}/reposted_by")).assert_status(200);
     assert_eq!(ids(&by), [&fan.id]);
-    let all = reader
-        .get(format!("/2/tweets/{id}/retweets"))
-        .assert_status(200);
+    let all = reader.get(format!("/2/tweets/{id}/retweets")).assert_status(200);
     assert_eq!(ids(&all), [own]);
     let mine = author.get("/2/users/reposts_of_me").assert_status(200);
     assert_eq!(ids(&mine), [id.as_str()]);
@@ -134,10 +113,7 @@ fn a_repost_is_a_post_in_timelines_and_home_until_it_is_undone() {
         &format!("/2/posts/{id}/reposted_by"),
         &format!("/2/posts/{id}/reposts"),
     ] {
-        assert!(
-            ids(&reader.get(path).assert_status(200)).is_empty(),
-            "{path}"
-        );
+        assert!(ids(&reader.get(path).assert_status(200)).is_empty(), "{path}");
     }
     assert!(ids(&author.get("/2/users/reposts_of_me").assert_status(200)).is_empty());
     let gone = reader.get(format!("/2/posts/{own}")).assert_status(200);
@@ -149,15 +125,11 @@ fn a_repost_of_a_repost_goes_to_the_original_and_goes_with_it() {
     let (author, fan, other) = (person("author"), person("fan"), person("other"));
     let id = author.publish_text("Again and again");
     reposts(&fan, &id);
-    let repost = fan
-        .get(format!("/2/users/{}/posts", fan.id))
-        .assert_status(200);
+    let repost = fan.get(format!("/2/users/{}/posts", fan.id)).assert_status(200);
     let repost = ids(&repost)[0].to_owned();
     // The older vocabulary names the new post too.
     let path = format!("/2/users/{}/retweets", other.id);
-    let made = other
-        .post(path, &json!({ "tweet_id": repost }))
-        .assert_status(200);
+    let made = other.post(path, &json!({ "tweet_id": repost })).assert_status(200);
     assert_eq!(made["data"]["rest_id"], id, "{made}");
     let second = made["data"]["id"].as_str().unwrap().to_owned();
     // One's own post may be reposted; that alone is not "by others".
@@ -216,8 +188,7 @@ fn what_may_not_be_reposted_is_refused_and_leaves_nothing() {
         json!({ "tweet_id": "99999999999999999999" }),
         json!({ "tweet_id": id, "more": 1 }),
     ] {
-        fan.post(&path, &body)
-            .assert_problem(400, "invalid-request");
+        fan.post(&path, &body).assert_problem(400, "invalid-request");
     }
     let other = format!("/2/users/{}/reposts", author.id);
     let sentence = format!(
@@ -226,8 +197,7 @@ fn what_may_not_be_reposted_is_refused_and_leaves_nothing() {
     );
     fan.post(&other, &json!({ "tweet_id": id }))
         .assert_error(400, &sentence);
-    fan.delete(format!("{other}/{id}"))
-        .assert_error(400, &sentence);
+    fan.delete(format!("{other}/{id}")).assert_error(400, &sentence);
     counts(&author, &id, "repost_count", 0);
     let bearer = TestRequest::post(&path).json(&json!({ "tweet_id": id }));
     let refused = shared_server().send(bearer.bearer(&fan.app.bearer));
@@ -245,25 +215,15 @@ fn reposts_by_protected_accounts_are_for_their_followers_only() {
     assert!(ids(&reader.get(&posts).assert_status(200)).is_empty());
     reader.import_follows(&[&shy]);
     assert_eq!(ids(&reader.get(&posts).assert_status(200)).len(), 1);
-    assert!(
-        ids(&reader.get(&by).assert_status(200)).is_empty(),
-        "public accounts"
-    );
+    assert!(ids(&reader.get(&by).assert_status(200)).is_empty(), "public accounts");
     counts(&reader, &id, "repost_count", 1);
     // What is not seen has no lists either.
     let secret = shy.publish_text("Secret");
     let stranger = person("stranger");
     for list in ["reposted_by", "reposts", "quote_posts"] {
-        let answer = stranger
-            .get(format!("/2/posts/{secret}/{list}"))
-            .assert_status(200);
-        assert_eq!(
-            answer["errors"][0]["title"], "Authorization Error",
-            "{list}"
-        );
-        let answer = stranger
-            .get(format!("/2/posts/1/{list}"))
-            .assert_status(200);
+        let answer = stranger.get(format!("/2/posts/{secret}/{list}")).assert_status(200);
+        assert_eq!(answer["errors"][0]["title"], "Authorization Error", "{list}");
+        let answer = stranger.get(format!("/2/posts/1/{list}")).assert_status(200);
         assert_eq!(answer["errors"][0]["title"], "Not Found Error", "{list}");
     }
 }
@@ -274,9 +234,7 @@ fn quotes_are_listed_counted_and_left_out_by_kind() {
     let id = author.publish_text("Quote me");
     let quote = |who: &TestUser<'_>, more: Value| {
         let mut body = json!({ "text": format!("look {}", more), "quote_tweet_id": id });
-        body.as_object_mut()
-            .unwrap()
-            .extend(more.as_object().unwrap().clone());
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let made = who.create_post(&body).assert_status(201);
         made["data"]["id"].as_str().unwrap().to_owned()
     };
@@ -286,16 +244,11 @@ fn quotes_are_listed_counted_and_left_out_by_kind() {
     let path = format!("/2/tweets/{id}/quote_tweets");
     let page = fan.get(&path).assert_status(200);
     assert_eq!(ids(&page), [&reply, &plain]);
-    let page = fan
-        .get(format!("{path}?exclude=replies,retweets"))
-        .assert_status(200);
+    let page = fan.get(format!("{path}?exclude=replies,retweets")).assert_status(200);
     assert_eq!(ids(&page), [&plain]);
     fan.get(format!("{path}?max_results=9")).assert_status(400);
     for number in 0..9 {
-        quote(
-            &author,
-            json!({ "nullcast": false, "text": format!("more {number}") }),
-        );
+        quote(&author, json!({ "nullcast": false, "text": format!("more {number}") }));
     }
     let page = fan.get(format!("{path}?max_results=10")).assert_status(200);
     let token = page["meta"]["next_token"].as_str().unwrap();
@@ -319,10 +272,7 @@ fn nobody_replies_to_or_quotes_a_repost_that_they_may_not_see() {
     let [author, fan, stranger] = ["author", "fan", "stranger"].map(person);
     let post = author.publish_text("Open to all");
     let path = format!("/2/users/{}/retweets", fan.id);
-    let repost = fan
-        .post(path, &json!({ "tweet_id": post }))
-        .assert_status(200)["data"]["id"]
-        .clone();
+    let repost = fan.post(path, &json!({ "tweet_id": post })).assert_status(200)["data"]["id"].clone();
     let acts = |text: &str| {
         [
             json!({ "text": text, "reply": { "in_reply_to_tweet_id": repost } }),
@@ -332,9 +282,7 @@ fn nobody_replies_to_or_quotes_a_repost_that_they_may_not_see() {
     for body in acts("Seen") {
         stranger.create_post(&body).assert_status(201);
     }
-    shared_server()
-        .run_cli(&["user", "protect", &fan.id])
-        .assert_success();
+    shared_server().run_cli(&["user", "protect", &fan.id]).assert_success();
     for body in acts("Not seen") {
         stranger.create_post(&body).assert_legacy_code(403, 385);
         fan.create_post(&body).assert_status(201);

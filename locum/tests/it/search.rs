@@ -13,18 +13,13 @@ use crate::harness::{TestRequest, TestResponse, TestServer, TestUser, percent_en
 
 /// A search as this person, with further parameters.
 fn ask(reader: &TestUser<'_>, query: &str, more: &str) -> TestResponse {
-    reader.get(format!(
-        "/2/posts/search/recent?query={}{more}",
-        percent_encode(query)
-    ))
+    reader.get(format!("/2/posts/search/recent?query={}{more}", percent_encode(query)))
 }
 
 fn ids(page: &Value) -> Vec<String> {
     let found = page["data"].as_array().map(Vec::as_slice);
     let found = found.unwrap_or_default().iter();
-    found
-        .map(|one| one["id"].as_str().unwrap().to_owned())
-        .collect()
+    found.map(|one| one["id"].as_str().unwrap().to_owned()).collect()
 }
 
 /// What a search finds on its first page of a hundred, newest first.

@@ -11,9 +11,7 @@ fn explain(args: &[&str]) -> Value {
 
 fn checks(found: &Value) -> Vec<&str> {
     let failures = found["failures"].as_array().unwrap().iter();
-    failures
-        .map(|failure| failure["check"].as_str().unwrap())
-        .collect()
+    failures.map(|failure| failure["check"].as_str().unwrap()).collect()
 }
 
 #[test]
@@ -23,9 +21,8 @@ fn a_signature_is_explained() {
         format!("{}/2/users/me?a=b", shared_server().url),
         person.oauth1_credentials(),
     );
-    let sign = |key: &OAuth1Credentials<'_>| {
-        TestRequest::get("/2/users/me?a=b").oauth1_header(key, &shared_server().url)
-    };
+    let sign =
+        |key: &OAuth1Credentials<'_>| TestRequest::get("/2/users/me?a=b").oauth1_header(key, &shared_server().url);
     let header = sign(&key);
     let found = explain(&[&url, &header]);
     assert_eq!(found["holds"], true, "{found}");
@@ -77,9 +74,7 @@ fn told_in_words(url: &str, header: &str) {
     };
     let said = words(&[url, header, "--base-string", "GET&x"]);
     assert!(
-        said.assert_success()
-            .stdout
-            .contains("The signature holds."),
+        said.assert_success().stdout.contains("The signature holds."),
         "{said:?}"
     );
     assert!(said.stdout.contains("They part at byte 5"), "{said:?}");

@@ -40,9 +40,7 @@ fn seen(viewer: &TestUser<'_>, id: &str) -> Value {
 
 fn ids(body: &Value) -> Vec<String> {
     let data = body["data"].as_array().cloned().unwrap_or_default();
-    data.iter()
-        .map(|one| one["id"].as_str().unwrap().to_owned())
-        .collect()
+    data.iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[track_caller]
@@ -83,10 +81,7 @@ fn a_space_is_scheduled_opened_and_closed() {
     assert_eq!(body, json!({ "data": { "id": id, "state": "scheduled" } }));
     let data = seen(&reader, &id);
     assert_eq!(data["title"], "About the weather");
-    assert_eq!(
-        (&data["lang"], &data["is_ticketed"]),
-        (&json!("en"), &json!(false))
-    );
+    assert_eq!((&data["lang"], &data["is_ticketed"]), (&json!("en"), &json!(false)));
     assert_eq!(data["creator_id"], host.id);
     assert_eq!(data["host_ids"], json!([host.id, second.id]));
     assert_eq!(data["invited_user_ids"], json!([guest.id]));
@@ -156,13 +151,9 @@ fn a_space_that_was_called_off_is_not_there() {
     assert_eq!(ids(&by.assert_status(200)), [other.as_str()]);
     refused(&["open", &id], "is canceled");
     // Neither is one whose creator is not.
-    shared_server()
-        .run_cli(&["user", "suspend", &host.id])
-        .assert_success();
+    shared_server().run_cli(&["user", "suspend", &host.id]).assert_success();
     is_missing(&reader.get(format!("/2/spaces/{other}")), "id", &other);
-    shared_server()
-        .run_cli(&["user", "restore", &host.id])
-        .assert_success();
+    shared_server().run_cli(&["user", "restore", &host.id]).assert_success();
     assert_eq!(seen(&reader, &other)["state"], "scheduled");
 }
 
@@ -172,10 +163,7 @@ fn spaces_are_found_by_creator_and_by_the_words_of_their_titles() {
     // Words that no other test's titles have.
     let word = format!("Zq{}", host.id);
     let live = made(&host, &["--title", &format!("{word} Tea, coffee & ÄPFEL")]);
-    let later = made(
-        &other,
-        &["--title", &format!("tea {word}"), "--start", "1h"],
-    );
+    let later = made(&other, &["--title", &format!("tea {word}"), "--start", "1h"]);
     let over = made(&other, &["--title", &format!("tea {word}")]);
     space(&["close", &over]);
     let find = |query: &str, more: &str| {
@@ -186,10 +174,7 @@ fn spaces_are_found_by_creator_and_by_the_words_of_their_titles() {
     };
     let lower = word.to_lowercase();
     assert_eq!(find(&lower, ""), [later.as_str(), &live]);
-    assert_eq!(
-        find(&format!("TEA {word}"), "&state=all"),
-        [later.as_str(), &live]
-    );
+    assert_eq!(find(&format!("TEA {word}"), "&state=all"), [later.as_str(), &live]);
     assert_eq!(find(&format!("äpfel {lower}"), ""), [live.as_str()]);
     assert_eq!(find(&word, "&state=live"), [live.as_str()]);
     assert_eq!(find(&word, "&state=scheduled"), [later.as_str()]);
@@ -205,10 +190,7 @@ fn spaces_are_found_by_creator_and_by_the_words_of_their_titles() {
     assert_eq!(body["includes"]["users"].as_array().unwrap().len(), 2);
     space(&["open", &later]);
     assert_eq!(find(&word, "&state=live"), [later.as_str(), &live]);
-    let by = format!(
-        "/2/spaces/by/creator_ids?user_ids={},17,{}",
-        host.id, other.id
-    );
+    let by = format!("/2/spaces/by/creator_ids?user_ids={},17,{}", host.id, other.id);
     let by = reader.get(by).assert_status(200);
     assert_eq!(ids(&by), [later.as_str(), &live]);
     assert_eq!(by["meta"]["result_count"], 2);
@@ -230,9 +212,7 @@ fn tickets_are_told_to_the_creator_only() {
     let first = host.get(path.as_str()).assert_status(200);
     assert_eq!(ids(&first), [other.id.as_str()]);
     let next = first["meta"]["next_token"].as_str().unwrap();
-    let second = host
-        .get(format!("{path}&pagination_token={next}"))
-        .assert_status(200);
+    let second = host.get(format!("{path}&pagination_token={next}")).assert_status(200);
     assert_eq!(ids(&second), [buyer.id.as_str()]);
     assert!(second["meta"].get("next_token").is_none());
     buyer.get(path.as_str()).assert_problem(403, "about:blank");
@@ -270,9 +250,7 @@ fn posts_are_shared_in_a_space() {
     refused(&["share", &id, &guest.id, &hidden], "no post");
     refused(&["share", &id, &guest.id, "17"], "no post");
     let path = format!("/2/spaces/{id}/posts");
-    let body = reader
-        .get(format!("{path}?expansions=author_id"))
-        .assert_status(200);
+    let body = reader.get(format!("{path}?expansions=author_id")).assert_status(200);
     assert_eq!(ids(&body), [first.as_str(), &second], "latest share first");
     assert_eq!(body["includes"]["users"].as_array().unwrap().len(), 1);
     let page = reader
@@ -282,9 +260,7 @@ fn posts_are_shared_in_a_space() {
     let next = page["meta"]["next_token"].as_str().unwrap();
     let page = reader.get(format!("{path}?max_results=1&pagination_token={next}"));
     assert_eq!(ids(&page.assert_status(200)), [second.as_str()]);
-    guest
-        .delete(format!("/2/posts/{second}"))
-        .assert_status(200);
+    guest.delete(format!("/2/posts/{second}")).assert_status(200);
     space(&["close", &id]);
     assert_eq!(ids(&reader.get(path).assert_status(200)), [first.as_str()]);
     refused(&["share", &id, &host.id, &first], "is ended");

@@ -61,11 +61,7 @@ fn said(server: &TestServer, person: &TestUser<'_>) -> Vec<String> {
     let mut all = Vec::new();
     loop {
         let posts = page["data"].as_array().cloned().unwrap_or_default();
-        all.extend(
-            posts
-                .iter()
-                .map(|post| post["id"].as_str().unwrap().to_owned()),
-        );
+        all.extend(posts.iter().map(|post| post["id"].as_str().unwrap().to_owned()));
         let Some(next) = page["meta"]["next_token"].as_str() else {
             return all;
         };
@@ -120,11 +116,7 @@ fn fill_and_free(server: &TestServer, small: &Small<'_>) -> Vec<String> {
     });
     assert!(refused.is_some(), "the disk was never full");
     kept.reverse();
-    assert_eq!(
-        said(server, &person),
-        kept,
-        "what was acknowledged and nothing else"
-    );
+    assert_eq!(said(server, &person), kept, "what was acknowledged and nothing else");
     std::fs::remove_file(small.ballast()).unwrap();
     wait_until("writes are taken again", || {
         let some = says(server, &person, "There is room");
@@ -145,13 +137,9 @@ fn a_database_that_is_away_is_found_again() {
     let person = server.new_user("writer");
     let before = says(&server, &person, "Before").unwrap();
     server.database().set_closed(true);
-    wait_until("writes are refused", || {
-        says(&server, &person, "Meanwhile").is_none()
-    });
+    wait_until("writes are refused", || says(&server, &person, "Meanwhile").is_none());
     server.database().set_closed(false);
-    wait_until("writes are taken again", || {
-        says(&server, &person, "After").is_some()
-    });
+    wait_until("writes are taken again", || says(&server, &person, "After").is_some());
     let said = said(&server, &person);
     assert!(said.contains(&before), "{said:?}");
 }

@@ -26,9 +26,7 @@ fn list(app: &TestApp, query: &str) -> Value {
 fn ids(body: &Value) -> Vec<String> {
     let rules = body["data"].as_array();
     let rules = rules.into_iter().flatten();
-    rules
-        .map(|rule| rule["id"].as_str().unwrap().to_owned())
-        .collect()
+    rules.map(|rule| rule["id"].as_str().unwrap().to_owned()).collect()
 }
 
 fn kind(error: &Value) -> &str {
@@ -109,12 +107,10 @@ fn rules_are_added_listed_page_by_page_counted_and_deleted() {
     let half = json!({ "deleted": 1, "not_deleted": 1 });
     assert_eq!(done["meta"]["summary"], half);
     assert_eq!(ids(&list(&app, "")), known[1..2]);
-    let dry = shared_server().send(
-        TestRequest::post(format!("{RULES}?delete_all=true&dry_run=true")).bearer(&app.bearer),
-    );
+    let dry =
+        shared_server().send(TestRequest::post(format!("{RULES}?delete_all=true&dry_run=true")).bearer(&app.bearer));
     assert_eq!(dry.assert_status(200)["meta"]["summary"]["deleted"], 1);
-    let all = shared_server()
-        .send(TestRequest::post(format!("{RULES}?delete_all=true")).bearer(&app.bearer));
+    let all = shared_server().send(TestRequest::post(format!("{RULES}?delete_all=true")).bearer(&app.bearer));
     assert_eq!(all.assert_status(200)["meta"]["summary"]["deleted"], 1);
     assert!(list(&app, "").get("data").is_none());
 }
@@ -151,16 +147,10 @@ fn what_is_there_already_or_cannot_be_read_is_not_added() {
         assert_eq!(errors[0]["title"], "UnprocessableEntity");
         assert_eq!(errors[0]["value"], "filter:links cat");
         let text = errors[0]["details"][0].as_str().unwrap();
-        assert!(
-            text.starts_with("Reference to invalid operator 'filter'."),
-            "{text}"
-        );
+        assert!(text.starts_with("Reference to invalid operator 'filter'."), "{text}");
         assert!(text.ends_with("(at position 1)"), "{text}");
         let text = errors[4]["details"][0].as_str().unwrap();
-        assert!(
-            text.starts_with("Ambiguous use of and as a keyword."),
-            "{text}"
-        );
+        assert!(text.starts_with("Ambiguous use of and as a keyword."), "{text}");
         assert_eq!(errors[5]["title"], "DuplicateRule");
         assert_eq!(errors[5]["value"], "  (cat  dog)");
         assert_eq!(errors[5]["id"], id.as_str());
@@ -221,20 +211,13 @@ fn bad_requests_and_other_credentials_are_refused() {
     let both = json!({ "add": [rule] });
     post(&app, "?delete_all=true", &both).assert_problem(400, "invalid-request");
     post(&app, "?dry_run=perhaps", &both).assert_problem(400, "invalid-request");
-    for query in [
-        "?ids=x",
-        "?max_results=0",
-        "?max_results=1001",
-        "?pagination_token=zz",
-    ] {
+    for query in ["?ids=x", "?max_results=0", "?max_results=1001", "?pagination_token=zz"] {
         let target = format!("{RULES}{query}");
         let answer = shared_server().send(TestRequest::get(target).bearer(&app.bearer));
         answer.assert_problem(400, "invalid-request");
     }
     let person = shared_server().new_user("person");
-    person
-        .get(RULES)
-        .assert_problem(403, "unsupported-authentication");
+    person.get(RULES).assert_problem(403, "unsupported-authentication");
     assert_eq!(shared_server().send(TestRequest::get(RULES)).status, 401);
     assert!(list(&app, "").get("data").is_none());
 }

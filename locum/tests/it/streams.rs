@@ -10,8 +10,7 @@ use base::clock::monotonic_now;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    StreamClient, TestApp, TestRequest, TestServer, TestUser, shared_server, unique_number,
-    wait_until,
+    StreamClient, TestApp, TestRequest, TestServer, TestUser, shared_server, unique_number, wait_until,
 };
 
 const STREAM: &str = "/2/posts/search/stream";
@@ -24,15 +23,12 @@ fn word() -> String {
 
 #[track_caller]
 fn add_rules(server: &TestServer, app: &TestApp, rules: &[(&str, &str)]) -> Vec<String> {
-    let rules = rules
-        .iter()
-        .map(|(value, tag)| json!({ "value": value, "tag": tag }));
+    let rules = rules.iter().map(|(value, tag)| json!({ "value": value, "tag": tag }));
     let body = json!({ "add": rules.collect::<Value>() });
     let made = server.send(TestRequest::post(RULES).bearer(&app.bearer).json(&body));
     let made = made.assert_status(201);
     let made = made["data"].as_array().unwrap().iter();
-    made.map(|rule| rule["id"].as_str().unwrap().to_owned())
-        .collect()
+    made.map(|rule| rule["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[track_caller]
@@ -62,10 +58,7 @@ fn matching_posts_come_at_once_with_their_rules_fields_and_expansions() {
     let query = "?post.fields=created_at,public_metrics&expansions=author_id&user.fields=verified";
     let mut stream = connect(&app, query);
     assert!(
-        stream
-            .head
-            .to_lowercase()
-            .contains("content-type: application/json"),
+        stream.head.to_lowercase().contains("content-type: application/json"),
         "{}",
         stream.head
     );
@@ -73,19 +66,12 @@ fn matching_posts_come_at_once_with_their_rules_fields_and_expansions() {
     let start = monotonic_now();
     let id = author.publish_text(&format!("Here is {word}, <at last>\nin two lines"));
     let message = stream.next_message();
-    assert!(
-        start.elapsed() < Duration::from_secs(10),
-        "{:?}",
-        start.elapsed()
-    );
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
     let mut members: Vec<&String> = message.as_object().unwrap().keys().collect();
     members.sort();
     assert_eq!(members, ["data", "includes", "matching_rules"]);
     let mut rules = message["matching_rules"].clone();
-    rules
-        .as_array_mut()
-        .unwrap()
-        .sort_by_key(|rule| rule["id"].to_string());
+    rules.as_array_mut().unwrap().sort_by_key(|rule| rule["id"].to_string());
     let mut expected = json!([{ "id": ids[0], "tag": "by word" }, { "id": ids[1], "tag": "" }]);
     expected
         .as_array_mut()
@@ -98,10 +84,7 @@ fn matching_posts_come_at_once_with_their_rules_fields_and_expansions() {
         .assert_status(200);
     assert_eq!(message["data"], seen["data"]);
     assert_eq!(message["includes"], seen["includes"]);
-    assert_eq!(
-        message["includes"]["users"][0]["username"],
-        author.username.as_str()
-    );
+    assert_eq!(message["includes"]["users"][0]["username"], author.username.as_str());
     // By another author, under one rule; in the order in which they are written.
     let other = shared_server().new_user("other");
     for number in 0..5 {
@@ -110,10 +93,7 @@ fn matching_posts_come_at_once_with_their_rules_fields_and_expansions() {
     for number in 0..5 {
         let message = stream.next_message();
         assert_eq!(message["data"]["text"], format!("{word} {number}"));
-        assert_eq!(
-            message["matching_rules"],
-            json!([{ "id": ids[0], "tag": "by word" }])
-        );
+        assert_eq!(message["matching_rules"], json!([{ "id": ids[0], "tag": "by word" }]));
     }
     stream.assert_silent();
 }
@@ -128,25 +108,16 @@ fn replies_quotes_reposts_and_edits_come_and_hidden_posts_do_not() {
     locked.publish_text(&format!("{word} for followers"));
     let id = author.publish_text(&format!("{word} first"));
     let first = stream.next_message();
-    assert_eq!(
-        first["data"]["id"],
-        id.as_str(),
-        "not the protected one: {first}"
-    );
+    assert_eq!(first["data"]["id"], id.as_str(), "not the protected one: {first}");
     assert_eq!(first["data"]["edit_history_tweet_ids"], json!([id]));
     // What is quoted counts; what is reposted is shown with its own text.
     other
         .create_post(&json!({ "text": "look at this", "quote_tweet_id": id }))
         .assert_status(201);
     let quote = stream.next_message();
-    assert_eq!(
-        quote["data"]["referenced_tweets"][0]["type"], "quoted",
-        "{quote}"
-    );
+    assert_eq!(quote["data"]["referenced_tweets"][0]["type"], "quoted", "{quote}");
     let repost = format!("/2/users/{}/reposts", other.id);
-    other
-        .post(repost, &json!({ "post_id": id }))
-        .assert_status(200);
+    other.post(repost, &json!({ "post_id": id })).assert_status(200);
     let reposted = stream.next_message();
     assert_eq!(
         reposted["data"]["text"],
@@ -161,10 +132,7 @@ fn replies_quotes_reposts_and_edits_come_and_hidden_posts_do_not() {
         .clone();
     let message = stream.next_message();
     assert_eq!(message["data"]["id"], edited);
-    assert_eq!(
-        message["data"]["edit_history_tweet_ids"],
-        json!([id, edited])
-    );
+    assert_eq!(message["data"]["edit_history_tweet_ids"], json!([id, edited]));
     // A deletion is not announced, and what was deleted is not sent later.
     author
         .delete(format!("/2/posts/{}", edited.as_str().unwrap()))
@@ -183,10 +151,7 @@ fn rules_take_effect_while_posts_flow() {
     author.publish_text(&format!("{two} b"));
     add_rules(shared_server(), &app, &[(&two, "new")]);
     author.publish_text(&format!("{two} c"));
-    assert_eq!(
-        stream.next_texts(2),
-        [format!("{one} a"), format!("{two} c")]
-    );
+    assert_eq!(stream.next_texts(2), [format!("{one} a"), format!("{two} c")]);
     let body = json!({ "delete": { "ids": first } });
     shared_server()
         .send(TestRequest::post(RULES).bearer(&app.bearer).json(&body))
@@ -240,16 +205,11 @@ fn the_past_is_for_those_with_a_contract_and_within_bounds() {
     let (enterprise, _) = watcher("enterprise");
     let refused = |app: &TestApp, query: &str| {
         let ask = TestRequest::get(format!("{STREAM}?{query}")).bearer(&app.bearer);
-        shared_server()
-            .send(ask)
-            .assert_problem(400, "invalid-request");
+        shared_server().send(ask).assert_problem(400, "invalid-request");
     };
     let at = |seconds: i64| base::clock::wall_time().plus_ms(seconds * 1000).to_string();
     refused(&app, "backfill_minutes=1");
-    refused(
-        &app,
-        &format!("start_time={}&end_time={}", at(-60), at(-20)),
-    );
+    refused(&app, &format!("start_time={}&end_time={}", at(-60), at(-20)));
     for query in [
         "backfill_minutes=6".to_owned(),
         "backfill_minutes=-1".to_owned(),
@@ -259,11 +219,7 @@ fn the_past_is_for_those_with_a_contract_and_within_bounds() {
         format!("start_time={}&end_time={}", at(-60), at(-2)),
         format!("start_time={}&end_time={}", at(-60), at(-61)),
         format!("start_time={}&end_time={}", at(-90_000), at(-20)),
-        format!(
-            "start_time={}&end_time={}&backfill_minutes=1",
-            at(-60),
-            at(-20)
-        ),
+        format!("start_time={}&end_time={}&backfill_minutes=1", at(-60), at(-20)),
         "start_time=yesterday&end_time=today".to_owned(),
         "post.fields=nothing".to_owned(),
         "color=red".to_owned(),
@@ -276,9 +232,7 @@ fn the_past_is_for_those_with_a_contract_and_within_bounds() {
         .assert_problem(403, "client-forbidden");
     assert_eq!(body["reason"], "client-not-enrolled");
     let person = shared_server().new_user("person");
-    person
-        .get(STREAM)
-        .assert_problem(403, "unsupported-authentication");
+    person.get(STREAM).assert_problem(403, "unsupported-authentication");
     assert_eq!(shared_server().send(TestRequest::get(STREAM)).status, 401);
 }
 
@@ -291,8 +245,7 @@ fn slots_are_counted_and_free_at_once() {
         .assert_problem(409, "streaming-connection");
     assert_eq!(body["connection_issue"], "RuleConfigurationIssue");
     let stream = connect(&app, "");
-    let again =
-        || shared_server().send(TestRequest::get("/2/tweets/search/stream").bearer(&app.bearer));
+    let again = || shared_server().send(TestRequest::get("/2/tweets/search/stream").bearer(&app.bearer));
     let body = again().assert_problem(429, "streaming-connection");
     assert_eq!(body["title"], "ConnectionException");
     assert_eq!(body["connection_issue"], "TooManyConnections");
@@ -311,26 +264,16 @@ fn slots_are_counted_and_free_at_once() {
     }
     let past = connections(&app, "?status=inactive&max_results=100");
     assert_eq!(past.len(), 21);
-    assert!(
-        past.iter()
-            .all(|one| one["disconnect_reason"] == "client_disconnect")
-    );
+    assert!(past.iter().all(|one| one["disconnect_reason"] == "client_disconnect"));
     // With a contract there are two of the filtered stream, one of the sample.
     let (enterprise, _) = watcher("enterprise");
     let _one = connect(&enterprise, "");
     let _two = connect(&enterprise, "");
     let third = shared_server().send(TestRequest::get(STREAM).bearer(&enterprise.bearer));
     third.assert_problem(429, "streaming-connection");
-    let _sample = StreamClient::open(
-        shared_server(),
-        "/2/posts/sample/stream",
-        &enterprise.bearer,
-    );
+    let _sample = StreamClient::open(shared_server(), "/2/posts/sample/stream", &enterprise.bearer);
     assert_eq!(connections(&enterprise, "").len(), 3);
-    assert_eq!(
-        connections(&enterprise, "?endpoints=sample_stream").len(),
-        1
-    );
+    assert_eq!(connections(&enterprise, "?endpoints=sample_stream").len(), 1);
     assert_eq!(connections(&app, "").len(), 0, "an app's own only");
 }
 
@@ -364,11 +307,7 @@ fn connections_are_ended_by_name_by_stream_and_all() {
     let results = answer["results"].as_array().unwrap();
     let killed = results.iter().find(|one| one["uuid"] == id).unwrap();
     assert_eq!(*killed, json!({ "uuid": id, "success": true }));
-    assert_eq!(
-        one.disconnect_type(),
-        "ForceDisconnect",
-        "the older of the two"
-    );
+    assert_eq!(one.disconnect_type(), "ForceDisconnect", "the older of the two");
     let again = delete(&app, "", Some(named)).assert_status(200)["data"].clone();
     assert_eq!(again["successful_kills"], 0, "it is over");
     let answer = delete(&app, "/sample_stream", None).assert_status(200)["data"].clone();
@@ -380,10 +319,7 @@ fn connections_are_ended_by_name_by_stream_and_all() {
     assert!(connections(&app, "").is_empty());
     let past = connections(&app, "?status=inactive");
     assert_eq!(past.len(), 3);
-    assert!(
-        past.iter().all(|one| one["disconnect_reason"] == "killed"),
-        "{past:?}"
-    );
+    assert!(past.iter().all(|one| one["disconnect_reason"] == "killed"), "{past:?}");
     others.assert_silent();
     assert_eq!(connections(&other, "").len(), 1);
     assert_eq!(connections(&app, "?status=all&max_results=2").len(), 2);
@@ -392,9 +328,7 @@ fn connections_are_ended_by_name_by_stream_and_all() {
     delete(&app, "", Some(json!({ "uuids": [] }))).assert_problem(400, "invalid-request");
     for query in ["?status=open", "?endpoints=no_stream", "?max_results=101"] {
         let ask = TestRequest::get(format!("/2/connections{query}")).bearer(&app.bearer);
-        shared_server()
-            .send(ask)
-            .assert_problem(400, "invalid-request");
+        shared_server().send(ask).assert_problem(400, "invalid-request");
     }
 }
 
@@ -404,10 +338,8 @@ fn a_stream_ends_with_its_token_and_its_app() {
     let author = shared_server().new_user("author");
     let mut stream = connect(&app, "");
     let owner = TestUser::app_owner(shared_server(), &app);
-    let ask = TestRequest::post("/oauth2/invalidate_token").form(format!(
-        "access_token={}",
-        crate::harness::percent_encode(&app.bearer)
-    ));
+    let ask = TestRequest::post("/oauth2/invalidate_token")
+        .form(format!("access_token={}", crate::harness::percent_encode(&app.bearer)));
     owner.send_signed(ask).assert_status(200);
     assert_eq!(stream.disconnect_type(), "ClientApplicationStateDegraded");
     author.publish_text(&format!("{word} too late"));
@@ -433,9 +365,7 @@ fn a_stream_ends_with_its_token_and_its_app() {
 
     let (app, _) = watcher("self-serve");
     let mut stream = connect(&app, "");
-    shared_server()
-        .run_cli(&["app", "delete", &app.id])
-        .assert_success();
+    shared_server().run_cli(&["app", "delete", &app.id]).assert_success();
     assert_eq!(stream.disconnect_type(), "ClientApplicationStateDegraded");
 }
 
@@ -464,16 +394,10 @@ fn what_became_of_posts_users_and_likes_is_told_in_parts() {
         .delete(format!("/2/posts/{}", quote.as_str().unwrap()))
         .assert_status(200);
     let hidden = locked.publish_text("of no concern");
-    locked
-        .delete(format!("/2/posts/{hidden}"))
-        .assert_status(200);
+    locked.delete(format!("/2/posts/{hidden}")).assert_status(200);
     let likes = format!("/2/users/{}/likes", author.id);
-    author
-        .post(&likes, &json!({ "post_id": quoted }))
-        .assert_status(200);
-    author
-        .delete(format!("{likes}/{quoted}"))
-        .assert_status(200);
+    author.post(&likes, &json!({ "post_id": quoted })).assert_status(200);
+    author.delete(format!("{likes}/{quoted}")).assert_status(200);
     shared_server()
         .run_cli(&["user", "suspend", &author.username])
         .assert_success();
@@ -565,15 +489,9 @@ fn the_sample_is_a_stable_hundredth_and_partitions_part_all() {
     assert_eq!(found, expected, "each in one part");
     assert!(parts.iter().filter(|part| !part.is_empty()).count() > 10);
     let tenth: Vec<String> = tenths.iter_mut().flat_map(|one| ours(one, &ids)).collect();
-    assert!(
-        tenth.len() < 20 && tenth.iter().all(|id| ids.contains(id)),
-        "{tenth:?}"
-    );
+    assert!(tenth.len() < 20 && tenth.iter().all(|id| ids.contains(id)), "{tenth:?}");
     let hundredth = ours(&mut sample, &ids);
-    assert!(
-        hundredth.iter().all(|id| tenth.contains(id)),
-        "{hundredth:?}"
-    );
+    assert!(hundredth.iter().all(|id| tenth.contains(id)), "{hundredth:?}");
 }
 
 /// Letters of so many characters, none twice.
@@ -616,17 +534,13 @@ fn silences_are_broken_the_past_is_replayed_and_the_end_is_said() {
     let (app, word) = (server.new_app("enterprise"), word());
     add_rules(&server, &app, &[(&word, "kept")]);
     let author = server.new_user("author");
-    let listen = |server: &TestServer, query: &str| {
-        StreamClient::open(server, &format!("{STREAM}{query}"), &app.bearer)
-    };
+    let listen =
+        |server: &TestServer, query: &str| StreamClient::open(server, &format!("{STREAM}{query}"), &app.bearer);
     let before = base::clock::wall_time();
     let mut stream = listen(&server, "");
     author.publish_text(&format!("{word} one"));
     author.publish_text(&format!("{word} two"));
-    assert_eq!(
-        stream.next_texts(2),
-        [format!("{word} one"), format!("{word} two")]
-    );
+    assert_eq!(stream.next_texts(2), [format!("{word} one"), format!("{word} two")]);
     let beaten = stream.keep_alives;
     assert!(stream.next_within(Duration::from_secs(11)).is_none());
     let beats = stream.keep_alives - beaten;
@@ -636,16 +550,9 @@ fn silences_are_broken_the_past_is_replayed_and_the_end_is_said() {
     // A replay ends where it was asked to, beside the streams that are open.
     let at = |time: base::Time| time.to_string();
     let end = base::clock::wall_time().plus_ms(-10_000);
-    let query = format!(
-        "?start_time={}&end_time={}",
-        at(before.plus_ms(-1000)),
-        at(end)
-    );
+    let query = format!("?start_time={}&end_time={}", at(before.plus_ms(-1000)), at(end));
     let mut replay = listen(&server, &query);
-    assert_eq!(
-        replay.next_texts(2),
-        [format!("{word} one"), format!("{word} two")]
-    );
+    assert_eq!(replay.next_texts(2), [format!("{word} one"), format!("{word} two")]);
     let (ended, last) = replay.wait_for_end();
     assert!(ended && last.is_none(), "{last:?}");
     // The server goes: it says so, at once.
@@ -657,10 +564,7 @@ fn silences_are_broken_the_past_is_replayed_and_the_end_is_said() {
     // Rules are kept, and what was sent to nobody is in the past.
     server.restart();
     let mut stream = listen(&server, "?backfill_minutes=5");
-    assert_eq!(
-        stream.next_texts(3).last().unwrap(),
-        &format!("{word} three")
-    );
+    assert_eq!(stream.next_texts(3).last().unwrap(), &format!("{word} three"));
     server.crash_and_restart();
     let list = |status: &str| {
         let ask = TestRequest::get(format!("/2/connections?status={status}")).bearer(&app.bearer);
@@ -688,9 +592,7 @@ fn packed_streams_can_be_read_as_they_come() {
         app.bearer
     );
     socket.write_all(head.as_bytes()).unwrap();
-    socket
-        .set_read_timeout(Some(Duration::from_secs(30)))
-        .unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     let mut answer = Vec::new();
     read_until(&mut socket, &mut answer, b"\r\n\r\n");
     let head = String::from_utf8_lossy(&answer).to_lowercase();
@@ -706,10 +608,7 @@ fn packed_streams_can_be_read_as_they_come() {
         socket.read_exact(&mut chunk).unwrap();
         let first = chunk.starts_with(&[0x1f, 0x8b]);
         assert_eq!(first, number == 0, "one head, then blocks");
-        assert!(
-            chunk.ends_with(&[0, 0, 0xff, 0xff, b'\r', b'\n']),
-            "a whole block"
-        );
+        assert!(chunk.ends_with(&[0, 0, 0xff, 0xff, b'\r', b'\n']), "a whole block");
     }
 }
 

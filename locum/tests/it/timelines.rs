@@ -25,9 +25,7 @@ fn walk(person: &TestUser<'_>, path: &str) -> Vec<Value> {
     let mut pages: Vec<Value> = Vec::new();
     let join = if path.contains('?') { '&' } else { '?' };
     loop {
-        let token = pages
-            .last()
-            .and_then(|page| page["meta"]["next_token"].as_str());
+        let token = pages.last().and_then(|page| page["meta"]["next_token"].as_str());
         let path = match token {
             Some(token) => format!("{path}{join}pagination_token={token}"),
             None if pages.is_empty() => path.to_owned(),
@@ -44,12 +42,7 @@ fn number(id: &str) -> u64 {
 
 /// Five pages and more of a timeline, walked while `write` adds to it: each of the posts that
 /// were there comes once, newest first.
-fn is_walked_whole(
-    reader: &TestUser<'_>,
-    path: &str,
-    there: &[String],
-    write: impl Fn(u32) + Sync,
-) {
+fn is_walked_whole(reader: &TestUser<'_>, path: &str, there: &[String], write: impl Fn(u32) + Sync) {
     let (done, began) = (AtomicBool::new(false), AtomicBool::new(false));
     let pages = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -73,10 +66,7 @@ fn is_walked_whole(
     let once: HashSet<&String> = walked.iter().collect();
     assert_eq!(once.len(), walked.len(), "something came twice");
     assert!(
-        walked
-            .iter()
-            .map(|id| number(id))
-            .is_sorted_by(|one, next| one > next),
+        walked.iter().map(|id| number(id)).is_sorted_by(|one, next| one > next),
         "out of order"
     );
     let lost: Vec<_> = there.iter().filter(|id| !once.contains(id)).collect();
@@ -84,19 +74,9 @@ fn is_walked_whole(
     for (place, page) in pages.iter().enumerate() {
         let meta = &page["meta"];
         assert_eq!(meta["result_count"], ids(page).len());
-        assert_eq!(
-            meta["newest_id"].as_str(),
-            ids(page).first().map(String::as_str)
-        );
-        assert_eq!(
-            meta["oldest_id"].as_str(),
-            ids(page).last().map(String::as_str)
-        );
-        assert_eq!(
-            meta.get("previous_token").is_some(),
-            place > 0,
-            "page {place}"
-        );
+        assert_eq!(meta["newest_id"].as_str(), ids(page).first().map(String::as_str));
+        assert_eq!(meta["oldest_id"].as_str(), ids(page).last().map(String::as_str));
+        assert_eq!(meta.get("previous_token").is_some(), place > 0, "page {place}");
         assert_eq!(
             meta.get("next_token").is_some(),
             place + 1 < pages.len(),
@@ -119,10 +99,7 @@ fn a_users_posts_are_walked_without_repeat_or_gap_while_they_write() {
     is_walked_whole(&reader, &path, &there, |number| {
         author.publish_text(&format!("Meanwhile {number}"));
     });
-    let path = format!(
-        "/2/users/by/username/{}/posts?max_results=100",
-        author.username
-    );
+    let path = format!("/2/users/by/username/{}/posts?max_results=100", author.username);
     assert!(ids(&reader.get(path).assert_status(200)).len() >= 28);
 }
 
@@ -145,17 +122,11 @@ fn a_home_timeline_is_walked_without_repeat_or_gap_while_others_write() {
         there.push(one.publish_text(&format!("One {number}")));
         there.push(two.publish_text(&format!("Two {number}")));
     }
-    let path = format!(
-        "/2/users/{}/timelines/reverse_chronological?max_results=5",
-        reader.id
-    );
+    let path = format!("/2/users/{}/timelines/reverse_chronological?max_results=5", reader.id);
     is_walked_whole(&reader, &path, &there, |number| {
         one.publish_text(&format!("Meanwhile {number}"));
     });
-    let misspelt = format!(
-        "/2/users/{}/timelines/reverse_cronological?max_results=1",
-        reader.id
-    );
+    let misspelt = format!("/2/users/{}/timelines/reverse_cronological?max_results=1", reader.id);
     assert_eq!(ids(&reader.get(misspelt).assert_status(200)).len(), 1);
 }
 
@@ -166,31 +137,17 @@ fn a_walk_goes_back_the_way_it_came() {
     let path = format!("/2/users/{}/posts?max_results=5", author.id);
     let pages = walk(&author, &path);
     assert_eq!(pages.len(), 5);
-    let mut token = pages[4]["meta"]["previous_token"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let mut token = pages[4]["meta"]["previous_token"].as_str().unwrap().to_owned();
     for page in pages[..4].iter().rev() {
         let back = author
             .get(format!("{path}&pagination_token={token}"))
             .assert_status(200);
         assert_eq!(ids(&back), ids(page));
-        let next = back["meta"]["next_token"]
-            .as_str()
-            .expect("one came from there");
-        let on = author
-            .get(format!("{path}&pagination_token={next}"))
-            .assert_status(200);
-        let after = pages
-            .iter()
-            .position(|other| ids(other) == ids(page))
-            .unwrap()
-            + 1;
+        let next = back["meta"]["next_token"].as_str().expect("one came from there");
+        let on = author.get(format!("{path}&pagination_token={next}")).assert_status(200);
+        let after = pages.iter().position(|other| ids(other) == ids(page)).unwrap() + 1;
         assert_eq!(ids(&on), ids(&pages[after]));
-        token = back["meta"]["previous_token"]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned();
+        token = back["meta"]["previous_token"].as_str().unwrap_or_default().to_owned();
     }
 }
 
@@ -246,9 +203,7 @@ fn a_timeline_is_bounded_by_ids_and_times() {
         get(&format!("start_time={}&end_time={}", second(1), second(3))),
         there[1..3]
     );
-    let none = author
-        .get(format!("{path}&since_id={}", there[3]))
-        .assert_status(200);
+    let none = author.get(format!("{path}&since_id={}", there[3])).assert_status(200);
     assert_eq!(none, json!({ "meta": { "result_count": 0 } }));
     let wrong = [
         format!("start_time={}&end_time={}", second(3), second(1)),
@@ -276,9 +231,7 @@ fn replies_are_left_out_where_asked() {
         let path = format!("/2/users/{}/{timeline}", author.id);
         assert_eq!(ids(&author.get(path.as_str()).assert_status(200)).len(), 2);
         assert_eq!(
-            ids(&author
-                .get(format!("{path}?exclude=replies"))
-                .assert_status(200)),
+            ids(&author.get(format!("{path}?exclude=replies")).assert_status(200)),
             [root.as_str()]
         );
         assert_eq!(
@@ -322,10 +275,7 @@ fn mentions_show_what_the_reader_may_see() {
     let open = fan.publish_text(&format!("Hello @{}", star.username.to_uppercase()));
     let hidden = shy.publish_text(&format!("@{} but quietly", star.username));
     let path = format!("/2/users/{}/mentions", star.id);
-    assert_eq!(
-        ids(&star.get(path.as_str()).assert_status(200)),
-        [open.as_str()]
-    );
+    assert_eq!(ids(&star.get(path.as_str()).assert_status(200)), [open.as_str()]);
     assert_eq!(
         ids(&shy.get(path.as_str()).assert_status(200)),
         [hidden.as_str(), &open]
@@ -341,10 +291,7 @@ fn mentions_show_what_the_reader_may_see() {
         .as_str()
         .unwrap()
         .to_owned();
-    assert_eq!(
-        ids(&star.get(path).assert_status(200)),
-        [reply.as_str(), &open]
-    );
+    assert_eq!(ids(&star.get(path).assert_status(200)), [reply.as_str(), &open]);
 }
 
 #[test]
@@ -377,16 +324,9 @@ fn a_token_that_was_tampered_with_is_refused() {
         .unwrap()
         .to_owned();
     assert!(token.len() >= 16, "{token}");
-    let mut forged: Vec<String> = (0..token.len())
-        .map(|end| token[..end].to_owned())
-        .skip(1)
-        .collect();
+    let mut forged: Vec<String> = (0..token.len()).map(|end| token[..end].to_owned()).skip(1).collect();
     for place in 0..token.len() {
-        let letter = if &token[place..=place] == "0" {
-            "1"
-        } else {
-            "0"
-        };
+        let letter = if &token[place..=place] == "0" { "1" } else { "0" };
         let mut other = token.clone();
         other.replace_range(place..=place, letter);
         forged.push(other);
@@ -400,20 +340,14 @@ fn a_token_that_was_tampered_with_is_refused() {
     ]);
     for token in forged {
         let shown: String = token.chars().take(256).collect();
-        let answer = author.get(format!(
-            "{path}&pagination_token={}",
-            percent_encode(&token)
-        ));
+        let answer = author.get(format!("{path}&pagination_token={}", percent_encode(&token)));
         let problem = answer.assert_problem(400, "invalid-request");
         if token.len() < 256 {
-            let sentence =
-                format!("The `pagination_token` query parameter value [{shown}] is not valid");
+            let sentence = format!("The `pagination_token` query parameter value [{shown}] is not valid");
             answer.assert_error(400, &sentence);
         }
         assert!(
-            problem["errors"][0]["parameters"]
-                .get("pagination_token")
-                .is_some(),
+            problem["errors"][0]["parameters"].get("pagination_token").is_some(),
             "{problem}"
         );
     }
@@ -432,10 +366,7 @@ fn a_token_serves_only_the_walk_that_gave_it() {
     let foreign = [
         format!("/2/users/{}/posts?max_results=5", other.id),
         format!("/2/users/{}/mentions?max_results=5", author.id),
-        format!(
-            "/2/users/{}/timelines/reverse_chronological?max_results=5",
-            author.id
-        ),
+        format!("/2/users/{}/timelines/reverse_chronological?max_results=5", author.id),
         format!("/2/users/{}/posts?max_results=5&exclude=replies", author.id),
         format!("/2/users/{}/posts?max_results=5&since_id=1", author.id),
     ];
@@ -447,9 +378,7 @@ fn a_token_serves_only_the_walk_that_gave_it() {
         );
     }
     let whole = format!("{path}&pagination_token={token}");
-    other
-        .get(whole.as_str())
-        .assert_problem(400, "invalid-request");
+    other.get(whole.as_str()).assert_problem(400, "invalid-request");
     shared_server()
         .send(TestRequest::get(whole.as_str()).bearer(&author.app.bearer))
         .assert_problem(400, "invalid-request");
@@ -459,12 +388,8 @@ fn a_token_serves_only_the_walk_that_gave_it() {
             author.id
         ))
         .assert_status(200);
-    author
-        .get(format!("{whole}&post.fields=created_at"))
-        .assert_status(200);
-    author
-        .send_signed(TestRequest::get(whole))
-        .assert_status(200);
+    author.get(format!("{whole}&post.fields=created_at")).assert_status(200);
+    author.send_signed(TestRequest::get(whole)).assert_status(200);
 }
 
 #[test]

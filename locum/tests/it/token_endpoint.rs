@@ -13,9 +13,7 @@ fn client() -> (String, String) {
 
 fn ask(form: &str) -> TestResponse {
     let (id, secret) = client();
-    let ask = TestRequest::post("/2/oauth2/token")
-        .form(form)
-        .basic(&id, &secret);
+    let ask = TestRequest::post("/2/oauth2/token").form(form).basic(&id, &secret);
     shared_server().send(ask)
 }
 

@@ -9,9 +9,7 @@ fn person(name: &str) -> TestUser<'static> {
 }
 
 fn refresh() {
-    shared_server()
-        .run_cli(&["news", "refresh"])
-        .assert_success();
+    shared_server().run_cli(&["news", "refresh"]).assert_success();
 }
 
 fn trends(of: &TestUser<'_>) -> Value {
@@ -48,9 +46,7 @@ fn what_several_write_about_trends() {
         .assert_success();
     refresh();
     assert_eq!(count(&trends(&one), &tag), Some(4));
-    shared_server()
-        .run_cli(&["user", "suspend", &four.id])
-        .assert_success();
+    shared_server().run_cli(&["user", "suspend", &four.id]).assert_success();
     refresh();
     assert_eq!(count(&trends(&one), &tag), None);
     let one_only = TestRequest::get("/2/trends/by/woeid/1?max_trends=1&trend.fields=trend_name");
@@ -67,9 +63,7 @@ fn trends_come_by_themselves() {
         person(name).publish_text(&format!("It is here {tag}"));
     }
     let reader = person("reader");
-    crate::harness::wait_until("the topic trends", || {
-        count(&trends(&reader), &tag).is_some()
-    });
+    crate::harness::wait_until("the topic trends", || count(&trends(&reader), &tag).is_some());
 }
 
 #[test]
@@ -104,11 +98,7 @@ fn a_user_gets_trends_of_those_followed() {
         .iter()
         .map(|trend| trend["trend_name"].as_str().unwrap())
         .collect();
-    assert_eq!(
-        names,
-        [ours.as_str(), &theirs],
-        "two of us write about ours"
-    );
+    assert_eq!(names, [ours.as_str(), &theirs], "two of us write about ours");
     let signed = reader.send_signed(TestRequest::get(path));
     signed.assert_status(200);
     let nobody = person("nobody");

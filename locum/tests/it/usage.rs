@@ -26,21 +26,14 @@ fn posts_count_once_a_day_for_an_app() {
     author.get("/2/posts/17").assert_status(200);
     author.get("/2/posts/x").assert_status(400);
     assert_eq!(usage(&server, &app, "")["project_usage"], "1");
-    author
-        .get(format!("/2/users/{}/posts", author.id))
-        .assert_status(200);
+    author.get(format!("/2/users/{}/posts", author.id)).assert_status(200);
     let after = usage(&server, &app, "?days=3");
     assert_eq!(after["project_usage"], "2");
     let days = after["daily_project_usage"]["usage"].as_array().unwrap();
     assert_eq!(days.len(), 3);
     assert_eq!(days[2]["usage"], "2");
     assert_eq!(days[0]["usage"], "0");
-    assert!(
-        days[2]["date"]
-            .as_str()
-            .unwrap()
-            .ends_with("T00:00:00.000Z")
-    );
+    assert!(days[2]["date"].as_str().unwrap().ends_with("T00:00:00.000Z"));
     let apps = after["daily_client_app_usage"].as_array().unwrap();
     assert_eq!(apps.len(), 1);
     assert_eq!(apps[0]["client_app_id"], app.id);
@@ -59,18 +52,11 @@ fn posts_count_once_a_day_for_an_app() {
     server.kill();
     server.restart();
     let ask = TestRequest::get("/2/usage/tweets?days=1").bearer(&app.bearer);
-    assert_eq!(
-        server.send(ask).assert_status(200)["data"]["project_usage"],
-        "2"
-    );
+    assert_eq!(server.send(ask).assert_status(200)["data"]["project_usage"], "2");
     server
         .send(TestRequest::get(url).bearer(&app.bearer))
         .assert_status(200);
-    assert_eq!(
-        usage(&server, &app, "")["project_usage"],
-        "2",
-        "the app had it"
-    );
+    assert_eq!(usage(&server, &app, "")["project_usage"], "2", "the app had it");
 }
 
 #[test]

@@ -36,13 +36,8 @@ fn posts_of_a_suspended_author_are_not_shown() {
         .run_cli(&["user", "suspend", &author.id])
         .assert_success();
     let body = reader.get(format!("/2/posts/{id}")).assert_status(200);
-    assert!(
-        body.get("data").is_none() && body.get("errors").is_some(),
-        "{body}"
-    );
-    let body = reader
-        .get(format!("/2/users/{}", author.id))
-        .assert_status(200);
+    assert!(body.get("data").is_none() && body.get("errors").is_some(), "{body}");
+    let body = reader.get(format!("/2/users/{}", author.id)).assert_status(200);
     assert_eq!(body["errors"][0]["title"], "Forbidden");
     assert_eq!(
         body["errors"][0]["detail"],
@@ -64,22 +59,13 @@ fn users_are_found_by_every_name() {
         json!({ "id": one.id, "name": "One", "username": one.username })
     );
     assert_eq!(get(format!("/2/users/{}", one.id)), me);
-    assert_eq!(
-        get(format!(
-            "/2/users/by/username/{}",
-            one.username.to_uppercase()
-        )),
-        me
-    );
+    assert_eq!(get(format!("/2/users/by/username/{}", one.username.to_uppercase())), me);
     let both = get(format!("/2/users?ids={},1,{}", two.id, one.id));
     assert_eq!(
         (&both["data"][0]["id"], &both["data"][1]["id"]),
         (&json!(two.id), &json!(one.id))
     );
-    assert_eq!(
-        both["errors"][0]["detail"],
-        "Could not find user with ids: [1]."
-    );
+    assert_eq!(both["errors"][0]["detail"], "Could not find user with ids: [1].");
     let both = get(format!(
         "/2/users/by?usernames={},nobody_at_all,{}",
         one.username, two.username
@@ -90,13 +76,9 @@ fn users_are_found_by_every_name() {
         "Could not find user with usernames: [nobody_at_all]."
     );
     one.publish_text("Most recent");
-    let metrics =
-        get("/2/users/me?user.fields=public_metrics".to_owned())["data"]["public_metrics"].clone();
+    let metrics = get("/2/users/me?user.fields=public_metrics".to_owned())["data"]["public_metrics"].clone();
     for count in ["post_count", "tweet_count"] {
-        assert_eq!(
-            metrics[count], 1,
-            "both names, where nothing decides: {metrics}"
-        );
+        assert_eq!(metrics[count], 1, "both names, where nothing decides: {metrics}");
     }
     let fields = "user.fields=created_at,description,location,protected,public_metrics,verified,verified_type,\
                   most_recent_post_id,profile_image_url,url&expansions=most_recent_post_id";
@@ -127,8 +109,6 @@ fn followers_and_following_are_listed() {
         [one.id.as_str(), &star.id]
     );
     assert!(ids(format!("/2/users/{}/following", star.id)).is_empty());
-    let me = star
-        .get("/2/users/me?user.fields=public_metrics")
-        .assert_status(200);
+    let me = star.get("/2/users/me?user.fields=public_metrics").assert_status(200);
     assert_eq!(me["data"]["public_metrics"]["followers_count"], 2);
 }

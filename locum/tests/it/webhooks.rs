@@ -48,22 +48,16 @@ fn send(server: &TestServer, hook: &str, count: u32, key: i64) -> Vec<String> {
 
 /// The log of a webhook.
 fn log(server: &TestServer, hook: &str) -> Value {
-    let order =
-        json!({ "webhook": { "log": { "webhook": hook, "limit": 1000, "delivery": null } } });
+    let order = json!({ "webhook": { "log": { "webhook": hook, "limit": 1000, "delivery": null } } });
     server.execute_command(&order).unwrap()
 }
 
 /// The ids of the events that came, in the order in which they did.
 fn came(receiver: &WebhookReceiver) -> Vec<String> {
     let heard = receiver.received_requests();
-    heard
-        .iter()
-        .map(|one| one.header("webhook-id").to_owned())
-        .collect()
+    heard.iter().map(|one| one.header("webhook-id").to_owned()).collect()
 }
 
 fn wait_for(receiver: &WebhookReceiver, count: usize) {
-    wait_until("all events came", || {
-        receiver.received_requests().len() >= count
-    });
+    wait_until("all events came", || receiver.received_requests().len() >= count);
 }

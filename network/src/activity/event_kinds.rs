@@ -90,10 +90,7 @@ pub enum EventPayloadKind {
 }
 
 impl ActivityEventKind {
-    const fn new(
-        name: &'static str,
-        concerned_users: &'static [(EventParticipant, ActivityDirection)],
-    ) -> Self {
+    const fn new(name: &'static str, concerned_users: &'static [(EventParticipant, ActivityDirection)]) -> Self {
         Self {
             name,
             alias: "",
@@ -108,10 +105,7 @@ impl ActivityEventKind {
     }
 
     const fn alias(self, twin: &'static str) -> Self {
-        Self {
-            alias: twin,
-            ..self
-        }
+        Self { alias: twin, ..self }
     }
 
     const fn legacy_names(self, older: &'static [&'static str]) -> Self {
@@ -122,10 +116,7 @@ impl ActivityEventKind {
     }
 
     const fn log_kind(self, log: &'static str) -> Self {
-        Self {
-            log_kind: log,
-            ..self
-        }
+        Self { log_kind: log, ..self }
     }
 
     const fn filter(self, filter: RequiredFilter) -> Self {
@@ -151,10 +142,7 @@ impl ActivityEventKind {
         Self::new(name, &[(EventParticipant::Subject, Outbound)]).payload(EventPayloadKind::Change)
     }
 
-    const fn post_event(
-        name: &'static str,
-        member: &'static [(EventParticipant, ActivityDirection)],
-    ) -> Self {
+    const fn post_event(name: &'static str, member: &'static [(EventParticipant, ActivityDirection)]) -> Self {
         Self::new(name, member)
             .log_kind("post.create")
             .access(EventAccess::Scoped(Scope::TweetRead))
@@ -167,10 +155,7 @@ impl ActivityEventKind {
             .payload(EventPayloadKind::Relationship)
     }
 
-    const fn message_event(
-        name: &'static str,
-        about: &'static [(EventParticipant, ActivityDirection)],
-    ) -> Self {
+    const fn message_event(name: &'static str, about: &'static [(EventParticipant, ActivityDirection)]) -> Self {
         Self::new(name, about)
             .directional()
             .access(EventAccess::Scoped(Scope::DmRead))
@@ -208,28 +193,20 @@ const HOSTS: &[(EventParticipant, ActivityDirection)] = &[
     (EventParticipant::Actor, Outbound),
     (EventParticipant::Named("host_ids"), Outbound),
 ];
-const MENTIONED: &[(EventParticipant, ActivityDirection)] =
-    &[(EventParticipant::Named("mentioned_ids"), Inbound)];
-const REPLIED_TO: &[(EventParticipant, ActivityDirection)] =
-    &[(EventParticipant::Named("replied_user_id"), Inbound)];
-const QUOTED: &[(EventParticipant, ActivityDirection)] =
-    &[(EventParticipant::Named("quoted_user_id"), Inbound)];
-const REPOSTED: &[(EventParticipant, ActivityDirection)] =
-    &[(EventParticipant::Named("author_id"), Inbound)];
-const RECIPIENTS: &[(EventParticipant, ActivityDirection)] =
-    &[(EventParticipant::Named("recipient_ids"), Inbound)];
+const MENTIONED: &[(EventParticipant, ActivityDirection)] = &[(EventParticipant::Named("mentioned_ids"), Inbound)];
+const REPLIED_TO: &[(EventParticipant, ActivityDirection)] = &[(EventParticipant::Named("replied_user_id"), Inbound)];
+const QUOTED: &[(EventParticipant, ActivityDirection)] = &[(EventParticipant::Named("quoted_user_id"), Inbound)];
+const REPOSTED: &[(EventParticipant, ActivityDirection)] = &[(EventParticipant::Named("author_id"), Inbound)];
+const RECIPIENTS: &[(EventParticipant, ActivityDirection)] = &[(EventParticipant::Named("recipient_ids"), Inbound)];
 
 const CHAT: EventAccess = EventAccess::Scoped(Scope::DmRead);
 
 /// Every kind.
 pub const EVENT_KINDS: &[ActivityEventKind] = &[
     ActivityEventKind::profile_change("profile.update.bio").legacy_names(&["ProfileBioUpdate"]),
-    ActivityEventKind::profile_change("profile.update.profile_picture")
-        .legacy_names(&["ProfilePictureUpdate"]),
-    ActivityEventKind::profile_change("profile.update.banner_picture")
-        .legacy_names(&["ProfileBannerUpdate"]),
-    ActivityEventKind::profile_change("profile.update.screenname")
-        .legacy_names(&["ProfileScreennameUpdate"]),
+    ActivityEventKind::profile_change("profile.update.profile_picture").legacy_names(&["ProfilePictureUpdate"]),
+    ActivityEventKind::profile_change("profile.update.banner_picture").legacy_names(&["ProfileBannerUpdate"]),
+    ActivityEventKind::profile_change("profile.update.screenname").legacy_names(&["ProfileScreennameUpdate"]),
     ActivityEventKind::profile_change("profile.update.handle"),
     ActivityEventKind::profile_change("profile.update.geo").legacy_names(&["ProfileGeoUpdate"]),
     ActivityEventKind::profile_change("profile.update.url").legacy_names(&["ProfileUrlUpdate"]),
@@ -264,8 +241,7 @@ pub const EVENT_KINDS: &[ActivityEventKind] = &[
     ActivityEventKind::message_event("dm.sent", ACTOR).payload(EventPayloadKind::Message),
     ActivityEventKind::message_event("dm.received", RECIPIENTS).payload(EventPayloadKind::Message),
     ActivityEventKind::message_event("dm.read", RECIPIENTS).payload(EventPayloadKind::Read),
-    ActivityEventKind::message_event("dm.indicate_typing", RECIPIENTS)
-        .payload(EventPayloadKind::Typing),
+    ActivityEventKind::message_event("dm.indicate_typing", RECIPIENTS).payload(EventPayloadKind::Typing),
     ActivityEventKind::new("spaces.start", HOSTS).payload(EventPayloadKind::Space),
     ActivityEventKind::new("spaces.end", HOSTS).payload(EventPayloadKind::Space),
     ActivityEventKind::new("news.new", &[])
@@ -288,17 +264,12 @@ pub const EVENT_KINDS: &[ActivityEventKind] = &[
     ActivityEventKind::unsupported_event("chat.update.restrictions", CHAT).directional(),
     ActivityEventKind::unsupported_event("broadcast.start", EventAccess::Public),
     ActivityEventKind::unsupported_event("broadcast.end", EventAccess::Public),
-    ActivityEventKind::unsupported_event(
-        "broadcast.chat",
-        EventAccess::Scoped(Scope::BroadcastRead),
-    ),
+    ActivityEventKind::unsupported_event("broadcast.chat", EventAccess::Scoped(Scope::BroadcastRead)),
 ];
 
 /// The kind that is called so, and what its subscriber is answered with.
 pub fn find_event_kind(name: &str) -> Option<(&'static ActivityEventKind, &'static str)> {
-    EVENT_KINDS
-        .iter()
-        .find_map(|kind| Some((kind, kind.match_name(name)?)))
+    EVENT_KINDS.iter().find_map(|kind| Some((kind, kind.match_name(name)?)))
 }
 
 /// The kinds that an entry of the log causes.
@@ -344,10 +315,7 @@ const fn collect_event_names() -> [&'static str; EVENT_NAME_COUNT] {
 }
 
 /// Puts a name into the first place; the places behind it.
-const fn push_event_name<'n>(
-    places: &'n mut [&'static str],
-    name: &'static str,
-) -> &'n mut [&'static str] {
+const fn push_event_name<'n>(places: &'n mut [&'static str], name: &'static str) -> &'n mut [&'static str] {
     match places {
         [first, more @ ..] => {
             *first = name;
@@ -369,23 +337,14 @@ mod tests {
         assert_eq!(all.len(), EVENT_NAMES.len(), "{EVENT_NAMES:?}");
         assert!(!all.contains(""));
         for kind in EVENT_KINDS {
-            assert_eq!(
-                find_event_kind(kind.name).map(|(_, said)| said),
-                Some(kind.name)
-            );
+            assert_eq!(find_event_kind(kind.name).map(|(_, said)| said), Some(kind.name));
             for older in kind.legacy_names {
-                assert_eq!(
-                    find_event_kind(older).map(|(_, said)| said),
-                    Some(kind.name)
-                );
+                assert_eq!(find_event_kind(older).map(|(_, said)| said), Some(kind.name));
             }
         }
         let verified = "profile.update.verified";
         let (kind, said) = find_event_kind(verified).expect("spec §6 names it");
-        assert_eq!(
-            (kind.name, said),
-            ("profile.update.verified_badge", verified)
-        );
+        assert_eq!((kind.name, said), ("profile.update.verified_badge", verified));
         assert!(find_event_kind("ProfileX").is_none() && find_event_kind("").is_none());
     }
 }

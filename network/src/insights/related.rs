@@ -85,10 +85,7 @@ pub(super) fn find_related_terms(
         append_new_terms(&mut found, ranked(tx, wanted, &theirs)?);
     }
     if found.len() < MAX_RELATED {
-        append_new_terms(
-            &mut found,
-            find_same_stem_words(tx, snapshot, wanted, &inputs)?,
-        );
+        append_new_terms(&mut found, find_same_stem_words(tx, snapshot, wanted, &inputs)?);
     }
     if found.len() < MAX_RELATED {
         append_new_terms(&mut found, find_rising_terms(tx, &inputs)?);
@@ -148,12 +145,8 @@ impl KeywordInputs {
 
 /// Whether a text holds another: as words, and longer ones as letters.
 fn contains_term(text: &str, other: &str) -> bool {
-    let (words, others): (Vec<&str>, Vec<&str>) =
-        (text.split(' ').collect(), other.split(' ').collect());
-    if words
-        .windows(others.len().max(1))
-        .any(|some| some == others.as_slice())
-    {
+    let (words, others): (Vec<&str>, Vec<&str>) = (text.split(' ').collect(), other.split(' ').collect());
+    if words.windows(others.len().max(1)).any(|some| some == others.as_slice()) {
         return true;
     }
     let (text, other) = (text.replace(' ', ""), other.replace(' ', ""));
@@ -173,11 +166,7 @@ fn sample_matching_posts(
 }
 
 /// Further public posts of those who wrote some.
-fn sample_author_posts(
-    tx: &mut Tx<'_>,
-    snapshot: &IndexSnapshot,
-    sample: &[PostText],
-) -> Result<Vec<PostText>, Fault> {
+fn sample_author_posts(tx: &mut Tx<'_>, snapshot: &IndexSnapshot, sample: &[PostText]) -> Result<Vec<PostText>, Fault> {
     let mut authors: Vec<i64> = sample.iter().map(|post| post.author_id).collect();
     authors.sort_unstable();
     authors.dedup();
@@ -272,15 +261,8 @@ fn rank_terms(
     let authors: HashSet<i64> = sample.iter().map(|post| post.author_id).collect();
     let mut candidates = TermTally::new(sample).into_candidates(least);
     candidates.retain(|one| !inputs.overlaps_term(&one.text) && !inputs.is_blocked(&one.text));
-    candidates.sort_unstable_by(|one, other| {
-        other
-            .authors
-            .cmp(&one.authors)
-            .then(one.text.cmp(&other.text))
-    });
-    let (pairs, single): (Vec<_>, Vec<_>) = candidates
-        .into_iter()
-        .partition(|one| one.kind == TermKind::Pair);
+    candidates.sort_unstable_by(|one, other| other.authors.cmp(&one.authors).then(one.text.cmp(&other.text)));
+    let (pairs, single): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|one| one.kind == TermKind::Pair);
     let mut scored = Vec::new();
     for one in single.into_iter().take(COMPARED) {
         scored.extend(usual.score_candidate(tx, one, authors.len())?);
@@ -294,11 +276,7 @@ fn rank_terms(
             continue;
         };
         let of_word = |word: &str| words.get(word).copied().unwrap_or(0.0);
-        if one
-            .text
-            .split(' ')
-            .all(|word| one.score >= BETTER * of_word(word))
-        {
+        if one.text.split(' ').all(|word| one.score >= BETTER * of_word(word)) {
             scored.push(one);
         }
     }
@@ -361,8 +339,7 @@ impl<'s> TermBaseline<'s> {
         one: TermCandidate,
         authors: usize,
     ) -> Result<Option<TermCandidate>, Fault> {
-        let query =
-            keywords::keyword_clause(&one.text).and_then(|text| keywords::parse_query(&text));
+        let query = keywords::keyword_clause(&one.text).and_then(|text| keywords::parse_query(&text));
         let Some(query) = query else {
             return Ok(None);
         };
@@ -370,9 +347,7 @@ impl<'s> TermBaseline<'s> {
         let plan = QueryPlan::new(&query, &known);
         let held = if one.kind == TermKind::Pair {
             // Two common words take a look at every post that has both.
-            let (found, looked_at) = self
-                .snapshot
-                .count_sample(&plan, &self.window, PAIR_POSTS)?;
+            let (found, looked_at) = self.snapshot.count_sample(&plan, &self.window, PAIR_POSTS)?;
             found.saturating_mul(self.size) / looked_at.max(1)
         } else {
             self.count_posts_with_term(tx.now(), &one.text, &plan)?
@@ -415,9 +390,7 @@ fn find_same_stem_words(
     let mut counts: Vec<((TermKind, String), usize)> = of(TermKind::Word, words)
         .chain(of(TermKind::Tag, tags))
         .filter(|((_, text), _)| {
-            stems
-                .iter()
-                .any(|stem| strip_sigil(text).starts_with(stem.as_str()))
+            stems.iter().any(|stem| strip_sigil(text).starts_with(stem.as_str()))
                 && !inputs.texts.iter().any(|input| input == strip_sigil(text))
                 && !inputs.is_blocked(text)
         })
@@ -478,10 +451,7 @@ mod tests {
         let mut users: HashMap<(TermKind, String), HashSet<i64>> = HashMap::new();
         for post in &sample {
             terms::visit_terms(&post.text, &post.lang, |kind, term| {
-                users
-                    .entry((kind, term.to_owned()))
-                    .or_default()
-                    .insert(post.author_id);
+                users.entry((kind, term.to_owned())).or_default().insert(post.author_id);
             });
         }
         let count = |kind, text: String| users.get(&(kind, text)).map(HashSet::len);
@@ -489,9 +459,7 @@ mod tests {
             let mut wanted: Vec<(TermKind, String, usize)> = Vec::new();
             for ((kind, text), users) in &users {
                 let stays = match kind {
-                    TermKind::Tag => {
-                        Some(users.len()) > count(TermKind::Word, strip_sigil(text).to_owned())
-                    }
+                    TermKind::Tag => Some(users.len()) > count(TermKind::Word, strip_sigil(text).to_owned()),
                     TermKind::Word => Some(users.len()) >= count(TermKind::Tag, format!("#{text}")),
                     TermKind::Pair => true,
                 };
@@ -504,10 +472,7 @@ mod tests {
             found.sort_unstable();
             wanted.sort_unstable();
             assert_eq!(found, wanted);
-            assert!(
-                found.iter().any(|(kind, ..)| *kind == TermKind::Tag),
-                "{least}"
-            );
+            assert!(found.iter().any(|(kind, ..)| *kind == TermKind::Tag), "{least}");
         }
     }
 
@@ -526,10 +491,7 @@ mod tests {
         let mut found = vec!["#bike".to_owned()];
         append_new_terms(&mut found, vec!["bike".to_owned(), "helmet".to_owned()]);
         assert_eq!(found, ["#bike", "helmet"]);
-        append_new_terms(
-            &mut found,
-            (0..50).map(|number| format!("t{number}")).collect(),
-        );
+        append_new_terms(&mut found, (0..50).map(|number| format!("t{number}")).collect());
         assert_eq!(found.len(), 30);
     }
 }

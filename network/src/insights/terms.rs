@@ -50,9 +50,7 @@ pub(super) fn visit_terms(text: &str, language: &str, mut call: impl FnMut(TermK
         let mut end = 0;
         for word in split_words_with_offsets(piece) {
             // Nothing reaches across a full stop or a comma.
-            let glued = piece
-                .get(end..word.0)
-                .is_some_and(|gap| gap.is_empty() || gap == "-");
+            let glued = piece.get(end..word.0).is_some_and(|gap| gap.is_empty() || gap == "-");
             if end > 0 && !glued || end == 0 && word.0 > 0 {
                 before = None;
             }
@@ -129,26 +127,14 @@ mod tests {
     #[test]
     fn terms_are_tags_words_and_pairs() {
         assert_eq!(
-            of(
-                "The Cargo Bike, and #BikeLife! @ana https://a.com/b 2026 of it",
-                "en"
-            ),
+            of("The Cargo Bike, and #BikeLife! @ana https://a.com/b 2026 of it", "en"),
             ["cargo", "bike", "cargo bike", "#bikelife"]
         );
         assert_eq!(of("a bicicleta de carga", "pt"), ["bicicleta", "carga"]);
         assert_eq!(of("東京都 ok", "ja"), ["東京", "京都"]);
         assert_eq!(
             of("red-hot iron. Cold iron", "en"),
-            [
-                "red",
-                "hot",
-                "red hot",
-                "iron",
-                "hot iron",
-                "cold",
-                "iron",
-                "cold iron"
-            ]
+            ["red", "hot", "red hot", "iron", "hot iron", "cold", "iron", "cold iron"]
         );
         assert!(of("#1 !! $5 12345", "en").is_empty());
     }

@@ -5,8 +5,8 @@ use store::messages::{self, DmConversation, MessageEvent, MessageEventKind};
 use store::{Tx, event_log};
 
 use super::{
-    MessageSender, NewMessage, compose_message, conversation_not_found, list_other_participants,
-    recipients_body, store_message, validate_message,
+    MessageSender, NewMessage, compose_message, conversation_not_found, list_other_participants, recipients_body,
+    store_message, validate_message,
 };
 use crate::users;
 use crate::visibility::require_may_message;
@@ -53,25 +53,14 @@ pub fn create_group(
     for user in &people {
         messages::add_participant(tx, group.id, *user)?;
     }
-    let came = build_membership_event(
-        tx,
-        group,
-        MessageEventKind::Join,
-        sender.user_id,
-        people.clone(),
-    );
+    let came = build_membership_event(tx, group, MessageEventKind::Join, sender.user_id, people.clone());
     announce_membership(tx, &came, &people)?;
     store_message(tx, sender, group, written)
 }
 
 /// Lets a user into a group, on the word of one who is in it; false when they are in it already.
 /// They see what happens from now on.
-pub fn join_group(
-    tx: &mut Tx<'_>,
-    group: &DmConversation,
-    user: UserId,
-    by: UserId,
-) -> Result<bool, Error> {
+pub fn join_group(tx: &mut Tx<'_>, group: &DmConversation, user: UserId, by: UserId) -> Result<bool, Error> {
     lock_group(tx, group)?;
     users::find_active(tx, by)?;
     if !messages::is_participant(tx, group.id, by)? {
@@ -138,11 +127,7 @@ fn build_membership_event(
 }
 
 /// Tells everyone who is in the group now; one that nobody is in keeps nothing.
-fn announce_membership(
-    tx: &mut Tx<'_>,
-    event: &MessageEvent,
-    people: &[UserId],
-) -> Result<(), Fault> {
+fn announce_membership(tx: &mut Tx<'_>, event: &MessageEvent, people: &[UserId]) -> Result<(), Fault> {
     if !people.is_empty() {
         messages::insert_event(tx, event, people)?;
     }

@@ -5,10 +5,7 @@ use base::{Error, Refusal, UserId};
 use store::messages::{self, DmConversation, MessageEventKind};
 use store::{Tx, event_log};
 
-use super::{
-    conversation_not_found, filter_reachable_users, find_event, list_other_participants,
-    recipients_body,
-};
+use super::{conversation_not_found, filter_reachable_users, find_event, list_other_participants, recipients_body};
 use crate::users;
 use crate::visibility::require_may_message;
 
@@ -24,9 +21,8 @@ pub fn mark_read(
     let event = match event {
         Some(id) => {
             let found = find_event(tx, user, id)?;
-            let here = found.filter(|event| {
-                event.conversation == *conversation && event.kind == MessageEventKind::Message
-            });
+            let here =
+                found.filter(|event| event.conversation == *conversation && event.kind == MessageEventKind::Message);
             let missing = || Refusal::NotFound(ResourceRef::new("dm_event", "event", id));
             Some(here.ok_or_else(missing)?.id)
         }
@@ -44,11 +40,7 @@ pub fn mark_read(
 }
 
 /// Tells the others that a user is typing. To somebody who takes no messages of them nobody types.
-pub fn indicate_typing(
-    tx: &mut Tx<'_>,
-    conversation: &DmConversation,
-    user: UserId,
-) -> Result<(), Error> {
+pub fn indicate_typing(tx: &mut Tx<'_>, conversation: &DmConversation, user: UserId) -> Result<(), Error> {
     require_participant(tx, conversation, user)?;
     if conversation.pair.is_some() {
         for other in list_other_participants(tx, conversation.id, user)? {
@@ -58,36 +50,19 @@ pub fn indicate_typing(
     }
     let body = build_recipients_body(tx, conversation, user)?;
     let kind = "dm.indicate_typing";
-    Ok(event_log::append(
-        tx,
-        kind,
-        user.get(),
-        conversation.id,
-        &body,
-    )?)
+    Ok(event_log::append(tx, kind, user.get(), conversation.id, &body)?)
 }
 
-fn require_participant(
-    tx: &mut Tx<'_>,
-    conversation: &DmConversation,
-    user: UserId,
-) -> Result<(), Error> {
+fn require_participant(tx: &mut Tx<'_>, conversation: &DmConversation, user: UserId) -> Result<(), Error> {
     messages::lock_conversation(tx, conversation.id)?;
     users::find_active(tx, user)?;
     if messages::is_participant(tx, conversation.id, user)? {
         return Ok(());
     }
-    Err(conversation_not_found(
-        "conversation",
-        &conversation.to_string(),
-    ))
+    Err(conversation_not_found("conversation", &conversation.to_string()))
 }
 
-fn build_recipients_body(
-    tx: &mut Tx<'_>,
-    conversation: &DmConversation,
-    user: UserId,
-) -> Result<String, base::Fault> {
+fn build_recipients_body(tx: &mut Tx<'_>, conversation: &DmConversation, user: UserId) -> Result<String, base::Fault> {
     let others = list_other_participants(tx, conversation.id, user)?;
     Ok(recipients_body(
         conversation,

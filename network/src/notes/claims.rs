@@ -127,8 +127,7 @@ pub fn score_claims(text: &str) -> i64 {
             opinions += 2;
         } else if SPEAKER_WORDS.contains(&word) {
             opinions += 1;
-        } else if REPORT_WORDS.contains(&word) || word.contains(|letter: char| letter.is_numeric())
-        {
+        } else if REPORT_WORDS.contains(&word) || word.contains(|letter: char| letter.is_numeric()) {
             claims += 1;
         }
     }

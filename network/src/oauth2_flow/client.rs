@@ -50,15 +50,10 @@ fn unauthorized_client() -> Refusal {
 
 /// The app that these credentials are of. A confidential one needs its secret; a public one has
 /// none, and may present none.
-pub fn authenticate_client(
-    tx: &mut Tx<'_>,
-    came: &ClientCredentials,
-) -> Result<AuthenticatedClient, Error> {
+pub fn authenticate_client(tx: &mut Tx<'_>, came: &ClientCredentials) -> Result<AuthenticatedClient, Error> {
     let (id, secret) = merge_credentials(came)?;
     let app = apps::find_by_client_id(tx, id)?.filter(|app| app.state != AppStatus::Deleted);
-    let expected = app
-        .as_ref()
-        .and_then(|app| app.client_secret_digest.clone());
+    let expected = app.as_ref().and_then(|app| app.client_secret_digest.clone());
     // An unknown client takes the same comparison as a wrong secret, and gets the same answer.
     let holds = constant_time_eq(
         &expected.unwrap_or_else(|| digest("").to_vec()),
@@ -72,9 +67,7 @@ pub fn authenticate_client(
             } else {
                 secret.is_none()
             };
-            Some(app)
-                .filter(|_| proven)
-                .ok_or_else(unauthorized_client)?
+            Some(app).filter(|_| proven).ok_or_else(unauthorized_client)?
         }
         (None, Some(_)) => return Err(unauthorized_client().into()),
         (None, None) => {

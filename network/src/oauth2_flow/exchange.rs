@@ -66,10 +66,7 @@ fn invalid_grant(rules: &OAuth2Config, description: &'static str) -> Refusal {
 }
 
 fn invalid_code(rules: &OAuth2Config) -> Refusal {
-    invalid_grant(
-        rules,
-        "Value passed for the authorization code was invalid.",
-    )
+    invalid_grant(rules, "Value passed for the authorization code was invalid.")
 }
 
 fn invalid_token(rules: &OAuth2Config) -> Refusal {
@@ -112,8 +109,7 @@ pub fn exchange_code(
         return Err(invalid_code(rules).into());
     }
     if !constant_time_eq(code.redirect_uri.as_bytes(), uri.as_bytes()) {
-        let text =
-            "Value passed for the redirect uri did not match the uri of the authorization code.";
+        let text = "Value passed for the redirect uri did not match the uri of the authorization code.";
         return Err(invalid_grant(rules, text).into());
     }
     if !ChallengeMethod::S256.verify(&code.challenge, verifier) {
@@ -162,9 +158,7 @@ pub fn refresh_tokens(
         revoke_reused_family(tx, client, family, "refresh")?;
         return Ok(GrantOutcome::Refused(invalid_token(rules)));
     }
-    Ok(GrantOutcome::Done(issue_tokens(
-        tx, family, narrowed, granted,
-    )?))
+    Ok(GrantOutcome::Done(issue_tokens(tx, family, narrowed, granted)?))
 }
 
 fn find_refresh_token(
@@ -191,8 +185,8 @@ fn narrow_scopes(granted: Scopes, asked: Option<&str>) -> Result<Scopes, Refusal
         error: "invalid_scope",
         description: description.into(),
     };
-    let asked = Scopes::parse(asked.unwrap_or_default())
-        .map_err(|name| wrong(format!("There is no scope [{name}].")))?;
+    let asked =
+        Scopes::parse(asked.unwrap_or_default()).map_err(|name| wrong(format!("There is no scope [{name}].")))?;
     if asked == Scopes::NONE {
         Ok(granted)
     } else if granted.contains_all(asked) {
@@ -226,13 +220,7 @@ fn revoke_reused_family(
         let (id, user) = (family.id.to_string(), family.user_id.to_string());
         let detail = json!({"token": what, "family": id, "user": user, "tokens": ended});
         let kind = AuditAction::TOKEN_REUSE;
-        audit::append(
-            tx,
-            &client.audit_actor(),
-            kind,
-            Some(family.app_id),
-            &detail,
-        )?;
+        audit::append(tx, &client.audit_actor(), kind, Some(family.app_id), &detail)?;
         let body = json!({"token": what, "family": id}).to_string();
         let (user, app) = (family.user_id.get(), family.app_id.get());
         event_log::append(tx, kind.name(), user, app, &body)?;
@@ -242,12 +230,7 @@ fn revoke_reused_family(
 }
 
 /// New tokens: the access token for `scopes`, the refresh token for all that was granted.
-fn issue_tokens(
-    tx: &mut Tx<'_>,
-    family: TokenFamily,
-    scopes: Scopes,
-    granted: Scopes,
-) -> Result<IssuedTokens, Error> {
+fn issue_tokens(tx: &mut Tx<'_>, family: TokenFamily, scopes: Scopes, granted: Scopes) -> Result<IssuedTokens, Error> {
     let ends = tx.now().plus_ms(ACCESS_TTL_MS);
     let access = store_token(tx, family, "access", scopes, ends)?;
     let refresh = if granted.contains(Scope::OfflineAccess) {
@@ -264,13 +247,7 @@ fn issue_tokens(
     })
 }
 
-fn store_token(
-    tx: &mut Tx<'_>,
-    family: TokenFamily,
-    kind: &str,
-    scopes: Scopes,
-    ends: Time,
-) -> Result<Secret, Error> {
+fn store_token(tx: &mut Tx<'_>, family: TokenFamily, kind: &str, scopes: Scopes, ends: Time) -> Result<Secret, Error> {
     let text = Secret::new(tx.rng().random_token(80)?);
     let token = OAuth2Token {
         id: tx.next_id::<()>().get(),
@@ -289,11 +266,7 @@ fn store_token(
 
 /// Revokes a token of this client: an access token alone, a refresh token with its family. Any
 /// other text is as good as revoked (RFC 7009). The kind that a client hints at is not needed.
-pub fn revoke_token(
-    tx: &mut Tx<'_>,
-    client: &AuthenticatedClient,
-    token: Option<&str>,
-) -> Result<(), Error> {
+pub fn revoke_token(tx: &mut Tx<'_>, client: &AuthenticatedClient, token: Option<&str>) -> Result<(), Error> {
     let key = digest(require_parameter(token, "token")?);
     let found = tokens::find_oauth2(tx, &key)?.filter(|found| found.app_id == client.app().id);
     let Some(found) = found else { return Ok(()) };
@@ -307,13 +280,7 @@ pub fn revoke_token(
     };
     if was_live {
         let detail = json!({"token": found.kind, "user": user.to_string()});
-        audit::append(
-            tx,
-            &client.audit_actor(),
-            AuditAction::TOKEN_REVOKE,
-            Some(app),
-            &detail,
-        )?;
+        audit::append(tx, &client.audit_actor(), AuditAction::TOKEN_REVOKE, Some(app), &detail)?;
         record_revocation(tx, user, Some(app))?;
     }
     Ok(())

@@ -132,8 +132,7 @@ fn entity_text<'a>(entity: &'a Value, name: &str) -> &'a str {
 
 fn entity_texts(entities: &Value, kind: &str, name: &str) -> Vec<String> {
     let list = entity_list(entities, kind).iter();
-    list.map(|entity| entity_text(entity, name).to_owned())
-        .collect()
+    list.map(|entity| entity_text(entity, name).to_owned()).collect()
 }
 
 /// A content as the language reads it.

@@ -18,21 +18,14 @@ pub(super) fn remaining_edits(previous: Option<&Post>) -> i64 {
 }
 
 /// The post to be edited, if this user may.
-pub(super) fn find_editable_post(
-    tx: &mut Tx<'_>,
-    user: &User,
-    id: PostId,
-    new: &NewPost,
-) -> Result<Post, Error> {
+pub(super) fn find_editable_post(tx: &mut Tx<'_>, user: &User, id: PostId, new: &NewPost) -> Result<Post, Error> {
     let refuse = |detail: &'static str| Error::from(Refusal::forbidden(detail));
     let there = |post: &Post| matches!(post.state, PostState::Live | PostState::Superseded);
     let post = posts::find_by_id(tx, id)?.filter(there);
-    let post = post
-        .filter(|post| post.author_id == user.id)
-        .ok_or_else(|| {
-            let message = "Your previous post ID is invalid.";
-            Refusal::invalid_parameter("edit_options.previous_post_id", id, message)
-        })?;
+    let post = post.filter(|post| post.author_id == user.id).ok_or_else(|| {
+        let message = "Your previous post ID is invalid.";
+        Refusal::invalid_parameter("edit_options.previous_post_id", id, message)
+    })?;
     if user.subscription_type == "None" {
         return Err(refuse("Editing posts needs a premium subscription."));
     }
@@ -53,16 +46,9 @@ pub(super) fn find_editable_post(
 
 /// An edit replies to and quotes what the post did; it may say so, and nothing else.
 fn check_unchanged_targets(post: &Post, new: &NewPost) -> Result<(), Refusal> {
-    if let Some(id) = new
-        .reply_to
-        .filter(|id| post.in_reply_to_post_id != Some(*id))
-    {
+    if let Some(id) = new.reply_to.filter(|id| post.in_reply_to_post_id != Some(*id)) {
         let message = "Your reply tweet ID is invalid.";
-        return Err(Refusal::invalid_parameter(
-            "reply.in_reply_to_tweet_id",
-            id,
-            message,
-        ));
+        return Err(Refusal::invalid_parameter("reply.in_reply_to_tweet_id", id, message));
     }
     if let Some(id) = new.quote.filter(|id| post.quoted_post_id != Some(*id)) {
         let message = "Your quote tweet ID is invalid.";
@@ -73,9 +59,7 @@ fn check_unchanged_targets(post: &Post, new: &NewPost) -> Result<(), Refusal> {
 
 /// Whether a post is of a kind that can be edited (contract §11.2).
 pub fn is_editable_kind(post: &Post) -> bool {
-    let to_others = post
-        .in_reply_to_user_id
-        .is_some_and(|user| user != post.author_id);
+    let to_others = post.in_reply_to_user_id.is_some_and(|user| user != post.author_id);
     let special = post.repost_of_id.is_some() || post.poll_id.is_some() || post.nullcast;
     !(to_others || special || post.community_id.is_some())
 }

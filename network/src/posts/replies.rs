@@ -135,9 +135,7 @@ pub(super) fn resolve_reply_settings(new: &NewPost, previous: Option<&Post>) -> 
 /// Whom a reply leaves out must be there.
 pub(super) fn check_excluded_users(tx: &mut Tx<'_>, excluded: &[UserId]) -> Result<(), Error> {
     let known = users::find_by_ids(tx, excluded)?;
-    let unknown = excluded
-        .iter()
-        .find(|id| !known.iter().any(|user| user.id == **id));
+    let unknown = excluded.iter().find(|id| !known.iter().any(|user| user.id == **id));
     unknown.map_or(Ok(()), |id| {
         let message = "Your exclude reply user IDs are invalid.";
         Err(Refusal::invalid_parameter("reply.exclude_reply_user_ids", id, message).into())
@@ -146,11 +144,7 @@ pub(super) fn check_excluded_users(tx: &mut Tx<'_>, excluded: &[UserId]) -> Resu
 
 /// The text of a reply behind the mentions that it is to begin with: of the author replied to and
 /// of those that the post replied to mentions, unless they are left out or named at the beginning.
-pub(super) fn prepend_mentions(
-    tx: &mut Tx<'_>,
-    user: &User,
-    new: &NewPost,
-) -> Result<String, Fault> {
+pub(super) fn prepend_mentions(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> Result<String, Fault> {
     let parent = new.reply_to.filter(|_| new.auto_populate_reply_metadata);
     let parent = parent
         .map(|id| post_actions::resolve_original_post(tx, id))

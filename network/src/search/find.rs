@@ -128,10 +128,8 @@ pub fn find_ranked(
 )]
 fn ranking_score(post: &Post) -> i64 {
     const HALF_DAY_MS: i64 = 12 * 3_600_000;
-    let response = post.like_count
-        + post.reply_count
-        + 2 * (post.repost_count + post.quote_count)
-        + post.bookmark_count;
+    let response =
+        post.like_count + post.reply_count + 2 * (post.repost_count + post.quote_count) + post.bookmark_count;
     let doublings = ((1 + response.max(0)) as f64).log2();
     (doublings * HALF_DAY_MS as f64) as i64 + post.created_at.ms()
 }
@@ -158,9 +156,7 @@ fn filter_visible_hits(
     let mut sights = AuthorVisibilities::load(tx, viewer, &authors)?;
     sights.admit_posts(tx, &rows)?;
     let mut rows = rows;
-    rows.retain(|post| {
-        post.state == PostState::Live && sights.post_visibility(post) == Visibility::Visible
-    });
+    rows.retain(|post| post.state == PostState::Live && sights.post_visibility(post) == Visibility::Visible);
     Ok(rows)
 }
 
@@ -188,15 +184,9 @@ pub(super) fn filter_matching_hits(
     let with_lists = !query.list_ids().is_empty();
     let facts = post_facts::load_facts_of_rows(tx, rows, with_lists)?;
     let matches = |facts: &post_facts::StoredPostFacts| {
-        facts.map_query_post(|post| {
-            query::matches(query, &query::PostFeatures::new(post, MatchMode::Search))
-        })
+        facts.map_query_post(|post| query::matches(query, &query::PostFeatures::new(post, MatchMode::Search)))
     };
-    Ok(facts
-        .into_iter()
-        .filter(matches)
-        .map(|facts| facts.row)
-        .collect())
+    Ok(facts.into_iter().filter(matches).map(|facts| facts.row).collect())
 }
 
 fn counter_value(post: &Post, counter: PostCounter) -> u64 {
@@ -205,19 +195,13 @@ fn counter_value(post: &Post, counter: PostCounter) -> u64 {
         PostCounter::Replies => post.reply_count,
         PostCounter::Reposts => post.repost_count,
         // Not of posts; search does not know them.
-        PostCounter::Followers
-        | PostCounter::Following
-        | PostCounter::Posts
-        | PostCounter::Listed => i64::MAX,
+        PostCounter::Followers | PostCounter::Following | PostCounter::Posts | PostCounter::Listed => i64::MAX,
     };
     u64::try_from(count).unwrap_or(0)
 }
 
 /// Whom a query names, and who is on the lists that it names, now.
-pub(crate) fn resolve_query_names(
-    tx: &mut Tx<'_>,
-    query: &ParsedQuery,
-) -> Result<SearchLookups, Fault> {
+pub(crate) fn resolve_query_names(tx: &mut Tx<'_>, query: &ParsedQuery) -> Result<SearchLookups, Fault> {
     let names = query.user_names();
     let mut people: HashMap<String, Vec<i64>> = HashMap::new();
     for user in users::find_by_usernames(tx, &names)? {

@@ -39,10 +39,7 @@ pub(super) struct IndexChanges {
 impl IndexChanges {
     /// How many posts it concerns.
     pub(super) fn count(&self) -> usize {
-        self.removed.len()
-            + self.added.len()
-            + self.updated.len()
-            + usize::from(self.author.is_some())
+        self.removed.len() + self.added.len() + self.updated.len() + usize::from(self.author.is_some())
     }
 }
 
@@ -109,22 +106,16 @@ fn plan_full_build(tx: &mut Tx<'_>) -> Result<IndexChanges, Fault> {
     })
 }
 
-fn collect_event_changes(
-    tx: &mut Tx<'_>,
-    changes: &mut IndexChanges,
-    events: &[LogEvent],
-) -> Result<(), Fault> {
+fn collect_event_changes(tx: &mut Tx<'_>, changes: &mut IndexChanges, events: &[LogEvent]) -> Result<(), Fault> {
     let mut written = Vec::new();
     for event in events {
         changes.progress.seq = Some(event.seq);
         match event.kind.as_str() {
             "post.create" => written.push(PostId::new(event.subject_id)),
             "post.delete" => changes.removed.push(event.subject_id),
-            "user.suspend"
-            | "user.restore"
-            | "user.delete"
-            | "user.protect"
-            | "profile.update.verified" => changes.progress.add_author(event.subject_id),
+            "user.suspend" | "user.restore" | "user.delete" | "user.protect" | "profile.update.verified" => {
+                changes.progress.add_author(event.subject_id)
+            }
             "import.batch" => {
                 if let Some(range) = parse_import_range(&event.body) {
                     changes.progress.add_range(range);
@@ -163,15 +154,10 @@ fn parse_import_range(body: &str) -> Option<PostIdRange> {
 }
 
 /// Takes an author's posts away and, if they may be seen, files them again.
-fn reindex_author(
-    tx: &mut Tx<'_>,
-    changes: &mut IndexChanges,
-    author: AuthorReindex,
-) -> Result<(), Fault> {
+fn reindex_author(tx: &mut Tx<'_>, changes: &mut IndexChanges, author: AuthorReindex) -> Result<(), Fault> {
     let id = UserId::new(author.id);
     let user = users::find_by_id(tx, id)?;
-    let shown = user
-        .is_some_and(|user| !user.protected && profile_visibility(&user) == Visibility::Visible);
+    let shown = user.is_some_and(|user| !user.protected && profile_visibility(&user) == Visibility::Visible);
     if author.below == i64::MAX {
         changes.author = Some(author.id);
     }
@@ -241,7 +227,6 @@ fn build_entry(facts: &StoredPostFacts) -> Option<IndexDocument> {
         id: row.id.get(),
         created_at_ms: row.created_at.ms(),
         author: row.author_id.get(),
-        keys: facts
-            .map_query_post(|post| query::PostFeatures::new(post, MatchMode::Search).index_keys()),
+        keys: facts.map_query_post(|post| query::PostFeatures::new(post, MatchMode::Search).index_keys()),
     })
 }

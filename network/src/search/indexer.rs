@@ -181,8 +181,7 @@ impl PostSearch {
             state.is_writing |= count > 0;
             state.progress = progress;
             let due = state.waiters > 0 || state.committed_at.elapsed() >= MAX_COMMIT_DELAY;
-            state.pending >= MAX_PENDING_POSTS
-                || due && state.pending > 0 && state.progress.build.is_none()
+            state.pending >= MAX_PENDING_POSTS || due && state.pending > 0 && state.progress.build.is_none()
         };
         if now {
             self.commit().await?;
@@ -197,8 +196,7 @@ impl PostSearch {
         let (due, note, idle) = {
             let state = self.state.lock();
             let since = state.committed_at.elapsed();
-            let made =
-                state.committed_progress.build.is_some() || state.committed_progress.seq.is_none();
+            let made = state.committed_progress.build.is_some() || state.committed_progress.seq.is_none();
             let due = state.pending > 0 && (made || state.waiters > 0 || since >= MAX_COMMIT_DELAY);
             let note = state.progress != state.committed_progress && since >= PROGRESS_INTERVAL;
             (due, note || made, state.is_writing && since >= IDLE_TIMEOUT)
@@ -280,9 +278,7 @@ fn write_changes(index: &PostIndex, changes: &IndexChanges) -> Result<(), Fault>
 }
 
 /// Files are written on a thread that may wait for them.
-async fn run_blocking(
-    work: impl FnOnce() -> Result<(), Fault> + Send + 'static,
-) -> Result<(), Fault> {
+async fn run_blocking(work: impl FnOnce() -> Result<(), Fault> + Send + 'static) -> Result<(), Fault> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(Fault::context("writing the index"))?
 }

@@ -134,10 +134,7 @@ mod tests {
         for (above, last) in [(0, 10), (5, 20), (15, 30), (40, 50), (29, 41)] {
             progress.add_range(PostIdRange { above, last });
         }
-        let expected = [
-            PostIdRange { above: 0, last: 10 },
-            PostIdRange { above: 5, last: 50 },
-        ];
+        let expected = [PostIdRange { above: 0, last: 10 }, PostIdRange { above: 5, last: 50 }];
         assert_eq!(progress.imported, expected);
     }
 }

@@ -9,14 +9,12 @@ const LONGEST: usize = 60;
 
 /// Frequent words that say nothing.
 const STOP: &[&str] = &[
-    "about", "after", "again", "all", "also", "and", "any", "are", "because", "been", "before",
-    "but", "can", "could", "did", "does", "down", "each", "even", "every", "few", "for", "from",
-    "had", "has", "have", "her", "here", "him", "his", "how", "into", "its", "just", "like",
-    "made", "many", "more", "most", "much", "not", "now", "off", "one", "only", "other", "our",
-    "out", "over", "own", "said", "same", "she", "some", "such", "than", "that", "the", "their",
-    "them", "then", "there", "these", "they", "this", "those", "too", "under", "until", "very",
-    "was", "were", "what", "when", "where", "which", "while", "who", "why", "will", "with",
-    "would", "you", "your",
+    "about", "after", "again", "all", "also", "and", "any", "are", "because", "been", "before", "but", "can", "could",
+    "did", "does", "down", "each", "even", "every", "few", "for", "from", "had", "has", "have", "her", "here", "him",
+    "his", "how", "into", "its", "just", "like", "made", "many", "more", "most", "much", "not", "now", "off", "one",
+    "only", "other", "our", "out", "over", "own", "said", "same", "she", "some", "such", "than", "that", "the",
+    "their", "them", "then", "there", "these", "they", "this", "those", "too", "under", "until", "very", "was", "were",
+    "what", "when", "where", "which", "while", "who", "why", "will", "with", "would", "you", "your",
 ];
 
 /// The text without addresses, each replaced by a space.
@@ -41,9 +39,7 @@ pub(crate) fn split_words(text: &str) -> impl Iterator<Item = String> {
 
 /// Its words that say something.
 pub(crate) fn significant_words(text: &str) -> BTreeSet<String> {
-    let all = split_words(&strip_urls(text))
-        .collect::<Vec<_>>()
-        .into_iter();
+    let all = split_words(&strip_urls(text)).collect::<Vec<_>>().into_iter();
     all.filter(|word| word.chars().count() >= 3 || !word.is_ascii())
         .filter(|word| !STOP.contains(&word.as_str()))
         .collect()
@@ -92,12 +88,7 @@ pub fn find_topic_spelling(text: &str, topic: &str) -> Option<String> {
 fn extract_spelled_topics(text: &str) -> Vec<(String, String)> {
     let found = base::text::extract_entities(text);
     let tags = found.hashtags.iter();
-    let tags = tags.map(|tag| {
-        (
-            format!("#{}", tag.text.to_lowercase()),
-            format!("#{}", tag.text),
-        )
-    });
+    let tags = tags.map(|tag| (format!("#{}", tag.text.to_lowercase()), format!("#{}", tag.text)));
     let money = found.cashtags.iter().map(|tag| {
         let name = format!("${}", tag.text.to_uppercase());
         (name.clone(), name)
@@ -105,8 +96,7 @@ fn extract_spelled_topics(text: &str) -> Vec<(String, String)> {
     let pairs = capitalized_pairs(text);
     let pairs = pairs.into_iter().map(|pair| (pair.to_lowercase(), pair));
     let all = tags.chain(money).chain(pairs);
-    all.filter(|(topic, _)| topic.chars().count() <= LONGEST)
-        .collect()
+    all.filter(|(topic, _)| topic.chars().count() <= LONGEST).collect()
 }
 
 /// The sentences of a text, without addresses and with single spaces.
@@ -139,10 +129,7 @@ mod tests {
         let text = "The Tokyo Marathon, Won Today by $abc #RunFast https://a.com/Some/Name";
         let topics: Vec<String> = extract_topics(text).into_iter().collect();
         assert_eq!(topics, ["#runfast", "$ABC", "tokyo marathon", "won today"]);
-        assert_eq!(
-            find_topic_spelling(text, "#runfast").as_deref(),
-            Some("#RunFast")
-        );
+        assert_eq!(find_topic_spelling(text, "#runfast").as_deref(), Some("#RunFast"));
         assert_eq!(
             find_topic_spelling(text, "tokyo marathon").as_deref(),
             Some("Tokyo Marathon")

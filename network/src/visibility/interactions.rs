@@ -45,11 +45,7 @@ impl AccessDenial {
 
 /// What keeps an actor from acting on a post; nothing does when it is their own or they may see
 /// it. Whoever blocks its author may still act on it: a block binds the blocked.
-pub fn find_post_denial(
-    tx: &mut Tx<'_>,
-    actor: UserId,
-    post: &Post,
-) -> Result<Option<AccessDenial>, Fault> {
+pub fn find_post_denial(tx: &mut Tx<'_>, actor: UserId, post: &Post) -> Result<Option<AccessDenial>, Fault> {
     let Some(author) = users::find_by_id(tx, post.author_id)? else {
         return Ok(Some(AccessDenial::Missing));
     };
@@ -59,20 +55,14 @@ pub fn find_post_denial(
         Visibility::Visible => Ok(None),
         Visibility::Missing => Ok(Some(AccessDenial::Missing)),
         Visibility::Suspended => Ok(Some(AccessDenial::Suspended)),
-        Visibility::Forbidden if is_blocked(tx, actor, author.id)? => {
-            Ok(Some(AccessDenial::Blocked))
-        }
+        Visibility::Forbidden if is_blocked(tx, actor, author.id)? => Ok(Some(AccessDenial::Blocked)),
         Visibility::Forbidden => Ok(Some(AccessDenial::Protected)),
     }
 }
 
 /// What keeps an actor from doing something to a user: to follow, to write to, to put into a
 /// list. Protection does not; what follows from it is the operation's own rule.
-pub fn find_user_denial(
-    tx: &mut Tx<'_>,
-    actor: UserId,
-    target: &User,
-) -> Result<Option<AccessDenial>, Fault> {
+pub fn find_user_denial(tx: &mut Tx<'_>, actor: UserId, target: &User) -> Result<Option<AccessDenial>, Fault> {
     Ok(match profile_visibility(target) {
         Visibility::Missing => Some(AccessDenial::Missing),
         Visibility::Suspended => Some(AccessDenial::Suspended),
@@ -92,17 +82,10 @@ pub fn is_blocked(tx: &mut Tx<'_>, actor: UserId, by: UserId) -> Result<bool, Fa
 ///
 /// Call it inside the transaction that writes. A repost is judged by its own author alone:
 /// whoever likes, reposts or quotes one acts on its original, which [`touched`] looks up.
-pub fn require_post_access(
-    tx: &mut Tx<'_>,
-    actor: UserId,
-    post: &Post,
-    parameter: &'static str,
-) -> Result<(), Error> {
+pub fn require_post_access(tx: &mut Tx<'_>, actor: UserId, post: &Post, parameter: &'static str) -> Result<(), Error> {
     match find_post_denial(tx, actor, post)? {
         None => Ok(()),
-        Some(bar) => Err(bar
-            .to_refusal(ResourceRef::new("tweet", parameter, post.id))
-            .into()),
+        Some(bar) => Err(bar.to_refusal(ResourceRef::new("tweet", parameter, post.id)).into()),
     }
 }
 
@@ -127,12 +110,7 @@ pub fn find_interactable_post(
 
 /// The user to whom an actor does something by naming `id` in `parameter`: 404 when unknown or
 /// deleted, 403 with code 63 when suspended and with code 136 when they block the actor.
-pub fn find_reachable_user(
-    tx: &mut Tx<'_>,
-    actor: UserId,
-    id: UserId,
-    parameter: &'static str,
-) -> Result<User, Error> {
+pub fn find_reachable_user(tx: &mut Tx<'_>, actor: UserId, id: UserId, parameter: &'static str) -> Result<User, Error> {
     let subject = || ResourceRef::new("user", parameter, id);
     let Some(target) = users::find_by_id(tx, id)? else {
         return Err(Refusal::NotFound(subject()).into());
@@ -171,8 +149,7 @@ pub fn require_may_message(tx: &mut Tx<'_>, sender: UserId, target: &User) -> Re
     let letterbox = DmPolicy {
         open: target.receives_dm,
         follows: follows::exists(tx, target.id, sender)?,
-        blocks: is_blocked(tx, sender, target.id)?
-            || graph::exists(tx, RelationKind::DmBlock, target.id, sender)?,
+        blocks: is_blocked(tx, sender, target.id)? || graph::exists(tx, RelationKind::DmBlock, target.id, sender)?,
     };
     if letterbox.accepts_messages() && !is_blocked(tx, target.id, sender)? {
         return Ok(());

@@ -2,13 +2,9 @@
 
 use base::pkce::ChallengeMethod;
 use base::{AppId, Secret, UserId};
-use network::apps::{
-    self, AccessLevel, App, AppCredentials, AppRegistration, OAuthClientKind, Permission,
-};
+use network::apps::{self, AccessLevel, App, AppCredentials, AppRegistration, OAuthClientKind, Permission};
 use network::audit::{self, AuditActor, AuditEntry, AuditFilter};
-use network::oauth2_flow::{
-    self as flow, AuthorizeRequest, ClientCredentials, CodeExchangeRequest, OAuth2Config,
-};
+use network::oauth2_flow::{self as flow, AuthorizeRequest, ClientCredentials, CodeExchangeRequest, OAuth2Config};
 use network::{bearer, grants, oauth1_flow, tokens};
 use serde_json::{Value, json};
 use store::Tx;
@@ -80,25 +76,14 @@ fn credentials(keys: &AppCredentials, address: &str) -> ClientCredentials {
 async fn approved(world: &World, app: &App, user: UserId) -> String {
     let request = question(app);
     let work = move |tx: &mut Tx<'_>| {
-        let asked =
-            flow::validate_authorize_request(tx, &OAuth2Config::default(), &request)?.unwrap();
-        flow::approve(
-            tx,
-            &OAuth2Config::default(),
-            &asked,
-            &AuditActor::user(user, HOME),
-        )
+        let asked = flow::validate_authorize_request(tx, &OAuth2Config::default(), &request)?.unwrap();
+        flow::approve(tx, &OAuth2Config::default(), &asked, &AuditActor::user(user, HOME))
     };
     let url = world.write(work).await;
     url.split_once("&code=").unwrap().1.to_owned()
 }
 
-async fn exchange(
-    world: &World,
-    keys: &AppCredentials,
-    code: &str,
-    from: &str,
-) -> Option<flow::IssuedTokens> {
+async fn exchange(world: &World, keys: &AppCredentials, code: &str, from: &str) -> Option<flow::IssuedTokens> {
     let (came, credentials) = (code.to_owned(), credentials(keys, from));
     let work = move |tx: &mut Tx<'_>| {
         let client = flow::authenticate_client(tx, &credentials)?;
@@ -124,14 +109,8 @@ fn what_users_grant_and_take_back_is_written_down_with_it() {
 
         let request = question(&app);
         let deny = move |tx: &mut Tx<'_>| {
-            let asked =
-                flow::validate_authorize_request(tx, &OAuth2Config::default(), &request)?.unwrap();
-            flow::deny(
-                tx,
-                &OAuth2Config::default(),
-                &asked,
-                &AuditActor::user(ada, HOME),
-            )
+            let asked = flow::validate_authorize_request(tx, &OAuth2Config::default(), &request)?.unwrap();
+            flow::deny(tx, &OAuth2Config::default(), &asked, &AuditActor::user(ada, HOME))
         };
         world.write(deny).await;
         is_by(&newest(&world, "grant.deny").await.0, Some(ada), id, HOME);
@@ -139,28 +118,20 @@ fn what_users_grant_and_take_back_is_written_down_with_it() {
         let ask = |app: App| {
             move |tx: &mut Tx<'_>| {
                 let level = Some(Permission::Read);
-                oauth1_flow::issue_request_token(
-                    tx,
-                    &app,
-                    CALLBACK,
-                    level,
-                    oauth1_flow::LoopbackPorts::Exact,
-                )
+                oauth1_flow::issue_request_token(tx, &app, CALLBACK, level, oauth1_flow::LoopbackPorts::Exact)
             }
         };
         let pair = world.write(ask(app.clone())).await;
-        let approve = move |tx: &mut Tx<'_>| {
-            oauth1_flow::approve(tx, pair.token.expose_secret(), &AuditActor::user(ada, HOME))
-        };
+        let approve =
+            move |tx: &mut Tx<'_>| oauth1_flow::approve(tx, pair.token.expose_secret(), &AuditActor::user(ada, HOME));
         world.write(approve).await.unwrap();
         let (entry, detail) = newest(&world, "grant.approve").await;
         is_by(&entry, Some(ada), id, HOME);
         assert_eq!(detail["permission"], "read");
 
         let pair = world.write(ask(app.clone())).await;
-        let deny = move |tx: &mut Tx<'_>| {
-            oauth1_flow::deny(tx, pair.token.expose_secret(), &AuditActor::user(ada, HOME))
-        };
+        let deny =
+            move |tx: &mut Tx<'_>| oauth1_flow::deny(tx, pair.token.expose_secret(), &AuditActor::user(ada, HOME));
         world.write(deny).await.unwrap();
         is_by(&newest(&world, "grant.deny").await.0, Some(ada), id, HOME);
 
@@ -231,9 +202,7 @@ fn every_revocation_is_written_down_once() {
 
         // By whoever it acts for.
         let level = Permission::Read;
-        world
-            .write(move |tx| tokens::mint_oauth1(tx, id, ada, level))
-            .await;
+        world.write(move |tx| tokens::mint_oauth1(tx, id, ada, level)).await;
         world
             .write(move |tx| tokens::revoke_user_token(tx, &AuditActor::user(ada, HOME), id, level))
             .await;
@@ -244,22 +213,13 @@ fn every_revocation_is_written_down_once() {
         let token = world
             .write(move |tx| tokens::mint_oauth2(tx, id, ada, scopes, None))
             .await;
-        world
-            .write(move |tx| tokens::revoke(tx, token.expose_secret()))
-            .await;
+        world.write(move |tx| tokens::revoke(tx, token.expose_secret())).await;
         is_by(&newest(&world, "token.revoke").await.0, None, id, "");
 
         // The app's own.
         let bearer = keys.bearer.clone();
         world
-            .write(move |tx| {
-                bearer::invalidate(
-                    tx,
-                    &app,
-                    &AuditActor::anonymous(HOME),
-                    bearer.expose_secret(),
-                )
-            })
+            .write(move |tx| bearer::invalidate(tx, &app, &AuditActor::anonymous(HOME), bearer.expose_secret()))
             .await;
         is_by(&newest(&world, "token.revoke").await.0, None, id, HOME);
         assert_eq!(count(&world).await, before + 3);
@@ -278,20 +238,14 @@ fn an_apps_wider_permission_does_not_widen_its_tokens() {
             permission: Some(Permission::Messages),
             ..apps::AppDetails::default()
         };
-        world
-            .write(move |tx| apps::update_details(tx, id, &wider))
-            .await;
+        world.write(move |tx| apps::update_details(tx, id, &wider)).await;
         let (other, _) = world.write(mint(Permission::Messages)).await;
         assert_ne!(read, other);
         let look = move |tx: &mut Tx<'_>| Ok(tokens::inspect(tx, read.expose_secret())?);
-        let Some(tokens::InspectedToken::OAuth1(found)) = world.store.read(look).await.unwrap()
-        else {
+        let Some(tokens::InspectedToken::OAuth1(found)) = world.store.read(look).await.unwrap() else {
             panic!("it is no token any more");
         };
-        assert_eq!(
-            (found.permission.as_str(), found.revoked_at),
-            ("read", None)
-        );
+        assert_eq!((found.permission.as_str(), found.revoked_at), ("read", None));
     });
 }
 
@@ -311,24 +265,15 @@ fn tokens_have_nothing_in_common_but_their_form() {
                 Ok((made.0, other))
             });
             let (old, new) = made.await;
-            let rest = old
-                .expose_secret()
-                .strip_prefix(&format!("{ada}-"))
-                .unwrap();
+            let rest = old.expose_secret().strip_prefix(&format!("{ada}-")).unwrap();
             one.push(rest.to_owned());
-            two.push(
-                new.expose_secret()
-                    .strip_suffix(":1:at:1")
-                    .unwrap()
-                    .to_owned(),
-            );
+            two.push(new.expose_secret().strip_suffix(":1:at:1").unwrap().to_owned());
         }
         for texts in [one, two] {
             assert!(texts.iter().all(|text| text.len() >= 22), "130 bits");
             let length = texts[0].len();
             for place in 0..length {
-                let letters: std::collections::HashSet<_> =
-                    texts.iter().map(|text| text.as_bytes()[place]).collect();
+                let letters: std::collections::HashSet<_> = texts.iter().map(|text| text.as_bytes()[place]).collect();
                 assert!(letters.len() > 10, "place {place} of {length}");
             }
         }

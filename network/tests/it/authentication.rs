@@ -1,8 +1,8 @@
 use base::oauth1::{OAuth1Request, OAuth1Signer, RequestOrigin};
 use base::{Credential, Error, Scope, Scopes, Secret};
 use network::apps::{
-    self, AccessLevel, AppCredentialKind, AppRegistration, AuthConfig, AuthRequest, Authenticator,
-    OAuthClientKind, Permission,
+    self, AccessLevel, AppCredentialKind, AppRegistration, AuthConfig, AuthRequest, Authenticator, OAuthClientKind,
+    Permission,
 };
 use network::tokens;
 
@@ -45,12 +45,7 @@ fn with_bearer(token: &str) -> AuthRequest {
     }
 }
 
-fn signed(
-    keys: &apps::AppCredentials,
-    token: Option<(&Secret, &Secret)>,
-    origin: &str,
-    nonce: &str,
-) -> AuthRequest {
+fn signed(keys: &apps::AppCredentials, token: Option<(&Secret, &Secret)>, origin: &str, nonce: &str) -> AuthRequest {
     let request = OAuth1Request {
         method: "GET",
         path: "/2/users/me",
@@ -65,9 +60,7 @@ fn signed(
         timestamp: base::clock::wall_time().seconds(),
         extra_parameters: &[],
     };
-    let header = signer
-        .sign(&request, &RequestOrigin::parse(origin).unwrap())
-        .unwrap();
+    let header = signer.sign(&request, &RequestOrigin::parse(origin).unwrap()).unwrap();
     AuthRequest {
         path_and_query: "/2/users/me?a=1".to_owned(),
         authorization: Some(header),
@@ -98,17 +91,8 @@ fn each_kind_of_credential_names_its_caller_until_it_is_revoked() {
             (caller.app_id, caller.user, caller.credential),
             (id, None, Credential::App)
         );
-        let decoded = keys
-            .bearer
-            .expose_secret()
-            .replace("%2F", "/")
-            .replace("%3D", "=");
-        assert!(
-            auth.authenticate(&with_bearer(&decoded))
-                .await
-                .unwrap()
-                .is_some()
-        );
+        let decoded = keys.bearer.expose_secret().replace("%2F", "/").replace("%3D", "=");
+        assert!(auth.authenticate(&with_bearer(&decoded)).await.unwrap().is_some());
 
         let scopes = Scopes::from_slice(&[Scope::TweetRead, Scope::UsersRead]);
         let token = world
@@ -125,9 +109,7 @@ fn each_kind_of_credential_names_its_caller_until_it_is_revoked() {
             .await;
         let request = with_bearer(forever.expose_secret());
         assert!(auth.authenticate(&request).await.unwrap().is_some());
-        world
-            .write(move |tx| tokens::revoke(tx, forever.expose_secret()))
-            .await;
+        world.write(move |tx| tokens::revoke(tx, forever.expose_secret())).await;
         assert!(refusal(auth.authenticate(&request).await.unwrap_err()).contains("Token"));
 
         let bearer = with_bearer(keys.bearer.expose_secret());
@@ -176,10 +158,7 @@ fn a_signature_holds_once_for_the_address_the_client_knows() {
                 let replayed = refusal(auth.authenticate(&request).await.unwrap_err());
                 assert!(replayed.contains("Signature"), "{replayed}");
                 let fresh = authenticator(&world);
-                assert!(
-                    fresh.authenticate(&request).await.is_err(),
-                    "after a restart"
-                );
+                assert!(fresh.authenticate(&request).await.is_err(), "after a restart");
             }
         }
         let wrong = Some((&token, &keys.api_secret));
@@ -190,9 +169,7 @@ fn a_signature_holds_once_for_the_address_the_client_knows() {
         );
         let consumer_only = signed(&keys, None, "https://api.x.com", "c");
         assert!(auth.authenticate(&consumer_only).await.is_err());
-        world
-            .write(move |tx| network::users::suspend(tx, ada))
-            .await;
+        world.write(move |tx| network::users::suspend(tx, ada)).await;
         let suspended = signed(&keys, both, "https://api.x.com", "s");
         assert!(refusal(auth.authenticate(&suspended).await.unwrap_err()).contains("suspended"));
         world.write(move |tx| apps::delete(tx, id)).await;

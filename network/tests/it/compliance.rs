@@ -34,10 +34,7 @@ async fn told(world: &World, app: AppId, kind: &'static str, ids: Vec<i64>) -> V
     world
         .write(move |tx| compliance::store_uploaded_ids(tx, &token, &ids))
         .await;
-    while world
-        .write(|tx| Ok(compliance::process_next_part(tx)?))
-        .await
-    {}
+    while world.write(|tx| Ok(compliance::process_next_part(tx)?)).await {}
     let token = job.download_token.clone();
     let read = move |tx: &mut Tx<'_>| {
         let job = compliance::find_download_job(tx, &token)?;
@@ -45,10 +42,7 @@ async fn told(world: &World, app: AppId, kind: &'static str, ids: Vec<i64>) -> V
     };
     let lines = world.store.read(read).await.unwrap();
     let lines: String = lines.into_iter().map(|(_, lines)| lines).collect();
-    lines
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 async fn app(world: &World) -> AppId {
@@ -65,9 +59,7 @@ async fn app(world: &World) -> AppId {
         request_email: false,
         sign_in: false,
     };
-    world
-        .write(move |tx| Ok(network::apps::create(tx, &new)?.0.id))
-        .await
+    world.write(move |tx| Ok(network::apps::create(tx, &new)?.0.id)).await
 }
 
 #[test]
@@ -155,11 +147,7 @@ fn what_must_be_let_go_is_told_with_its_reason_and_nothing_else() {
                 )
             })
             .collect();
-        let wanted = [
-            (users[1], "deleted"),
-            (users[2], "suspended"),
-            (users[3], "protected"),
-        ];
+        let wanted = [(users[1], "deleted"), (users[2], "suspended"), (users[3], "protected")];
         assert_eq!(found, wanted.map(|(id, why)| (id.to_string(), why)));
     });
 }
@@ -205,11 +193,7 @@ fn a_job_has_its_times_and_one_of_a_type_is_open() {
         assert_ne!(one.is_ok(), other.is_ok());
         assert_eq!(status(&second).await, "in_progress");
         assert!(begin(&world, app, "tweets").await.is_err());
-        let work = || {
-            world
-                .store
-                .write(|tx| Ok(compliance::process_next_part(tx)?))
-        };
+        let work = || world.store.write(|tx| Ok(compliance::process_next_part(tx)?));
         let mut rounds = 0;
         while work().await.unwrap() {
             rounds += 1;

@@ -111,14 +111,7 @@ fn those_that_are_ended_are_told_to_the_nodes_that_hold_them() {
             .collect();
         assert_eq!(said, [(names[0].as_str(), true), ("another", false)]);
         let all = world
-            .write(move |tx| {
-                Ok(connections::terminate(
-                    tx,
-                    app,
-                    &ConnectionSelector::All,
-                    "killed",
-                )?)
-            })
+            .write(move |tx| Ok(connections::terminate(tx, app, &ConnectionSelector::All, "killed")?))
             .await;
         assert_eq!(all.len(), 1, "the other one");
         let told = world.log().await;
@@ -137,10 +130,7 @@ fn a_token_that_ended_meanwhile_opens_nothing() {
     on_each_engine(|world| async move {
         let app = app(&world, false).await;
         let row = connection(&world, app, 0);
-        let refused = world
-            .store
-            .write(move |tx| connections::open(tx, &row, MOST, 0))
-            .await;
+        let refused = world.store.write(move |tx| connections::open(tx, &row, MOST, 0)).await;
         let token = Refusal::Unauthenticated(AuthenticationProblem::Token);
         assert!(matches!(refused, Err(Error::Refused(why)) if why == token));
     });

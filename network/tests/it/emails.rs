@@ -18,10 +18,7 @@ pub(crate) async fn newest(world: &World) -> (String, Option<Secret>) {
     let text = letter.text.unwrap();
     let secret = text.expose_secret().split("?token=").nth(1);
     let secret = secret.map(|rest| Secret::new(rest.lines().next().unwrap()));
-    (
-        format!("{}: {}", letter.recipient, text.expose_secret()),
-        secret,
-    )
+    (format!("{}: {}", letter.recipient, text.expose_secret()), secret)
 }
 
 pub(crate) async fn count(world: &World) -> usize {
@@ -86,29 +83,17 @@ fn a_letter_is_tried_until_it_is_sent() {
 
         let mut now = base::clock::wall_time().plus_ms(1000);
         let (strikes, (postman, mailer)) = (postman(true).1, postman(false));
-        let round = emails::send_due_emails(&world.store, &strikes, now)
-            .await
-            .unwrap();
+        let round = emails::send_due_emails(&world.store, &strikes, now).await.unwrap();
         assert_eq!((round.sent, round.deferred), (0, 2));
-        let round = emails::send_due_emails(&world.store, &mailer, now)
-            .await
-            .unwrap();
-        assert_eq!(
-            round,
-            emails::EmailBatchResult::default(),
-            "not again at once"
-        );
+        let round = emails::send_due_emails(&world.store, &mailer, now).await.unwrap();
+        assert_eq!(round, emails::EmailBatchResult::default(), "not again at once");
         now = now.plus_ms(10_000);
         let both = (
             emails::send_due_emails(&world.store, &mailer, now),
             emails::send_due_emails(&world.store, &mailer, now),
         );
         let (one, other) = tokio::join!(both.0, both.1);
-        assert_eq!(
-            one.unwrap().sent + other.unwrap().sent,
-            2,
-            "each by one sender"
-        );
+        assert_eq!(one.unwrap().sent + other.unwrap().sent, 2, "each by one sender");
         assert_eq!(*postman.sent.lock(), ["ada@example.org the text"; 2]);
         let list = |tx: &mut Tx<'_>| Ok(emails::list(tx, None, 1)?);
         let stored = world.store.read(list).await.unwrap().remove(0);
@@ -128,17 +113,13 @@ fn a_letter_that_can_not_be_sent_is_given_up() {
         let (strikes, mailer) = (postman(true).1, postman(false).1);
         let mut given_up = 0;
         for _ in 0..9 {
-            let round = emails::send_due_emails(&world.store, &strikes, now)
-                .await
-                .unwrap();
+            let round = emails::send_due_emails(&world.store, &strikes, now).await.unwrap();
             assert_eq!(round.deferred + round.abandoned, 1);
             given_up += round.abandoned;
             now = now.plus_ms(7_200_000);
         }
         assert_eq!(given_up, 1);
-        let round = emails::send_due_emails(&world.store, &mailer, now)
-            .await
-            .unwrap();
+        let round = emails::send_due_emails(&world.store, &mailer, now).await.unwrap();
         assert_eq!(round, emails::EmailBatchResult::default());
     });
 }
@@ -150,22 +131,17 @@ fn a_letter_that_nobody_can_get_or_whose_link_has_ended_is_not_tried_again() {
             to: "nobody@example.org".to_owned(),
             ..letter()
         };
-        world
-            .write(move |tx| Ok(emails::enqueue(tx, &misled)?))
-            .await;
+        world.write(move |tx| Ok(emails::enqueue(tx, &misled)?)).await;
         let until = world.clock.now().plus_ms(60_000);
         let linked = EmailMessage {
             expires_at: Some(until),
             ..letter()
         };
-        let queue =
-            move |tx: &mut Tx<'_>| -> Result<(), Error> { Ok(emails::enqueue(tx, &linked)?) };
+        let queue = move |tx: &mut Tx<'_>| -> Result<(), Error> { Ok(emails::enqueue(tx, &linked)?) };
         world.write(queue.clone()).await;
         let now = base::clock::wall_time().plus_ms(1000);
         let (_, mailer) = postman(false);
-        let round = emails::send_due_emails(&world.store, &mailer, now)
-            .await
-            .unwrap();
+        let round = emails::send_due_emails(&world.store, &mailer, now).await.unwrap();
         assert_eq!((round.sent, round.abandoned, round.expired), (1, 1, 0));
         world.write(queue).await;
         world.pass(60_000);
@@ -180,11 +156,7 @@ fn a_letter_that_nobody_can_get_or_whose_link_has_ended_is_not_tried_again() {
 
 #[test]
 fn a_site_is_what_the_configuration_says() {
-    for good in [
-        "https://a.org",
-        "http://127.0.0.1:8080/",
-        "https://a.org/social",
-    ] {
+    for good in ["https://a.org", "http://127.0.0.1:8080/", "https://a.org/social"] {
         assert!(EmailSite::new("A", good).is_ok(), "{good}");
     }
     for bad in [

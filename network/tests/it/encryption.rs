@@ -58,10 +58,7 @@ async fn is_readable(world: &World, id: base::AppId, user: UserId) {
         Ok((app.api_secret, bearer, token.secret))
     };
     let (secret, bearer, token) = world.store.read(work).await.unwrap();
-    assert_eq!(
-        (secret.expose_secret().len(), token.expose_secret().len()),
-        (50, 45)
-    );
+    assert_eq!((secret.expose_secret().len(), token.expose_secret().len()), (50, 45));
     assert!(bearer.expose_secret().len() > 90);
 }
 
@@ -136,9 +133,7 @@ fn secrets_are_sealed_anew_while_others_are_made_and_changed() {
         for (number, id) in ids.iter().copied().enumerate() {
             let store = Arc::clone(&world.store);
             load.spawn(async move {
-                let rotate = move |tx: &mut Tx<'_>| {
-                    apps::rotate_credential(tx, id, apps::AppCredentialKind::Api)
-                };
+                let rotate = move |tx: &mut Tx<'_>| apps::rotate_credential(tx, id, apps::AppCredentialKind::Api);
                 let keys = store.write(rotate).await.unwrap();
                 app(&store, 100 + number).await;
                 (id, keys.api_secret)
@@ -153,10 +148,7 @@ fn secrets_are_sealed_anew_while_others_are_made_and_changed() {
         for (id, secret) in changed {
             let read = move |tx: &mut Tx<'_>| Ok(store::apps::find_by_id(tx, id)?.unwrap());
             let stored = world.store.read(read).await.unwrap();
-            assert_eq!(
-                stored.api_secret, secret,
-                "what was changed meanwhile stays"
-            );
+            assert_eq!(stored.api_secret, secret, "what was changed meanwhile stays");
         }
     });
 }

@@ -4,9 +4,7 @@ use base::{Error, Refusal, UserId};
 use network::audit::AuditActor;
 use network::follows::{self, FollowState};
 use network::home_timelines::HomeTimelines;
-use network::visibility::{
-    find_interactable_post, find_reachable_user, require_may_message, require_post_access,
-};
+use network::visibility::{find_interactable_post, find_reachable_user, require_may_message, require_post_access};
 use network::{blocks, mutes, profiles, timelines, users};
 use store::Tx;
 use store::graph::{self, RelationKind};
@@ -24,15 +22,11 @@ const PENDING: FollowState = FollowState {
 };
 
 async fn follow(world: &World, source: UserId, target: UserId) -> FollowState {
-    world
-        .write(move |tx| follows::follow(tx, source, target))
-        .await
+    world.write(move |tx| follows::follow(tx, source, target)).await
 }
 
 async fn block(world: &World, source: UserId, target: UserId) {
-    world
-        .write(move |tx| blocks::block(tx, source, target))
-        .await;
+    world.write(move |tx| blocks::block(tx, source, target)).await;
 }
 
 async fn protect(world: &World, user: UserId, protected: bool) {
@@ -78,26 +72,18 @@ fn a_protected_user_is_followed_by_approval() {
         }
         assert_eq!(follow(&world, bob, shy).await, PENDING);
         assert_eq!(ties(&world, shy).await, (0, 0, 2));
-        world
-            .write(move |tx| follows::approve_request(tx, shy, ada))
-            .await;
+        world.write(move |tx| follows::approve_request(tx, shy, ada)).await;
         assert_eq!(follow(&world, ada, shy).await, FOLLOWING);
         assert_eq!(ties(&world, shy).await, (1, 0, 1));
-        world
-            .write(move |tx| follows::deny_request(tx, shy, bob))
-            .await;
+        world.write(move |tx| follows::deny_request(tx, shy, bob)).await;
         assert_eq!(ties(&world, shy).await, (1, 0, 0));
         for who in [bob, ada] {
-            let again = world
-                .refused(move |tx| follows::approve_request(tx, shy, who))
-                .await;
+            let again = world.refused(move |tx| follows::approve_request(tx, shy, who)).await;
             assert!(again.starts_with("NotFound"), "{again}");
         }
         // Withdrawn like a follow is ended.
         assert_eq!(follow(&world, bob, shy).await, PENDING);
-        let ended = world
-            .write(move |tx| Ok(follows::unfollow(tx, bob, shy)?))
-            .await;
+        let ended = world.write(move |tx| Ok(follows::unfollow(tx, bob, shy)?)).await;
         assert!(ended);
         assert_eq!(ties(&world, shy).await, (1, 0, 0));
         // Nobody becomes a follower by the other's opening up.
@@ -140,9 +126,7 @@ fn a_block_ends_what_two_people_had_with_each_other() {
         assert!(refused.contains("136"), "{refused}");
         let refused = world.refused(move |tx| follows::follow(tx, ada, bob)).await;
         assert!(refused.contains("not permitted"), "{refused}");
-        let lifted = world
-            .write(move |tx| Ok(blocks::unblock(tx, ada, bob)?))
-            .await;
+        let lifted = world.write(move |tx| Ok(blocks::unblock(tx, ada, bob)?)).await;
         assert!(lifted);
         assert_eq!(ties(&world, bob).await, (0, 0, 0));
         assert_eq!(follow(&world, ada, bob).await, FOLLOWING);
@@ -194,13 +178,9 @@ fn many_acts_at_once_leave_counters_that_agree_and_no_follow_beside_a_block() {
 fn random_act(tx: &mut Tx<'_>, dice: u8, one: UserId, other: UserId) -> Result<(), Error> {
     let done = match dice % 8 {
         0..=2 => follows::follow(tx, one, other).map(drop),
-        3 => follows::unfollow(tx, one, other)
-            .map(drop)
-            .map_err(Error::from),
+        3 => follows::unfollow(tx, one, other).map(drop).map_err(Error::from),
         4 => blocks::block(tx, one, other),
-        5 => blocks::unblock(tx, one, other)
-            .map(drop)
-            .map_err(Error::from),
+        5 => blocks::unblock(tx, one, other).map(drop).map_err(Error::from),
         6 => follows::approve_request(tx, one, other),
         _ => profiles::set_protected(tx, &AuditActor::default(), one, dice > 127).map(drop),
     };
@@ -236,11 +216,7 @@ fn a_home_timeline_is_silent_about_the_muted_and_the_blocked() {
         world
             .write(move |tx| {
                 let again = repost(tx.next_id::<()>().get(), bob, &original);
-                assert!(store::posts::insert(
-                    tx,
-                    &again,
-                    &NewPostDetails::default()
-                )?);
+                assert!(store::posts::insert(tx, &again, &NewPostDetails::default())?);
                 Ok(())
             })
             .await;
@@ -249,12 +225,7 @@ fn a_home_timeline_is_silent_about_the_muted_and_the_blocked() {
             let homes = homes.clone();
             let read = world.store.read(move |tx| {
                 let reader = store::users::find_by_id(tx, ada)?.unwrap();
-                Ok(timelines::load_home_page(
-                    tx,
-                    &homes,
-                    &reader,
-                    &PageRange::newest(10),
-                )?)
+                Ok(timelines::load_home_page(tx, &homes, &reader, &PageRange::newest(10))?)
             });
             let posts = read.await.unwrap().posts;
             posts.into_iter().map(|post| post.text).collect::<Vec<_>>()
@@ -262,9 +233,7 @@ fn a_home_timeline_is_silent_about_the_muted_and_the_blocked() {
         assert_eq!(home().await, ["", "from bob", "from eve"]);
         world.write(move |tx| mutes::mute(tx, ada, eve)).await;
         assert_eq!(home().await, ["from bob"]);
-        world
-            .write(move |tx| Ok(mutes::unmute(tx, ada, eve)?))
-            .await;
+        world.write(move |tx| Ok(mutes::unmute(tx, ada, eve)?)).await;
         assert_eq!(home().await, ["", "from bob", "from eve"]);
         block(&world, ada, eve).await;
         assert_eq!(home().await, ["from bob"]);
@@ -280,13 +249,9 @@ fn word<T>(done: Result<T, Error>) -> &'static str {
         Ok(_) => "ok",
         Err(Error::Refused(Refusal::NotFound(_))) => "missing",
         Err(Error::Refused(Refusal::NotVisible(_))) => "hidden",
-        Err(Error::Refused(Refusal::Forbidden {
-            code: Some(136), ..
-        })) => "blocked",
+        Err(Error::Refused(Refusal::Forbidden { code: Some(136), .. })) => "blocked",
         Err(Error::Refused(Refusal::Forbidden { code: Some(63), .. })) => "suspended",
-        Err(Error::Refused(Refusal::Forbidden {
-            code: Some(349), ..
-        })) => "closed",
+        Err(Error::Refused(Refusal::Forbidden { code: Some(349), .. })) => "closed",
         Err(other) => panic!("{other:?}"),
     }
 }
@@ -317,30 +282,18 @@ fn who_may_act_on_whom_is_decided_in_one_place() {
         protect(&world, author, false).await;
         block(&world, author, actor).await;
         let blocked = act("blocked").await;
-        assert_eq!(
-            blocked,
-            is("blocked", ["blocked", "blocked", "blocked", "closed"])
-        );
-        world
-            .write(move |tx| Ok(blocks::unblock(tx, author, actor)?))
-            .await;
+        assert_eq!(blocked, is("blocked", ["blocked", "blocked", "blocked", "closed"]));
+        world.write(move |tx| Ok(blocks::unblock(tx, author, actor)?)).await;
         block(&world, actor, author).await;
         let blocking = act("blocking").await;
         assert_eq!(blocking, is("blocking", ["ok", "ok", "ok", "closed"]));
-        world
-            .write(move |tx| Ok(blocks::unblock(tx, actor, author)?))
-            .await;
-        world
-            .write(move |tx| blocks::block_messages(tx, author, actor))
-            .await;
+        world.write(move |tx| Ok(blocks::unblock(tx, actor, author)?)).await;
+        world.write(move |tx| blocks::block_messages(tx, author, actor)).await;
         let closed = act("messages").await;
         assert_eq!(closed, is("messages", ["ok", "ok", "ok", "closed"]));
         world.write(move |tx| users::suspend(tx, author)).await;
         let gone = act("suspended").await;
-        assert_eq!(
-            gone,
-            is("suspended", ["hidden", "hidden", "suspended", "suspended"])
-        );
+        assert_eq!(gone, is("suspended", ["hidden", "hidden", "suspended", "suspended"]));
         world.write(move |tx| users::delete(tx, author)).await;
         let gone = act("deleted").await;
         assert_eq!(gone.1[..3], ["missing"; 3]);
@@ -363,17 +316,10 @@ fn verified_followers_are_counted_whoever_comes_first() {
         ];
         let verified = async |user: UserId| {
             let read = move |tx: &mut Tx<'_>| Ok(store::users::find_by_id(tx, user)?.unwrap());
-            world
-                .store
-                .read(read)
-                .await
-                .unwrap()
-                .verified_followers_count
+            world.store.read(read).await.unwrap().verified_followers_count
         };
         let verify = async |user: UserId, kind: &'static str| {
-            let work = move |tx: &mut Tx<'_>| {
-                profiles::set_verified_type(tx, &AuditActor::default(), user, kind)
-            };
+            let work = move |tx: &mut Tx<'_>| profiles::set_verified_type(tx, &AuditActor::default(), user, kind);
             world.write(work).await;
         };
         follow(&world, ada, bob).await;
@@ -394,9 +340,7 @@ fn verified_followers_are_counted_whoever_comes_first() {
         assert_eq!(verified(bob).await, 1);
         verify(ada, "none").await;
         assert_eq!((verified(bob).await, verified(cid).await), (0, 0));
-        let differences = world
-            .store
-            .read(|tx| Ok(store::integrity::find_mismatches(tx)?));
+        let differences = world.store.read(|tx| Ok(store::integrity::find_mismatches(tx)?));
         assert_eq!(differences.await.unwrap(), []);
     });
 }

@@ -19,10 +19,7 @@ fn named(name: &str) -> NewList {
 }
 
 async fn list(world: &World, owner: UserId) -> i64 {
-    world
-        .write(move |tx| lists::create(tx, owner, &named("list")))
-        .await
-        .id
+    world.write(move |tx| lists::create(tx, owner, &named("list"))).await.id
 }
 
 #[test]
@@ -48,8 +45,7 @@ fn a_user_has_a_thousand_lists_and_a_list_five_thousand_members() {
             .write(move |tx| {
                 let list = store::lists::find_by_id(tx, id)?.unwrap();
                 for number in 0..MAX_MEMBERS {
-                    let user =
-                        User::new(UserId::new(1_000 + number), &format!("m{number}"), tx.now());
+                    let user = User::new(UserId::new(1_000 + number), &format!("m{number}"), tx.now());
                     store::users::insert(tx, &user, "")?;
                     store::lists::add_member(tx, &list, user.id)?;
                 }

@@ -8,9 +8,7 @@ use crate::world::{World, on_each_engine};
 
 async fn told(world: &World) -> Vec<(String, i64, i64, String)> {
     let all = world.log().await;
-    let about = all
-        .into_iter()
-        .filter(|event| event.kind.starts_with("dm."));
+    let about = all.into_iter().filter(|event| event.kind.starts_with("dm."));
     about
         .map(|event| (event.kind, event.actor_id, event.subject_id, event.body))
         .collect()
@@ -41,12 +39,7 @@ fn what_happens_is_told_to_whom_it_reaches_and_never_what_was_said() {
                 let two = messages::send_to_user(tx, &by(ada), bob, &text("canary"))?;
                 let group = messages::create_group(tx, &by(ada), &[bob, cid], &text("canary"))?;
                 network::blocks::block_messages(tx, cid, ada)?;
-                messages::send_to_conversation(
-                    tx,
-                    &by(ada),
-                    &group.conversation.to_string(),
-                    &text("canary"),
-                )?;
+                messages::send_to_conversation(tx, &by(ada), &group.conversation.to_string(), &text("canary"))?;
                 mark_read(tx, &two.conversation, bob, None)?;
                 indicate_typing(tx, &two.conversation, bob)?;
                 messages::leave_group(tx, &group.conversation, bob)?;
@@ -59,13 +52,7 @@ fn what_happens_is_told_to_whom_it_reaches_and_never_what_was_said() {
         let of = |kind: &str| -> Vec<(i64, i64, Value)> {
             let those = told.iter().filter(|(known, ..)| known == kind);
             those
-                .map(|(_, actor, subject, body)| {
-                    (
-                        *actor,
-                        *subject,
-                        serde_json::from_str(body).unwrap_or_default(),
-                    )
-                })
+                .map(|(_, actor, subject, body)| (*actor, *subject, serde_json::from_str(body).unwrap_or_default()))
                 .collect()
         };
         let to = |name: &str, people: &[UserId]| {

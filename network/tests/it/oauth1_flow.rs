@@ -7,8 +7,8 @@ use base::{Error, Secret, UserId};
 use network::apps::{self, AccessLevel, App, AppRegistration, OAuthClientKind, Permission};
 use network::audit::AuditActor;
 use network::oauth1_flow::{
-    self as flow, GrantOutcome, LoopbackPorts, MAX_VERIFIER_TRIES, OAuth1AccessToken,
-    OAuth1Approval, REQUEST_TTL_MS, RequestTokenPair, RequestTokenProblem,
+    self as flow, GrantOutcome, LoopbackPorts, MAX_VERIFIER_TRIES, OAuth1AccessToken, OAuth1Approval, REQUEST_TTL_MS,
+    RequestTokenPair, RequestTokenProblem,
 };
 use network::tokens::{self, InspectedToken};
 use tokio::task::JoinSet;
@@ -51,26 +51,17 @@ fn by(user: UserId) -> AuditActor {
     AuditActor::user(user, "192.0.2.1")
 }
 
-async fn approve(
-    world: &World,
-    pair: &RequestTokenPair,
-    user: UserId,
-) -> Result<OAuth1Approval, RequestTokenProblem> {
+async fn approve(world: &World, pair: &RequestTokenPair, user: UserId) -> Result<OAuth1Approval, RequestTokenProblem> {
     let token = pair.token.clone();
     world
         .write(move |tx| flow::approve(tx, token.expose_secret(), &by(user)))
         .await
 }
 
-async fn deny(
-    world: &World,
-    pair: &RequestTokenPair,
-) -> Result<Option<String>, RequestTokenProblem> {
+async fn deny(world: &World, pair: &RequestTokenPair) -> Result<Option<String>, RequestTokenProblem> {
     let token = pair.token.clone();
     let by = by(UserId::new(1));
-    world
-        .write(move |tx| flow::deny(tx, token.expose_secret(), &by))
-        .await
+    world.write(move |tx| flow::deny(tx, token.expose_secret(), &by)).await
 }
 
 async fn pending(world: &World, token: &Secret) -> Result<Permission, RequestTokenProblem> {
@@ -89,9 +80,7 @@ async fn exchange(
     verifier: &str,
 ) -> Result<OAuth1AccessToken, String> {
     let (app, token, verifier) = (app.clone(), pair.token.clone(), verifier.to_owned());
-    let work = move |tx: &mut store::Tx<'_>| {
-        flow::exchange_request_token(tx, &app, token.expose_secret(), &verifier)
-    };
+    let work = move |tx: &mut store::Tx<'_>| flow::exchange_request_token(tx, &app, token.expose_secret(), &verifier);
     let answer = world.store.write(work).await;
     match answer.and_then(GrantOutcome::into_result) {
         Ok(access) => Ok(access),
@@ -150,14 +139,9 @@ fn a_user_who_approves_comes_back_with_a_verifier_that_works_once() {
         let pair = ask(&world, &app, CALLBACK, None).await;
         let code = verifier(approve(&world, &pair, ada).await);
         let second = exchange(&world, &app, &pair, &code).await.unwrap();
-        assert_eq!(
-            (&second.token, &second.secret),
-            (&access.token, &access.secret)
-        );
+        assert_eq!((&second.token, &second.secret), (&access.token, &access.secret));
         let text = access.token.clone();
-        world
-            .write(move |tx| tokens::revoke(tx, text.expose_secret()))
-            .await;
+        world.write(move |tx| tokens::revoke(tx, text.expose_secret())).await;
         let pair = ask(&world, &app, CALLBACK, None).await;
         let code = verifier(approve(&world, &pair, ada).await);
         let third = exchange(&world, &app, &pair, &code).await.unwrap();
@@ -181,13 +165,7 @@ enum Before {
 }
 
 /// Brings a request token to where a row of the table wants it; its verifier.
-async fn prepare(
-    world: &World,
-    app: &mut App,
-    user: UserId,
-    pair: &RequestTokenPair,
-    to: Before,
-) -> String {
+async fn prepare(world: &World, app: &mut App, user: UserId, pair: &RequestTokenPair, to: Before) -> String {
     let mut code = "none".to_owned();
     match to {
         Before::Nothing | Before::Denied | Before::Expired => {}
@@ -210,9 +188,7 @@ async fn prepare(
         Before::AppSuspended => app.state = apps::AppStatus::Suspended,
         Before::AppDeleted => app.state = apps::AppStatus::Deleted,
         Before::UserSuspended => {
-            world
-                .write(move |tx| network::users::suspend(tx, user))
-                .await;
+            world.write(move |tx| network::users::suspend(tx, user)).await;
         }
     }
     code
@@ -228,22 +204,10 @@ fn each_state_refuses_what_does_not_follow_from_it() {
             (Before::Denied, Some(RequestTokenProblem::Denied), OVER),
             (Before::Exchanged, Some(RequestTokenProblem::Used), OVER),
             (Before::Expired, Some(RequestTokenProblem::Expired), OVER),
-            (
-                Before::ApprovedThenExpired,
-                Some(RequestTokenProblem::Used),
-                OVER,
-            ),
+            (Before::ApprovedThenExpired, Some(RequestTokenProblem::Used), OVER),
             (Before::Guessed, Some(RequestTokenProblem::Used), OVER),
-            (
-                Before::AppSuspended,
-                Some(RequestTokenProblem::Used),
-                app_over,
-            ),
-            (
-                Before::AppDeleted,
-                Some(RequestTokenProblem::Used),
-                app_over,
-            ),
+            (Before::AppSuspended, Some(RequestTokenProblem::Used), app_over),
+            (Before::AppDeleted, Some(RequestTokenProblem::Used), app_over),
             (Before::UserSuspended, Some(RequestTokenProblem::Used), OVER),
         ];
         for (before, gone, exchanged) in table {
@@ -274,10 +238,7 @@ fn each_state_refuses_what_does_not_follow_from_it() {
             assert_eq!(pending(&world, &pair.token).await, Err(waits), "{before:?}");
         }
         let unknown = Secret::new("x".repeat(32));
-        assert_eq!(
-            pending(&world, &unknown).await,
-            Err(RequestTokenProblem::Unknown)
-        );
+        assert_eq!(pending(&world, &unknown).await, Err(RequestTokenProblem::Unknown));
     });
 }
 
@@ -291,10 +252,7 @@ fn only_the_app_that_asked_exchanges_and_nothing_is_missing() {
         let ada = world.user("ada").await;
         let pair = ask(&world, &mine, CALLBACK, None).await;
         let code = verifier(approve(&world, &pair, ada).await);
-        assert_eq!(
-            exchange(&world, &other, &pair, &code).await.unwrap_err(),
-            OVER
-        );
+        assert_eq!(exchange(&world, &other, &pair, &code).await.unwrap_err(), OVER);
         let none = RequestTokenPair {
             token: Secret::new(""),
             ..pair.clone()
@@ -321,10 +279,7 @@ fn a_pin_has_seven_digits_and_five_tries() {
         for _ in 1..MAX_VERIFIER_TRIES {
             assert!(exchange(&world, &app, &pair, "0000000").await.is_err());
         }
-        assert!(
-            exchange(&world, &app, &pair, &pin).await.is_ok(),
-            "the fifth try"
-        );
+        assert!(exchange(&world, &app, &pair, &pin).await.is_ok(), "the fifth try");
         let pair = ask(&world, &app, "oob", None).await;
         assert_eq!(deny(&world, &pair).await, Ok(None));
 
@@ -335,9 +290,8 @@ fn a_pin_has_seven_digits_and_five_tries() {
         for guess in 0..40 {
             let (store, app, token) = (world.store.clone(), app.clone(), pair.token.clone());
             let guess = format!("{guess:07}");
-            let work = move |tx: &mut store::Tx<'_>| {
-                flow::exchange_request_token(tx, &app, token.expose_secret(), &guess)
-            };
+            let work =
+                move |tx: &mut store::Tx<'_>| flow::exchange_request_token(tx, &app, token.expose_secret(), &guess);
             guesses.spawn(async move { store.write(work).await });
         }
         let heard = guesses.join_all().await;
@@ -358,9 +312,8 @@ fn of_many_exchanges_at_once_one_wins() {
         for _ in 0..50 {
             let (store, app, token) = (world.store.clone(), app.clone(), pair.token.clone());
             let code = code.clone();
-            let work = move |tx: &mut store::Tx<'_>| {
-                flow::exchange_request_token(tx, &app, token.expose_secret(), &code)
-            };
+            let work =
+                move |tx: &mut store::Tx<'_>| flow::exchange_request_token(tx, &app, token.expose_secret(), &code);
             all.spawn(async move { store.write(work).await });
         }
         let answers = all.join_all().await;

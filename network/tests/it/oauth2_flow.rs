@@ -7,13 +7,11 @@ mod token_lifetime;
 
 use base::pkce::ChallengeMethod;
 use base::{Error, Secret, UserId};
-use network::apps::{
-    self, AccessLevel, App, AppCredentials, AppRegistration, OAuthClientKind, Permission,
-};
+use network::apps::{self, AccessLevel, App, AppCredentials, AppRegistration, OAuthClientKind, Permission};
 use network::audit::AuditActor;
 use network::oauth2_flow::{
-    self as flow, AuthorizeRequest, CODE_TTL_MS, ClientCredentials, CodeExchangeRequest,
-    GrantOutcome, IssuedTokens, OAuth2Config,
+    self as flow, AuthorizeRequest, CODE_TTL_MS, ClientCredentials, CodeExchangeRequest, GrantOutcome, IssuedTokens,
+    OAuth2Config,
 };
 use network::tokens::{self, InspectedToken};
 use store::Tx;
@@ -131,9 +129,7 @@ fn with_code(code: &str) -> CodeExchangeRequest {
 
 async fn granted(world: &World, party: &Party, user: UserId) -> IssuedTokens {
     let code = code(world, party, user).await;
-    exchange(world, &rules(), party, with_code(&code))
-        .await
-        .unwrap()
+    exchange(world, &rules(), party, with_code(&code)).await.unwrap()
 }
 
 async fn refresh(
@@ -167,9 +163,7 @@ async fn is_live(world: &World, token: &Secret) -> bool {
     let now = world.clock.now();
     let work = move |tx: &mut Tx<'_>| Ok(tokens::inspect(tx, token.expose_secret())?);
     match world.write(work).await {
-        Some(InspectedToken::OAuth2(token)) => {
-            token.revoked_at.is_none() && token.expires_at.unwrap() > now
-        }
+        Some(InspectedToken::OAuth2(token)) => token.revoked_at.is_none() && token.expires_at.unwrap() > now,
         other => panic!("{other:?}"),
     }
 }
@@ -185,9 +179,7 @@ pub(crate) async fn events(world: &World, kind: &str) -> usize {
         })
         .await;
     for _ in 0..1000 {
-        let all = world
-            .write(|tx| Ok(store::event_log::list_after(tx, 0, 10_000)?))
-            .await;
+        let all = world.write(|tx| Ok(store::event_log::list_after(tx, 0, 10_000)?)).await;
         if all.last().is_some_and(|event| event.actor_id == mark) {
             return all.iter().filter(|event| event.kind == kind).count();
         }
@@ -200,21 +192,14 @@ pub(crate) async fn events(world: &World, kind: &str) -> usize {
 fn a_code_becomes_tokens_once() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
-        for (name, kind) in [
-            ("web", OAuthClientKind::Web),
-            ("native", OAuthClientKind::Native),
-        ] {
+        for (name, kind) in [("web", OAuthClientKind::Web), ("native", OAuthClientKind::Native)] {
             let party = party(&world, name, kind).await;
             let url = approve(&world, question(&party), ada).await;
             let head = format!("{CALLBACK}?state=a%20b%26c&code=");
             let rest = url.strip_prefix(&head).unwrap();
-            let code = rest
-                .strip_suffix("&iss=https%3A%2F%2Fsocial.example")
-                .unwrap();
+            let code = rest.strip_suffix("&iss=https%3A%2F%2Fsocial.example").unwrap();
             assert!(code.len() >= 22 && code.bytes().all(|byte| byte.is_ascii_alphanumeric()));
-            let first = exchange(&world, &rules(), &party, with_code(code))
-                .await
-                .unwrap();
+            let first = exchange(&world, &rules(), &party, with_code(code)).await.unwrap();
             assert_eq!(first.expires_in, 7200);
             assert_eq!(first.scopes.to_string(), SCOPES);
             let next = first.refresh.clone().unwrap();
@@ -240,9 +225,7 @@ fn a_code_is_bound_to_all_that_it_was_asked_with() {
         );
         let code = code(&world, &mine, ada).await;
         assert_eq!(
-            exchange(&world, &rules(), &other, with_code(&code))
-                .await
-                .unwrap_err(),
+            exchange(&world, &rules(), &other, with_code(&code)).await.unwrap_err(),
             CODE
         );
         let challenge = ChallengeMethod::S256.derive_challenge(VERIFIER);
@@ -255,11 +238,7 @@ fn a_code_is_bound_to_all_that_it_was_asked_with() {
             ("code_verifier", &wrong, OTHER_VERIFIER),
             ("code_verifier", &long, OTHER_VERIFIER),
             ("code_verifier", &challenge, OTHER_VERIFIER),
-            (
-                "code",
-                "",
-                "invalid_request: Missing required parameter [code].",
-            ),
+            ("code", "", "invalid_request: Missing required parameter [code]."),
             (
                 "redirect_uri",
                 "",
@@ -282,11 +261,7 @@ fn a_code_is_bound_to_all_that_it_was_asked_with() {
             assert_eq!(said, wanted);
         }
         // None of that has used it up.
-        assert!(
-            exchange(&world, &rules(), &mine, with_code(&code))
-                .await
-                .is_ok()
-        );
+        assert!(exchange(&world, &rules(), &mine, with_code(&code)).await.is_ok());
     });
 }
 
@@ -297,20 +272,11 @@ fn a_code_lives_for_half_a_minute() {
         let mine = party(&world, "mine", OAuthClientKind::Web).await;
         let timely = code(&world, &mine, ada).await;
         world.pass(CODE_TTL_MS - 1);
-        assert!(
-            exchange(&world, &rules(), &mine, with_code(&timely))
-                .await
-                .is_ok()
-        );
+        assert!(exchange(&world, &rules(), &mine, with_code(&timely)).await.is_ok());
         let late = code(&world, &mine, ada).await;
         world.pass(CODE_TTL_MS);
         let late = with_code(&late);
-        assert_eq!(
-            exchange(&world, &rules(), &mine, late.clone())
-                .await
-                .unwrap_err(),
-            CODE
-        );
+        assert_eq!(exchange(&world, &rules(), &mine, late.clone()).await.unwrap_err(), CODE);
         let strict = OAuth2Config {
             invalid_grant: true,
             ..rules()

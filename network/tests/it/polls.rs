@@ -29,9 +29,7 @@ fn vote(
 async fn told(world: &World) -> Vec<(i64, i64)> {
     let events = world.log().await.into_iter();
     let closed = events.filter(|event| event.kind == "poll.close");
-    closed
-        .map(|event| (event.actor_id, event.subject_id))
-        .collect()
+    closed.map(|event| (event.actor_id, event.subject_id)).collect()
 }
 
 #[test]
@@ -53,10 +51,7 @@ fn a_poll_takes_one_vote_of_each_until_it_ends() {
             let refused = world.refused(vote(eve, id, choice)).await;
             assert!(refused.contains("options 1 to 2"), "{refused}");
         }
-        let (one, other) = tokio::join!(
-            world.store.write(vote(eve, id, 1)),
-            world.store.write(vote(eve, id, 2))
-        );
+        let (one, other) = tokio::join!(world.store.write(vote(eve, id, 1)), world.store.write(vote(eve, id, 2)));
         assert_ne!(one.is_ok(), other.is_ok(), "one of two at once");
         world.recount().await;
         let close = |tx: &mut Tx<'_>| Ok(polls::close_ended_polls(tx, 10)?);
@@ -77,9 +72,7 @@ fn a_poll_takes_one_vote_of_each_until_it_ends() {
         world.write(move |tx| posts::delete(tx, ada, id)).await;
         world.recount().await;
         let poll = post.poll_id.unwrap();
-        let read = world
-            .store
-            .read(move |tx| Ok(store::polls::find_by_id(tx, poll)?));
+        let read = world.store.read(move |tx| Ok(store::polls::find_by_id(tx, poll)?));
         assert!(read.await.unwrap().is_none());
     });
 }
@@ -149,21 +142,15 @@ fn a_poll_keeps_its_bounds() {
             poll(&["a", "b"], 10_081),
         ];
         for new in wrong {
-            let refused = world
-                .refused(move |tx| posts::create(tx, &by(ada), &new))
-                .await;
+            let refused = world.refused(move |tx| posts::create(tx, &by(ada), &new)).await;
             assert!(refused.contains("poll."), "{refused}");
         }
         let exact = "日".repeat(25);
-        world
-            .post(ada, poll(&["1", "2", "3", &exact], 10_080))
-            .await;
+        world.post(ada, poll(&["1", "2", "3", &exact], 10_080)).await;
         // The same question with other answers is another post.
         world.post(ada, poll(&["a", "b"], 5)).await;
         let again = poll(&["a", "b"], 5);
-        let refused = world
-            .refused(move |tx| posts::create(tx, &by(ada), &again))
-            .await;
+        let refused = world.refused(move |tx| posts::create(tx, &by(ada), &again)).await;
         assert!(refused.contains("187"), "{refused}");
         world.recount().await;
     });

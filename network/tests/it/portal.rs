@@ -46,9 +46,7 @@ fn an_app_has_no_name_that_deceives_the_eye() {
                 name: Some(name.to_owned()),
                 ..AppChanges::default()
             };
-            let refused = world
-                .refused(move |tx| portal::update(tx, &who, id, &edit))
-                .await;
+            let refused = world.refused(move |tx| portal::update(tx, &who, id, &edit)).await;
             assert!(refused.contains("none of them invisible"), "{refused}");
         }
     });
@@ -73,29 +71,14 @@ fn developers_have_their_own_apps_only() {
             })*};
         }
         hidden!(
-            |tx: &mut Tx<'_>, by: &AuditActor, id| portal::update(
-                tx,
-                by,
-                id,
-                &AppChanges::default()
-            ),
-            |tx: &mut Tx<'_>, by: &AuditActor, id| portal::rotate_credential(
-                tx,
-                by,
-                id,
-                AppCredentialKind::Api
-            ),
+            |tx: &mut Tx<'_>, by: &AuditActor, id| portal::update(tx, by, id, &AppChanges::default()),
+            |tx: &mut Tx<'_>, by: &AuditActor, id| portal::rotate_credential(tx, by, id, AppCredentialKind::Api),
             |tx: &mut Tx<'_>, by: &AuditActor, id| portal::delete(tx, by, id),
             |tx: &mut Tx<'_>, by: &AuditActor, id| portal::renew_owner_token(tx, by, id),
             |tx: &mut Tx<'_>, by: &AuditActor, id| portal::revoke_owner_token(tx, by, id),
             |tx: &mut Tx<'_>, _: &AuditActor, id| portal::find_owner_token(tx, UserId::new(7), id),
             |tx: &mut Tx<'_>, _: &AuditActor, id| portal::find(tx, UserId::new(7), id),
-            |tx: &mut Tx<'_>, _: &AuditActor, id| portal::load_usage(
-                tx,
-                UserId::new(7),
-                id,
-                wall_time()
-            ),
+            |tx: &mut Tx<'_>, _: &AuditActor, id| portal::load_usage(tx, UserId::new(7), id, wall_time()),
         );
         let listed = async |owner| {
             let list = move |tx: &mut Tx<'_>| portal::list(tx, owner);
@@ -125,14 +108,8 @@ fn a_developer_changes_an_app() {
             ..AppChanges::default()
         };
         let app = world.write(act(edit)).await;
-        assert_eq!(
-            (app.name.as_str(), app.permission.as_str()),
-            ("another", "messages")
-        );
-        assert_eq!(
-            (app.kind.as_str(), app.client_secret_digest),
-            ("native", None)
-        );
+        assert_eq!((app.name.as_str(), app.permission.as_str()), ("another", "messages"));
+        assert_eq!((app.kind.as_str(), app.client_secret_digest), ("native", None));
         assert_eq!(app.callback_urls, "https://example.org/back");
         assert!(app.request_email && !app.sign_in);
         assert_eq!(app.access_level, "self-serve");
@@ -173,17 +150,13 @@ fn a_developer_renews_what_belongs_to_an_app_and_deletes_it() {
             let by = by.clone();
             move |tx: &mut Tx<'_>| portal::rotate_credential(tx, &by, id, which)
         };
-        let RotatedCredential::Client { secret, .. } =
-            world.write(rotate(AppCredentialKind::Client)).await
-        else {
+        let RotatedCredential::Client { secret, .. } = world.write(rotate(AppCredentialKind::Client)).await else {
             panic!("another credential");
         };
         let find = move |tx: &mut Tx<'_>| portal::find(tx, ada, id);
         let kept = world.store.read(find).await.unwrap().client_secret_digest;
         assert_eq!(kept, Some(secret.digest().to_vec()));
-        let RotatedCredential::Api { secret, .. } =
-            world.write(rotate(AppCredentialKind::Api)).await
-        else {
+        let RotatedCredential::Api { secret, .. } = world.write(rotate(AppCredentialKind::Api)).await else {
             panic!("another credential");
         };
         assert_eq!(world.store.read(find).await.unwrap().api_secret, secret);
@@ -252,13 +225,7 @@ fn usage_is_counted_by_window_and_written_at_once() {
         usage.flush(&world.store).await.unwrap();
         usage.record_call_at(id, Credential::App, None, "getUsers", window);
         usage.record_call_at(id, Credential::OAuth1, Some(ada), "getUsers", window);
-        usage.record_call_at(
-            id,
-            Credential::OAuth2,
-            Some(UserId::new(5)),
-            "getUsers",
-            window,
-        );
+        usage.record_call_at(id, Credential::OAuth2, Some(UserId::new(5)), "getUsers", window);
         usage.flush(&world.store).await.unwrap();
         let read = move |tx: &mut Tx<'_>| portal::load_usage(tx, ada, id, window);
         let used = world.store.read(read).await.unwrap();
@@ -269,9 +236,6 @@ fn usage_is_counted_by_window_and_written_at_once() {
             .iter()
             .map(|used| (used.kind.as_str(), used.at))
             .collect();
-        assert_eq!(
-            last,
-            [("bearer", window.plus_ms(WINDOW_MS)), ("oauth1", window)]
-        );
+        assert_eq!(last, [("bearer", window.plus_ms(WINDOW_MS)), ("oauth1", window)]);
     });
 }

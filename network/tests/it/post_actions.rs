@@ -32,9 +32,7 @@ fn whatever_is_done_and_undone_the_counters_agree_with_the_rows() {
             for user in users {
                 let post = *post;
                 like(&world, user, post).await;
-                world
-                    .write(move |tx| bookmarks::add(tx, user, post, None))
-                    .await;
+                world.write(move |tx| bookmarks::add(tx, user, post, None)).await;
                 repost(&world, user, post).await;
             }
         }
@@ -44,9 +42,7 @@ fn whatever_is_done_and_undone_the_counters_agree_with_the_rows() {
             .await
             .id;
         let post = all[0];
-        world
-            .write(move |tx| bookmarks::add(tx, bob, post, Some(folder)))
-            .await;
+        world.write(move |tx| bookmarks::add(tx, bob, post, Some(folder))).await;
         world.write(move |tx| likes::unlike(tx, bob, post)).await;
         world.write(move |tx| reposts::undo(tx, bob, post)).await;
         world.recount().await;
@@ -82,10 +78,7 @@ fn the_same_act_many_times_at_once_is_done_once() {
         for _ in 0..25 {
             let store = world.store.clone();
             under_way.spawn(async move {
-                store
-                    .write(move |tx| likes::like(tx, bob, post))
-                    .await
-                    .unwrap();
+                store.write(move |tx| likes::like(tx, bob, post)).await.unwrap();
                 store
                     .write(move |tx| bookmarks::add(tx, bob, post, None))
                     .await
@@ -103,10 +96,7 @@ fn the_same_act_many_times_at_once_is_done_once() {
             .store
             .read(move |tx| Ok(store::posts::find_by_id(tx, post)?.unwrap()));
         let found = found.await.unwrap();
-        assert_eq!(
-            (found.like_count, found.bookmark_count, found.repost_count),
-            (1, 1, 1)
-        );
+        assert_eq!((found.like_count, found.bookmark_count, found.repost_count), (1, 1, 1));
         world.recount().await;
     });
 }
@@ -126,20 +116,13 @@ fn what_is_deleted_while_it_is_acted_upon_keeps_nothing() {
                 let store = world.store.clone();
                 under_way.spawn(async move {
                     let _maybe = store.write(move |tx| likes::like(tx, fan, post)).await;
-                    let _maybe = store
-                        .write(move |tx| reposts::repost(tx, fan, None, post))
-                        .await;
-                    let _maybe = store
-                        .write(move |tx| bookmarks::add(tx, fan, post, None))
-                        .await;
+                    let _maybe = store.write(move |tx| reposts::repost(tx, fan, None, post)).await;
+                    let _maybe = store.write(move |tx| bookmarks::add(tx, fan, post, None)).await;
                 });
             }
             let store = world.store.clone();
             under_way.spawn(async move {
-                store
-                    .write(move |tx| posts::delete(tx, ada, post))
-                    .await
-                    .unwrap();
+                store.write(move |tx| posts::delete(tx, ada, post)).await.unwrap();
             });
             while let Some(done) = under_way.join_next().await {
                 done.unwrap();
@@ -163,9 +146,7 @@ fn eight_hundred_bookmarks_are_listed() {
                 Ok(())
             })
             .await;
-        world
-            .write(move |tx| bookmarks::add(tx, ada, post, None))
-            .await;
+        world.write(move |tx| bookmarks::add(tx, ada, post, None)).await;
         let all = world.store.read(move |tx| {
             let newest = bookmarks::list_user_bookmarks(tx, ada, &PageRange::newest(1_000))?;
             let rising = PageRange {
@@ -191,10 +172,7 @@ fn an_edited_quote_counts_once_and_a_hidden_reply_is_known() {
                 ..Default::default()
             },
         );
-        let zed = world
-            .write(move |tx| network::users::create(tx, &new))
-            .await
-            .id;
+        let zed = world.write(move |tx| network::users::create(tx, &new)).await.id;
         let root = world.say(ada, "Quote me").await.id;
         let quote = NewPost {
             text: "look".to_owned(),
@@ -212,14 +190,8 @@ fn an_edited_quote_counts_once_and_a_hidden_reply_is_known() {
         world.recount().await;
         let found = world.store.read(move |tx| {
             let hidden = store::replies::is_hidden(tx, root)?;
-            let newest = store::users::find_by_id(tx, zed)?
-                .unwrap()
-                .most_recent_post_id;
-            Ok((
-                store::posts::find_by_id(tx, root)?.unwrap().quote_count,
-                newest,
-                hidden,
-            ))
+            let newest = store::users::find_by_id(tx, zed)?.unwrap().most_recent_post_id;
+            Ok((store::posts::find_by_id(tx, root)?.unwrap().quote_count, newest, hidden))
         });
         assert_eq!(found.await.unwrap(), (1, Some(edit), false));
         let reply = NewPost {
@@ -228,12 +200,8 @@ fn an_edited_quote_counts_once_and_a_hidden_reply_is_known() {
             ..NewPost::default()
         };
         let reply = world.post(zed, reply).await.id;
-        world
-            .write(move |tx| replies::set_hidden(tx, ada, reply, true))
-            .await;
-        let hidden = world
-            .store
-            .read(move |tx| Ok(store::replies::is_hidden(tx, reply)?));
+        world.write(move |tx| replies::set_hidden(tx, ada, reply, true)).await;
+        let hidden = world.store.read(move |tx| Ok(store::replies::is_hidden(tx, reply)?));
         assert!(hidden.await.unwrap());
     });
 }
@@ -256,14 +224,9 @@ fn replies_and_quotes_of_a_repost_are_of_its_original() {
             ..NewPost::default()
         };
         let quote = world.post(bob, quote).await;
-        assert_eq!(
-            (reply.conversation_id, reply.in_reply_to_post_id),
-            (root, Some(root))
-        );
+        assert_eq!((reply.conversation_id, reply.in_reply_to_post_id), (root, Some(root)));
         assert_eq!(quote.quoted_post_id, Some(root));
-        world
-            .write(move |tx| bookmarks::add(tx, bob, again, None))
-            .await;
+        world.write(move |tx| bookmarks::add(tx, bob, again, None)).await;
         let found = world
             .store
             .read(move |tx| Ok(bookmarks::find_post_bookmark(tx, bob, again)?));

@@ -36,10 +36,7 @@ async fn people(world: &World) -> (UserId, UserId, UserId) {
         verified_type: "blue".to_owned(),
         ..NewUser::default()
     };
-    let ada = world
-        .write(move |tx| network::users::create(tx, &ada))
-        .await
-        .id;
+    let ada = world.write(move |tx| network::users::create(tx, &ada)).await.id;
     let (bob, acme) = (world.user("bob").await, world.user("acme").await);
     world
         .write(move |tx| {
@@ -91,9 +88,7 @@ async fn media(world: &World, owner: UserId, number: i64, prefix: i64, kind: &st
         uses: Some(0),
         expires_at: None,
     };
-    world
-        .write(move |tx| Ok(store::media::insert(tx, &media)?))
-        .await;
+    world.write(move |tx| Ok(store::media::insert(tx, &media)?)).await;
     NewPost {
         media_ids: vec![Id::new(number)],
         ..text(&format!("with {kind}"))
@@ -105,11 +100,7 @@ async fn media(world: &World, owner: UserId, number: i64, prefix: i64, kind: &st
 async fn imported(world: &World, author: UserId) -> (PostId, PostId) {
     let blank = |number: i64| Post {
         state: PostState::Live,
-        ..Post::placeholder(
-            PostId::new(number),
-            author,
-            Time::from_seconds(1_700_000_000),
-        )
+        ..Post::placeholder(PostId::new(number), author, Time::from_seconds(1_700_000_000))
     };
     let at = Post {
         text: "harbour https://t.co/x".to_owned(),
@@ -189,9 +180,7 @@ async fn posts(world: &World) -> (Named, i64) {
         bbox: vec![-105.30, 39.96, -105.18, 40.09],
         ..NewPlace::default()
     };
-    world
-        .write(move |tx| network::places::create(tx, &place))
-        .await;
+    world.write(move |tx| network::places::create(tx, &place)).await;
     let tagged = NewPost {
         place_id: "01a9a39529b27f36".to_owned(),
         ..text("mountains")
@@ -231,10 +220,7 @@ async fn posts(world: &World) -> (Named, i64) {
             };
             let list = network::lists::create(tx, bob, &new)?;
             network::lists::add_member(tx, bob, list.id, ada)?;
-            let hidden = NewList {
-                private: true,
-                ..new
-            };
+            let hidden = NewList { private: true, ..new };
             let hidden = network::lists::create(tx, bob, &hidden)?;
             network::lists::add_member(tx, bob, hidden.id, ada)?;
             Ok(list.id)
@@ -270,11 +256,7 @@ const ASKED: &[(QueryProduct, &str, &str)] = &[
     (QueryProduct::RecentSearch, "from:ada -is:verified", ""),
     (QueryProduct::RecentSearch, "cafe", "plain repost"),
     (QueryProduct::Stream, "café", "plain quote repost"),
-    (
-        QueryProduct::Stream,
-        "@bob has:mentions",
-        "plain quote repost",
-    ),
+    (QueryProduct::Stream, "@bob has:mentions", "plain quote repost"),
     (QueryProduct::RecentSearch, "#rust $acme", "plain repost"),
     (
         QueryProduct::RecentSearch,
@@ -283,11 +265,7 @@ const ASKED: &[(QueryProduct, &str, &str)] = &[
     ),
     (QueryProduct::RecentSearch, "to:ada is:reply", "reply"),
     (QueryProduct::Stream, "to_affiliate_of:acme", "reply"),
-    (
-        QueryProduct::Stream,
-        "from_affiliate_of:acme #rust",
-        "plain",
-    ),
+    (QueryProduct::Stream, "from_affiliate_of:acme #rust", "plain"),
     (
         QueryProduct::RecentSearch,
         "(from:bob OR from:acme) is:quote",
@@ -309,61 +287,41 @@ const ASKED: &[(QueryProduct, &str, &str)] = &[
         "moving",
     ),
     (QueryProduct::RecentSearch, "place:\"boulder co\"", "tagged"),
-    (
-        QueryProduct::RecentSearch,
-        "place_country:us has:geo",
-        "tagged",
-    ),
+    (QueryProduct::RecentSearch, "place_country:us has:geo", "tagged"),
     (
         QueryProduct::RecentSearch,
         "bounding_box:[-105.4 39.9 -105.1 40.1]",
         "tagged",
     ),
-    (
-        QueryProduct::RecentSearch,
-        "point_radius:[-71.05 42.36 1km]",
-        "point",
-    ),
+    (QueryProduct::RecentSearch, "point_radius:[-71.05 42.36 1km]", "point"),
     (QueryProduct::RecentSearch, "url:pier", "point"),
     (
         QueryProduct::Stream,
         "from:bob url_title:ships url_description:arrivals",
         "point",
     ),
-    (
-        QueryProduct::RecentSearch,
-        "entity:\"boston harbor\"",
-        "point",
-    ),
+    (QueryProduct::RecentSearch, "entity:\"boston harbor\"", "point"),
     (QueryProduct::RecentSearch, "version", "first edited"),
     (
         QueryProduct::RecentSearch,
         "cafe min_likes:1 min_replies:1 min_reposts:1",
         "plain",
     ),
-    (
-        QueryProduct::Stream,
-        "from:ada source:\"evening desk\"",
-        "plain",
-    ),
+    (QueryProduct::Stream, "from:ada source:\"evening desk\"", "plain"),
     (
         QueryProduct::Stream,
         "bio:analytical bio_name:lovelace bio_location:london rust",
         "plain",
     ),
-    (
-        QueryProduct::Stream,
-        "time followers_count:1 from:ada",
-        "plain",
-    ),
+    (QueryProduct::Stream, "time followers_count:1 from:ada", "plain"),
 ];
 
 fn found(all: &[StoredPostFacts], named: &Named, product: QueryProduct, query: &str) -> String {
     let dialect = QueryDialect::new(product, AccessTier::Enterprise);
     let query = parse(query, dialect).unwrap_or_else(|problems| panic!("{query}: {problems}"));
-    let hits = all.iter().filter(|facts| {
-        facts.map_query_post(|post| matches(&query, &PostFeatures::new(post, query.match_mode())))
-    });
+    let hits = all
+        .iter()
+        .filter(|facts| facts.map_query_post(|post| matches(&query, &PostFeatures::new(post, query.match_mode()))));
     let names = hits.map(|facts| {
         let (name, _) = named.iter().find(|(_, id)| *id == facts.row.id).unwrap();
         *name
@@ -401,10 +359,7 @@ fn stored_posts_are_what_queries_ask_about() {
             (reposts, "repost"),
             (listed, "plain"),
         ] {
-            assert_eq!(
-                found(&with, &named, QueryProduct::RecentSearch, &query),
-                expected
-            );
+            assert_eq!(found(&with, &named, QueryProduct::RecentSearch, &query), expected);
         }
         let unseen: Vec<_> = with
             .iter()

@@ -16,18 +16,11 @@ fn a_post_is_read_for_entities_and_counted() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("Bob").await);
         let post = world
-            .say(
-                ada,
-                "hello @bob and @nobody #rust $TWTR https://example.com/a",
-            )
+            .say(ada, "hello @bob and @nobody #rust $TWTR https://example.com/a")
             .await;
         assert_eq!(post.conversation_id, post.id);
         assert_eq!(post.created_at.ms() / 1000, world.clock.now().ms() / 1000);
-        assert!(
-            post.entities.contains("\"username\":\"Bob\""),
-            "{}",
-            post.entities
-        );
+        assert!(post.entities.contains("\"username\":\"Bob\""), "{}", post.entities);
         assert!(!post.entities.contains("nobody"));
         assert!(post.entities.contains("\"tag\":\"rust\""));
         let span = store::posts::PageRange::newest(10);
@@ -63,19 +56,14 @@ fn length_is_weighed_and_premium_authors_write_long() {
             .refused(move |tx| posts::create(tx, &by(ada), &text(&"b".repeat(281))))
             .await;
         assert!(refused.contains("too long"));
-        let refused = world
-            .refused(move |tx| posts::create(tx, &by(ada), &text("  ")))
-            .await;
+        let refused = world.refused(move |tx| posts::create(tx, &by(ada), &text("  "))).await;
         assert!(refused.contains("text"));
         let new = network::users::NewUser {
             username: "zed".to_owned(),
             subscription_type: "Premium".to_owned(),
             ..Default::default()
         };
-        let zed = world
-            .write(move |tx| network::users::create(tx, &new))
-            .await
-            .id;
+        let zed = world.write(move |tx| network::users::create(tx, &new)).await.id;
         world.say(zed, &"long ".repeat(4_999)).await;
         let refused = world
             .refused(move |tx| posts::create(tx, &by(zed), &text(&"c".repeat(25_001))))
@@ -102,9 +90,7 @@ fn replies_and_quotes_count_and_deleting_takes_back() {
             ..text("look")
         };
         let quote = world.post(bob, quote).await;
-        let by_id = |id: PostId| {
-            move |tx: &mut store::Tx<'_>| Ok(store::posts::find_by_id(tx, id)?.unwrap())
-        };
+        let by_id = |id: PostId| move |tx: &mut store::Tx<'_>| Ok(store::posts::find_by_id(tx, id)?.unwrap());
         let root = world.store.read(by_id(root.id)).await.unwrap();
         assert_eq!((root.reply_count, root.quote_count), (1, 1));
         let id = reply.id;
@@ -122,9 +108,7 @@ fn replies_and_quotes_count_and_deleting_takes_back() {
             reply_to: Some(root.id),
             ..text("too late")
         };
-        let refused = world
-            .refused(move |tx| posts::create(tx, &by(bob), &late))
-            .await;
+        let refused = world.refused(move |tx| posts::create(tx, &by(bob), &late)).await;
         assert!(refused.contains("385"), "{refused}");
         world.recount().await;
     });
@@ -138,9 +122,7 @@ fn reply_settings_hold_for_the_conversation() {
             world.user("bob").await,
             world.user("eve").await,
         );
-        world
-            .write(move |tx| network::follows::follow(tx, ada, eve))
-            .await;
+        world.write(move |tx| network::follows::follow(tx, ada, eve)).await;
         for (settings, may) in [("mentionedUsers", [bob, ada]), ("following", [eve, ada])] {
             let root = NewPost {
                 reply_settings: settings.to_owned(),
@@ -152,10 +134,7 @@ fn reply_settings_hold_for_the_conversation() {
                     reply_to: Some(root),
                     ..text(&format!("re {settings}"))
                 };
-                let answer = world
-                    .store
-                    .write(move |tx| posts::create(tx, &by(user), &new))
-                    .await;
+                let answer = world.store.write(move |tx| posts::create(tx, &by(user), &new)).await;
                 assert_eq!(answer.is_ok(), may.contains(&user), "{settings}");
             }
         }
@@ -171,10 +150,7 @@ fn an_edit_is_a_new_version_within_the_hour() {
             subscription_type: "Basic".to_owned(),
             ..Default::default()
         };
-        let zed = world
-            .write(move |tx| network::users::create(tx, &new))
-            .await
-            .id;
+        let zed = world.write(move |tx| network::users::create(tx, &new)).await.id;
         let first = world.say(zed, "frist").await;
         world.pass(10 * 60 * 1000);
         let edit = NewPost {
@@ -182,28 +158,19 @@ fn an_edit_is_a_new_version_within_the_hour() {
             ..text("first")
         };
         let second = world.post(zed, edit.clone()).await;
-        assert_eq!(
-            (second.edit_root_id, second.edits_remaining),
-            (Some(first.id), 4)
-        );
+        assert_eq!((second.edit_root_id, second.edits_remaining), (Some(first.id), 4));
         assert_eq!(second.conversation_id, first.id);
-        let again = world
-            .refused(move |tx| posts::create(tx, &by(zed), &edit))
-            .await;
+        let again = world.refused(move |tx| posts::create(tx, &by(zed), &edit)).await;
         assert!(again.contains("newest version"), "{again}");
         world.pass(51 * 60 * 1000);
         let late = NewPost {
             edit_of: Some(second.id),
             ..text("late")
         };
-        let refused = world
-            .refused(move |tx| posts::create(tx, &by(zed), &late))
-            .await;
+        let refused = world.refused(move |tx| posts::create(tx, &by(zed), &late)).await;
         assert!(refused.contains("no longer"), "{refused}");
         let root = first.id;
-        let versions = world
-            .store
-            .read(move |tx| Ok(store::posts::list_versions(tx, root)?));
+        let versions = world.store.read(move |tx| Ok(store::posts::list_versions(tx, root)?));
         assert_eq!(versions.await.unwrap(), [first.id, second.id]);
         world.recount().await;
         world.write(move |tx| posts::delete(tx, zed, root)).await;
@@ -226,13 +193,9 @@ fn a_self_serve_app_replies_only_when_summoned() {
             ..text(words)
         };
         let (one, other) = (reply(plain, "hi"), reply(called, "hi"));
-        let refused = world
-            .refused(move |tx| posts::create(tx, &author, &one))
-            .await;
+        let refused = world.refused(move |tx| posts::create(tx, &author, &one)).await;
         assert!(refused.contains("engaged by the author"), "{refused}");
-        world
-            .write(move |tx| posts::create(tx, &author, &other))
-            .await;
+        world.write(move |tx| posts::create(tx, &author, &other)).await;
     });
 }
 
@@ -242,10 +205,7 @@ async fn zed(world: &crate::world::World) -> base::UserId {
         subscription_type: "Basic".to_owned(),
         ..Default::default()
     };
-    world
-        .write(move |tx| network::users::create(tx, &new))
-        .await
-        .id
+    world.write(move |tx| network::users::create(tx, &new)).await.id
 }
 
 fn edit(of: PostId, words: &str) -> NewPost {
@@ -265,9 +225,7 @@ fn an_edit_is_taken_up_to_the_last_moment() {
         let second = world.post(zed, edit(first.id, "two")).await;
         world.clock.set(end.plus_ms(1));
         let late = edit(second.id, "three");
-        let refused = world
-            .refused(move |tx| posts::create(tx, &by(zed), &late))
-            .await;
+        let refused = world.refused(move |tx| posts::create(tx, &by(zed), &late)).await;
         assert!(refused.contains("no longer"), "{refused}");
         world.recount().await;
     });
@@ -295,18 +253,14 @@ fn an_edit_keeps_what_the_post_stands_to() {
                 ..edit(first.id, "x")
             },
         ] {
-            let refused = world
-                .refused(move |tx| posts::create(tx, &by(zed), &wrong))
-                .await;
+            let refused = world.refused(move |tx| posts::create(tx, &by(zed), &wrong)).await;
             assert!(refused.contains("ID is invalid"), "{refused}");
         }
         let nullcast = NewPost {
             nullcast: true,
             ..edit(first.id, "x")
         };
-        let refused = world
-            .refused(move |tx| posts::create(tx, &by(zed), &nullcast))
-            .await;
+        let refused = world.refused(move |tx| posts::create(tx, &by(zed), &nullcast)).await;
         assert!(refused.contains("cannot be edited"), "{refused}");
         let second = world.post(zed, edit(first.id, "second")).await;
         assert_eq!(second.quoted_post_id, Some(root.id));
@@ -319,9 +273,7 @@ fn an_edit_keeps_what_the_post_stands_to() {
             ..text("re")
         };
         let (one, other) = (reply.clone(), reply);
-        let refused = world
-            .refused(move |tx| posts::create(tx, &by(ada), &one))
-            .await;
+        let refused = world.refused(move |tx| posts::create(tx, &by(ada), &one)).await;
         assert!(refused.contains("433"), "{refused}");
         let opened = NewPost {
             reply_settings: "mentionedUsers".to_owned(),
@@ -348,10 +300,7 @@ fn subscribers_reply_and_read_where_only_they_may() {
             followers_only: true,
             ..text("secret")
         };
-        let (root, secret) = (
-            world.post(ada, root).await.id,
-            world.post(ada, secret).await.id,
-        );
+        let (root, secret) = (world.post(ada, root).await.id, world.post(ada, secret).await.id);
         let reply = |to| NewPost {
             reply_to: Some(to),
             ..text("re")
@@ -371,9 +320,7 @@ fn subscribers_reply_and_read_where_only_they_may() {
             quote: Some(secret),
             ..text("look")
         };
-        let refused = world
-            .refused(move |tx| posts::create(tx, &by(bob), &quote))
-            .await;
+        let refused = world.refused(move |tx| posts::create(tx, &by(bob), &quote)).await;
         assert!(refused.contains("385"), "{refused}");
     });
 }

@@ -49,20 +49,14 @@ fn whoever_joins_confirms_the_address_once() {
         assert!(refusal(taken).contains("taken"));
         let (text, secret) = newest(&world).await;
         assert!(text.starts_with("eve@example.org: "));
-        assert!(
-            text.contains("https://locum.example/account/confirm?token="),
-            "{text}"
-        );
+        assert!(text.contains("https://locum.example/account/confirm?token="), "{text}");
         let secret = secret.unwrap();
         assert!(secret.expose_secret().len() >= 43);
         let confirm = {
             let secret = secret.clone();
-            move |tx: &mut Tx<'_>| {
-                email_links::confirm_email(tx, secret.expose_secret(), "192.0.2.1")
-            }
+            move |tx: &mut Tx<'_>| email_links::confirm_email(tx, secret.expose_secret(), "192.0.2.1")
         };
-        let wrong_purpose =
-            move |tx: &mut Tx<'_>| email_links::find_reset_user(tx, secret.expose_secret());
+        let wrong_purpose = move |tx: &mut Tx<'_>| email_links::find_reset_user(tx, secret.expose_secret());
         assert!(world.refused(wrong_purpose).await.contains("does not work"));
         world.write(confirm.clone()).await;
         assert!(user(&world, id).await.email_confirmed);
@@ -138,9 +132,7 @@ fn a_change_of_address_waits_is_sent_again_and_taken_back() {
         };
         world.write(cancel).await;
         assert_eq!(pending().await, None);
-        let confirm = move |tx: &mut Tx<'_>| {
-            email_links::confirm_email(tx, secret.expose_secret(), "192.0.2.1")
-        };
+        let confirm = move |tx: &mut Tx<'_>| email_links::confirm_email(tx, secret.expose_secret(), "192.0.2.1");
         assert!(world.refused(confirm).await.contains("does not work"));
         // An address of somebody else waits like any other: nobody learns that it is taken.
         change("eve@example.org").await;
@@ -182,18 +174,12 @@ fn a_new_password_is_set_by_a_link_that_works_once_and_not_for_long() {
         assert!(ask("ada", "192.0.2.1").await);
         let third = newest(&world).await.1.unwrap();
         world.pass(email_links::TTL_MS - 1);
-        let signed_in = gate
-            .sign_in(&attempt("ada", PASSWORD, "192.0.2.1"))
-            .await
-            .unwrap();
+        let signed_in = gate.sign_in(&attempt("ada", PASSWORD, "192.0.2.1")).await.unwrap();
         let SignInOutcome::Accepted { text, .. } = signed_in else {
             panic!("{signed_in:?}");
         };
         assert_eq!(reset(&third, &new).await.unwrap(), ada);
-        assert!(
-            refusal(reset(&third, &new).await).contains("does not work"),
-            "twice"
-        );
+        assert!(refusal(reset(&third, &new).await).contains("does not work"), "twice");
         let over = sessions::resume(&world.store, text.expose_secret(), &from("192.0.2.1")).await;
         assert!(over.unwrap().is_none(), "every session ends");
         assert_eq!(told(&gate, "ada", PASSWORD, "192.0.2.1").await, "wrong");
@@ -203,10 +189,7 @@ fn a_new_password_is_set_by_a_link_that_works_once_and_not_for_long() {
                 .contains("accepted")
         );
         let (text, secret) = newest(&world).await;
-        assert!(
-            text.contains("was changed just now") && secret.is_none(),
-            "{text}"
-        );
+        assert!(text.contains("was changed just now") && secret.is_none(), "{text}");
         // One address does not send letters without end.
         for _ in 0..5 {
             ask("who", "203.0.113.1").await;
@@ -221,10 +204,7 @@ fn whoever_changes_a_password_or_an_address_knows_the_password() {
         let (gate, site) = (wide(&world), site());
         let ada = account(&world, "ada", PASSWORD).await;
         let sign_in = async |password: &str| {
-            let answer = gate
-                .sign_in(&attempt("ada", password, "192.0.2.1"))
-                .await
-                .unwrap();
+            let answer = gate.sign_in(&attempt("ada", password, "192.0.2.1")).await.unwrap();
             let SignInOutcome::Accepted { text, session } = answer else {
                 panic!("{answer:?}");
             };
@@ -249,9 +229,7 @@ fn whoever_changes_a_password_or_an_address_knows_the_password() {
         let by = network::audit::AuditActor::user(ada, "192.0.2.1");
         let change = {
             let site = site.clone();
-            move |tx: &mut Tx<'_>| {
-                email_links::request_email_change(tx, &site, &by, "new@example.org")
-            }
+            move |tx: &mut Tx<'_>| email_links::request_email_change(tx, &site, &by, "new@example.org")
         };
         world.write(change).await;
         assert_eq!(
@@ -269,9 +247,6 @@ fn whoever_changes_a_password_or_an_address_knows_the_password() {
             .write(move |tx| email_links::confirm_email(tx, &secret, "192.0.2.1"))
             .await;
         let after = user(&world, ada).await;
-        assert_eq!(
-            (after.email.as_str(), after.email_confirmed),
-            ("new@example.org", true)
-        );
+        assert_eq!((after.email.as_str(), after.email_confirmed), ("new@example.org", true));
     });
 }

@@ -49,12 +49,7 @@ async fn fill(world: &World, app: AppId, many: usize) {
                 created_at: tx.now(),
             };
             let digest = base::secret::digest(&rule.value);
-            assert!(stored::insert(
-                tx,
-                StreamProduct::Powerstream,
-                &rule,
-                &digest
-            )?);
+            assert!(stored::insert(tx, StreamProduct::Powerstream, &rule, &digest)?);
         }
         Ok(())
     };
@@ -85,10 +80,7 @@ fn an_app_has_a_thousand_rules_and_they_die_with_it() {
         let known = add(app, StreamProduct::Powerstream, &["b"]);
         assert_eq!(world.write(known).await.duplicates.len(), 1);
         // Another stream's and another app's rules are others.
-        for (app, product) in [
-            (app, StreamProduct::Stream),
-            (other, StreamProduct::Powerstream),
-        ] {
+        for (app, product) in [(app, StreamProduct::Stream), (other, StreamProduct::Powerstream)] {
             let one = add(app, product, &["a"]);
             assert_eq!(world.write(one).await.rules.len(), 1);
         }

@@ -38,10 +38,7 @@ fn a_session_lives_until_it_ends_or_is_not_used() {
         let ada = world.user("ada").await;
         let (text, session) = begun(&world, ada, None).await;
         assert!(text.len() >= 43, "256 bits");
-        assert_eq!(
-            (session.user_id, session.address.as_str()),
-            (ada, "192.0.2.1")
-        );
+        assert_eq!((session.user_id, session.address.as_str()), (ada, "192.0.2.1"));
         assert_eq!(session.user_agent.chars().count(), 256);
         assert!(!session.user_agent.contains('\n'));
         assert_eq!(open(&world, &text).await.unwrap().id, session.id);
@@ -58,11 +55,7 @@ fn a_session_lives_until_it_ends_or_is_not_used() {
         );
         let later = sessions::resume_at(&world.store, &text, &elsewhere, at(TOUCH_EVERY_MS + 5000));
         assert_eq!(later.await.unwrap().unwrap().address, "192.0.2.9");
-        let listed = world
-            .store
-            .read(move |tx| Ok(sessions::list(tx, ada)?))
-            .await
-            .unwrap();
+        let listed = world.store.read(move |tx| Ok(sessions::list(tx, ada)?)).await.unwrap();
         assert_eq!(listed.len(), 1);
         assert_eq!(listed[0].address, "192.0.2.9");
 
@@ -74,17 +67,11 @@ fn a_session_lives_until_it_ends_or_is_not_used() {
         assert!(alive(TTL_MS).await, "counted from when it was last used");
         assert!(!alive(TTL_MS + TOUCH_EVERY_MS + 6000).await);
 
-        world
-            .write(move |tx| network::users::suspend(tx, ada))
-            .await;
+        world.write(move |tx| network::users::suspend(tx, ada)).await;
         assert!(open(&world, &text).await.is_none(), "of a suspended user");
-        world
-            .write(move |tx| network::users::restore(tx, ada))
-            .await;
+        world.write(move |tx| network::users::restore(tx, ada)).await;
         let facts = from("192.0.2.1");
-        world
-            .write(move |tx| sessions::sign_out(tx, &session, &facts))
-            .await;
+        world.write(move |tx| sessions::sign_out(tx, &session, &facts)).await;
         assert!(open(&world, &text).await.is_none());
         assert_eq!(
             kinds(&world).await,
@@ -99,10 +86,7 @@ fn a_session_is_another_after_signing_in_and_when_it_is_renewed() {
         let ada = world.user("ada").await;
         let (planted, _) = begun(&world, ada, None).await;
         let (text, session) = begun(&world, ada, Some(digest(&planted))).await;
-        assert!(
-            open(&world, &planted).await.is_none(),
-            "the one before is over"
-        );
+        assert!(open(&world, &planted).await.is_none(), "the one before is over");
         let renew = {
             let session = session.clone();
             move |tx: &mut Tx<'_>| sessions::renew(tx, &session)
@@ -127,14 +111,10 @@ fn sessions_are_ended_from_another_one() {
         let by = AuditActor::user(ada, "192.0.2.1");
 
         let (who, id) = (by.clone(), bobs_session.id);
-        world
-            .refused(move |tx| sessions::revoke(tx, &who, ada, id))
-            .await;
+        world.refused(move |tx| sessions::revoke(tx, &who, ada, id)).await;
         assert!(open(&world, &bobs).await.is_some());
         let (who, id) = (by.clone(), other.id);
-        world
-            .write(move |tx| sessions::revoke(tx, &who, ada, id))
-            .await;
+        world.write(move |tx| sessions::revoke(tx, &who, ada, id)).await;
         assert!(open(&world, &there).await.is_none());
         let who = by.clone();
         let ended = world
@@ -143,9 +123,7 @@ fn sessions_are_ended_from_another_one() {
         assert_eq!(ended, 1);
         assert!(open(&world, &third).await.is_none());
         assert!(open(&world, &here).await.is_some());
-        world
-            .write(move |tx| sessions::revoke_all(tx, &by, ada, None))
-            .await;
+        world.write(move |tx| sessions::revoke_all(tx, &by, ada, None)).await;
         assert!(open(&world, &here).await.is_none());
         assert!(open(&world, &bobs).await.is_some());
         let ends = kinds(&world).await;
@@ -197,9 +175,7 @@ fn no_secret_of_a_session_stands_in_the_database() {
         world.store.backup(copy.clone()).await.unwrap();
         let bytes = std::fs::read(copy).unwrap();
         for secret in [text.as_str(), session.form_key.expose_secret()] {
-            let found = bytes
-                .windows(secret.len())
-                .any(|at| at == secret.as_bytes());
+            let found = bytes.windows(secret.len()).any(|at| at == secret.as_bytes());
             assert!(!found);
         }
     });

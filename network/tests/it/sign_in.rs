@@ -5,8 +5,7 @@ use argon2::password_hash::phc::Salt;
 use base::{Secret, UserId};
 use network::passwords::PasswordPool;
 use network::sign_in::{
-    AttemptDecision, AttemptRateLimit, SUSPENDED_DETAIL, SignInAttempt, SignInLimits,
-    SignInOutcome, SignInService,
+    AttemptDecision, AttemptRateLimit, SUSPENDED_DETAIL, SignInAttempt, SignInLimits, SignInOutcome, SignInService,
 };
 use network::users::NewUser;
 use store::{DatabaseLocation, Store, Tx};
@@ -56,17 +55,8 @@ pub(crate) fn attempt(login: &str, password: &str, address: &str) -> SignInAttem
     }
 }
 
-pub(crate) async fn told(
-    gate: &SignInService,
-    login: &str,
-    password: &str,
-    address: &str,
-) -> String {
-    match gate
-        .sign_in(&attempt(login, password, address))
-        .await
-        .unwrap()
-    {
+pub(crate) async fn told(gate: &SignInService, login: &str, password: &str, address: &str) -> String {
+    match gate.sign_in(&attempt(login, password, address)).await.unwrap() {
         SignInOutcome::Accepted { session, .. } => format!("accepted {}", session.user_id),
         SignInOutcome::Wrong => "wrong".to_owned(),
         SignInOutcome::Throttled { retry_ms } => {
@@ -97,27 +87,14 @@ fn a_name_or_an_address_and_the_password_open() {
             ("", ""),
             ("ada", long.as_str()),
         ] {
-            assert_eq!(
-                told(&gate, login, password, "192.0.2.1").await,
-                "wrong",
-                "{login}"
-            );
+            assert_eq!(told(&gate, login, password, "192.0.2.1").await, "wrong", "{login}");
         }
-        world
-            .write(move |tx| network::users::suspend(tx, ada))
-            .await;
+        world.write(move |tx| network::users::suspend(tx, ada)).await;
         assert_eq!(told(&gate, "ada", "wrong one", "192.0.2.1").await, "wrong");
-        assert_eq!(
-            told(&gate, "ada", PASSWORD, "192.0.2.1").await,
-            SUSPENDED_DETAIL
-        );
+        assert_eq!(told(&gate, "ada", PASSWORD, "192.0.2.1").await, SUSPENDED_DETAIL);
         world.write(move |tx| network::users::delete(tx, ada)).await;
         assert_eq!(told(&gate, "ada", "wrong one", "192.0.2.1").await, "wrong");
-        assert!(
-            told(&gate, "ada", PASSWORD, "192.0.2.1")
-                .await
-                .contains("deleted")
-        );
+        assert!(told(&gate, "ada", PASSWORD, "192.0.2.1").await.contains("deleted"));
     });
 }
 
@@ -146,11 +123,7 @@ fn guessing_is_slow_and_locks_nobody_out() {
             ("2001:db8:0:2::4", "wrong"),
             ("::ffff:192.0.2.1", "throttled"),
         ] {
-            assert_eq!(
-                told(&gate, "who", "guess", address).await,
-                expected,
-                "{address}"
-            );
+            assert_eq!(told(&gate, "who", "guess", address).await, expected, "{address}");
         }
         // Many addresses, one account, known or not.
         for login in ["ada", "stranger"] {
@@ -165,11 +138,7 @@ fn guessing_is_slow_and_locks_nobody_out() {
         }
         let said = kinds(&world).await;
         let throttled = said.iter().filter(|kind| *kind == "sign_in.throttled");
-        assert_eq!(
-            throttled.count(),
-            4,
-            "once until it is allowed again: {said:?}"
-        );
+        assert_eq!(throttled.count(), 4, "once until it is allowed again: {said:?}");
     });
 }
 
@@ -178,9 +147,7 @@ fn attempts_at_the_same_moment_do_not_pass_together() {
     on_each_engine(async |world| {
         account(&world, "ada", PASSWORD).await;
         let gate = gate(&world);
-        let attempts: Vec<_> = (0..12)
-            .map(|_| attempt("ada", "guess", "192.0.2.1"))
-            .collect();
+        let attempts: Vec<_> = (0..12).map(|_| attempt("ada", "guess", "192.0.2.1")).collect();
         let tries = attempts.into_iter().map(|attempt| {
             let gate = gate.clone();
             async move { matches!(gate.sign_in(&attempt).await.unwrap(), SignInOutcome::Wrong) }
@@ -202,10 +169,7 @@ fn an_attempt_of_a_moment_before_does_not_empty_the_bucket() {
         let charged = async |after_ms: i64| {
             let now = start.plus_ms(after_ms);
             let charge = move |tx: &mut Tx<'_>| {
-                Ok(
-                    store::attempt_limits::record_attempt(tx, &[7; 32], pace, now)?
-                        == AttemptDecision::Allowed,
-                )
+                Ok(store::attempt_limits::record_attempt(tx, &[7; 32], pace, now)? == AttemptDecision::Allowed)
             };
             world.store.write(charge).await.unwrap()
         };
@@ -233,26 +197,17 @@ fn a_restart_forgets_no_attempt() {
             assert_eq!(told(&one, "ada", "guess", "192.0.2.1").await, "wrong");
         }
         drop(one);
-        let World {
-            store,
-            clock,
-            folder,
-        } = world;
+        let World { store, clock, folder } = world;
         Arc::into_inner(store).unwrap().close();
         let file = DatabaseLocation::File(folder.path().join("locum.db"));
-        let store = Store::open(options(file, folder.path(), &clock))
-            .await
-            .unwrap();
+        let store = Store::open(options(file, folder.path(), &clock)).await.unwrap();
         let world = World {
             store: Arc::new(store),
             clock,
             folder,
         };
         let other = gate(&world);
-        assert_eq!(
-            told(&other, "ada", PASSWORD, "192.0.2.1").await,
-            "throttled"
-        );
+        assert_eq!(told(&other, "ada", PASSWORD, "192.0.2.1").await, "throttled");
     });
 }
 
@@ -275,25 +230,14 @@ fn an_old_hash_is_renewed_when_its_owner_comes() {
         let gate = wide(&world);
         assert_eq!(told(&gate, "ada", "guess", "192.0.2.1").await, "wrong");
         assert!(stored().await.contains("m=8192"));
-        assert!(
-            told(&gate, "ada", PASSWORD, "192.0.2.1")
-                .await
-                .contains("accepted")
-        );
+        assert!(told(&gate, "ada", PASSWORD, "192.0.2.1").await.contains("accepted"));
         assert!(stored().await.contains("m=19456"));
-        assert!(
-            told(&gate, "ada", PASSWORD, "192.0.2.1")
-                .await
-                .contains("accepted")
-        );
+        assert!(told(&gate, "ada", PASSWORD, "192.0.2.1").await.contains("accepted"));
     });
 }
 
 /// What two kinds of attempts take, the middle of many that take turns.
-pub(crate) async fn medians<F: Future<Output = ()>>(
-    rounds: usize,
-    attempt: impl Fn(usize) -> F,
-) -> [u128; 2] {
+pub(crate) async fn medians<F: Future<Output = ()>>(rounds: usize, attempt: impl Fn(usize) -> F) -> [u128; 2] {
     let mut took = [Vec::new(), Vec::new()];
     for round in 0..rounds {
         // Neither always comes first.

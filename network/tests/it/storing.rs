@@ -29,10 +29,7 @@ fn what_fails_leaves_nothing_and_its_neighbours_stay() {
         for (number, done) in all.join_all().await {
             assert_eq!(done, number % 5 > 1);
             let fact = move |tx: &mut Tx<'_>| Ok(meta::get(tx, &format!("fact {number}"))?);
-            assert_eq!(
-                world.store.read(fact).await.unwrap().is_some(),
-                number % 5 > 1
-            );
+            assert_eq!(world.store.read(fact).await.unwrap().is_some(), number % 5 > 1);
         }
     });
 }
@@ -65,11 +62,7 @@ fn the_log_is_read_in_order_and_pruned_behind_its_readers() {
             Ok(event_log::prune(tx, before, 100)?)
         });
         assert_eq!(pruned.await, 4);
-        let end = world
-            .store
-            .read(|tx| Ok(event_log::end_cursor(tx)?))
-            .await
-            .unwrap();
+        let end = world.store.read(|tx| Ok(event_log::end_cursor(tx)?)).await.unwrap();
         assert!(end >= all[9].seq);
         assert_eq!(read_from(&world, end, 10).await.len(), 0);
     });
@@ -125,8 +118,7 @@ fn an_entry_of_a_transaction_that_ends_late_is_not_missed() {
 /// Ends every connection to a database but the one it is asked by.
 fn drop_everyone(server: &str, name: &str) {
     let mut client = postgres::Client::connect(server, postgres::NoTls).unwrap();
-    let all =
-        format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
+    let all = format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
     client.batch_execute(&all).unwrap();
 }
 
@@ -196,9 +188,7 @@ async fn a_server_of_the_database_that_drops_everyone_is_found_again_and_nothing
 }
 
 async fn read_from(world: &World, seq: i64, limit: i64) -> Vec<event_log::LogEvent> {
-    let read = world
-        .store
-        .read(move |tx| Ok(event_log::list_after(tx, seq, limit)?));
+    let read = world.store.read(move |tx| Ok(event_log::list_after(tx, seq, limit)?));
     read.await.unwrap()
 }
 
@@ -211,17 +201,9 @@ async fn a_second_process_a_newer_schema_and_a_wrong_key_are_refused() {
     let folder = TempDir::new().unwrap();
     let file = DatabaseLocation::File(folder.path().join("locum.db"));
     let clock = Clock::frozen_at(START);
-    let store = Store::open(options(file.clone(), folder.path(), &clock))
-        .await
-        .unwrap();
+    let store = Store::open(options(file.clone(), folder.path(), &clock)).await.unwrap();
     let second = Store::open(options(file.clone(), folder.path(), &clock)).await;
-    assert!(
-        second
-            .err()
-            .unwrap()
-            .to_string()
-            .contains("another process")
-    );
+    assert!(second.err().unwrap().to_string().contains("another process"));
     store.close();
 
     let mut wrong = options(file.clone(), folder.path(), &clock);
@@ -233,13 +215,7 @@ async fn a_second_process_a_newer_schema_and_a_wrong_key_are_refused() {
     let conn = rusqlite_exec(folder.path());
     assert!(conn, "the schema was made newer");
     let newer = Store::open(options(file, folder.path(), &clock)).await;
-    assert!(
-        newer
-            .err()
-            .unwrap()
-            .to_string()
-            .contains("newer than this program")
-    );
+    assert!(newer.err().unwrap().to_string().contains("newer than this program"));
 }
 
 /// Makes the schema look newer, from outside.
@@ -254,9 +230,7 @@ async fn a_wrong_key_is_found_out_before_a_migration() {
     let folder = TempDir::new().unwrap();
     let file = DatabaseLocation::File(folder.path().join("locum.db"));
     let clock = Clock::frozen_at(START);
-    let store = Store::open(options(file.clone(), folder.path(), &clock))
-        .await
-        .unwrap();
+    let store = Store::open(options(file.clone(), folder.path(), &clock)).await.unwrap();
     store.close();
     let path = folder.path().join("locum.db");
     let conn = rusqlite::Connection::open(&path).unwrap();
@@ -270,8 +244,5 @@ async fn a_wrong_key_is_found_out_before_a_migration() {
     wrong.keyring = base::encryption::Keyring::new(key, Vec::new());
     let refused = Store::open(wrong).await.err().unwrap().to_string();
     assert!(refused.contains("not the one"), "{refused}");
-    assert!(
-        std::fs::read(&path).unwrap() == before,
-        "the file was touched"
-    );
+    assert!(std::fs::read(&path).unwrap() == before, "the file was touched");
 }

@@ -8,22 +8,14 @@ use store::posts::PageRange;
 
 use crate::world::{World, on_each_engine};
 
-async fn home(
-    world: &World,
-    homes: &Arc<HomeTimelines>,
-    reader: UserId,
-    span: PageRange,
-) -> (Vec<String>, bool) {
+async fn home(world: &World, homes: &Arc<HomeTimelines>, reader: UserId, span: PageRange) -> (Vec<String>, bool) {
     let homes = homes.clone();
     let page = world.store.read(move |tx| {
         let reader = store::users::find_by_id(tx, reader)?.unwrap();
         Ok(timelines::load_home_page(tx, &homes, &reader, &span)?)
     });
     let page = page.await.unwrap();
-    (
-        page.posts.into_iter().map(|post| post.text).collect(),
-        page.more,
-    )
+    (page.posts.into_iter().map(|post| post.text).collect(), page.more)
 }
 
 #[test]
@@ -35,9 +27,7 @@ fn a_home_timeline_follows_posts_deletes_and_follows() {
             world.user("eve").await,
         );
         let homes = Arc::new(HomeTimelines::default());
-        world
-            .write(move |tx| network::follows::follow(tx, ada, bob))
-            .await;
+        world.write(move |tx| network::follows::follow(tx, ada, bob)).await;
         world.say(bob, "b1").await;
         world.say(eve, "e1").await;
         let gone = world.say(bob, "b2").await.id;
@@ -47,13 +37,8 @@ fn a_home_timeline_follows_posts_deletes_and_follows() {
         world.write(move |tx| posts::delete(tx, bob, gone)).await;
         world.say(bob, "b3").await;
         assert_eq!(home(&world, &homes, ada, all).await.0, ["b3", "a1", "b1"]);
-        world
-            .write(move |tx| network::follows::follow(tx, ada, eve))
-            .await;
-        assert_eq!(
-            home(&world, &homes, ada, all).await.0,
-            ["b3", "a1", "e1", "b1"]
-        );
+        world.write(move |tx| network::follows::follow(tx, ada, eve)).await;
+        assert_eq!(home(&world, &homes, ada, all).await.0, ["b3", "a1", "e1", "b1"]);
         world
             .write(move |tx| Ok(network::follows::unfollow(tx, ada, bob)?))
             .await;
@@ -66,9 +51,7 @@ fn pages_walk_both_ways_without_repeat_or_gap() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
         let homes = Arc::new(HomeTimelines::default());
-        world
-            .write(move |tx| network::follows::follow(tx, ada, bob))
-            .await;
+        world.write(move |tx| network::follows::follow(tx, ada, bob)).await;
         let mut ids = Vec::new();
         for number in 0..25 {
             world.pass(1000);
@@ -85,13 +68,7 @@ fn pages_walk_both_ways_without_repeat_or_gap() {
             if !more {
                 break;
             }
-            let last: usize = walked
-                .last()
-                .unwrap()
-                .strip_prefix('p')
-                .unwrap()
-                .parse()
-                .unwrap();
+            let last: usize = walked.last().unwrap().strip_prefix('p').unwrap().parse().unwrap();
             span.below = ids[last];
         }
         let expected: Vec<_> = (0..25).rev().map(|number| format!("p{number}")).collect();
@@ -115,9 +92,7 @@ fn a_deep_home_timeline_is_merged_further_as_it_is_read() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
         let homes = Arc::new(HomeTimelines::default());
-        world
-            .write(move |tx| network::follows::follow(tx, ada, bob))
-            .await;
+        world.write(move |tx| network::follows::follow(tx, ada, bob)).await;
         world
             .write(move |tx| {
                 for number in 0..900 {

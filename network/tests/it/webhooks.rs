@@ -65,21 +65,12 @@ fn an_event_is_enqueued_once_together_with_the_cursor() {
         let seq = waiting[0].seq;
         let done = move |tx: &mut Tx<'_>| {
             let at = tx.now();
-            Ok(deliveries::record_attempt(
-                tx,
-                seq,
-                at,
-                DeliveryState::Delivered,
-                at,
-            )?)
+            Ok(deliveries::record_attempt(tx, seq, at, DeliveryState::Delivered, at)?)
         };
         assert!(world.write(done).await);
         assert!(!world.write(done).await);
         let again = move |tx: &mut Tx<'_>| Ok(deliveries::enqueue(tx, &about(hook, "1"))?);
-        assert!(
-            !world.write(again).await,
-            "what was delivered is not enqueued again"
-        );
+        assert!(!world.write(again).await, "what was delivered is not enqueued again");
     });
 }
 

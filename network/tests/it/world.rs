@@ -44,18 +44,12 @@ pub(crate) fn on_each_engine<F: Future<Output = ()>>(story: impl Fn(World) -> F)
 
 pub(crate) fn fresh_database(server: &str) -> DatabaseLocation {
     static COUNT: AtomicU32 = AtomicU32::new(0);
-    let name = format!(
-        "it_{}_{}",
-        std::process::id(),
-        COUNT.fetch_add(1, Ordering::Relaxed)
-    );
+    let name = format!("it_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
     let mut client = postgres::Client::connect(server, postgres::NoTls).unwrap();
     client
         .batch_execute(&format!("DROP DATABASE IF EXISTS {name}"))
         .unwrap();
-    client
-        .batch_execute(&format!("CREATE DATABASE {name}"))
-        .unwrap();
+    client.batch_execute(&format!("CREATE DATABASE {name}")).unwrap();
     let (before, _) = server.rsplit_once('/').unwrap();
     DatabaseLocation::Server(format!("{before}/{name}"))
 }
@@ -79,11 +73,7 @@ impl World {
         let clock = Clock::frozen_at(START);
         let options = options(location, folder.path(), &clock);
         let store = Arc::new(Store::open(options).await.unwrap());
-        Self {
-            store,
-            clock,
-            folder,
-        }
+        Self { store, clock, folder }
     }
 
     pub(crate) fn pass(&self, ms: i64) {
@@ -94,10 +84,7 @@ impl World {
         self.store.write(work).await.unwrap()
     }
 
-    pub(crate) async fn refused<T: Send + std::fmt::Debug + 'static>(
-        &self,
-        work: impl TransactionWork<T>,
-    ) -> String {
+    pub(crate) async fn refused<T: Send + std::fmt::Debug + 'static>(&self, work: impl TransactionWork<T>) -> String {
         match self.store.write(work).await.unwrap_err() {
             Error::Refused(refusal) => format!("{refusal:?}"),
             Error::Failed(fault) => panic!("{fault}"),
@@ -109,9 +96,7 @@ impl World {
             username: username.to_owned(),
             ..NewUser::default()
         };
-        self.write(move |tx| network::users::create(tx, &new))
-            .await
-            .id
+        self.write(move |tx| network::users::create(tx, &new)).await.id
     }
 
     pub(crate) async fn post(&self, author: UserId, new: NewPost) -> Post {

@@ -1,10 +1,10 @@
 use super::{
-    HOSTILE, days_ago, hostile_app_summary, hostile_frame, minutes_ago, sample_app_summary,
-    signed_in_frame, with_notice,
+    HOSTILE, days_ago, hostile_app_summary, hostile_frame, minutes_ago, sample_app_summary, signed_in_frame,
+    with_notice,
 };
 use crate::{
-    AccountSettingsPage, AppSummary, ConnectedAppItem, ConnectedAppsPage, EmailForm, FormField,
-    PasswordForm, PermissionLevel, PrivateProfileForm, SessionItem, SessionsPage,
+    AccountSettingsPage, AppSummary, ConnectedAppItem, ConnectedAppsPage, EmailForm, FormField, PasswordForm,
+    PermissionLevel, PrivateProfileForm, SessionItem, SessionsPage,
 };
 
 pub(crate) fn account_settings_states() -> Vec<(&'static str, AccountSettingsPage)> {
@@ -84,10 +84,7 @@ pub(crate) fn sessions_states() -> Vec<(&'static str, SessionsPage)> {
         ("several", of(signed_in_frame(), several)),
         (
             "hostile",
-            of(
-                hostile_frame(),
-                vec![here(), session_item(HOSTILE, HOSTILE, false)],
-            ),
+            of(hostile_frame(), vec![here(), session_item(HOSTILE, HOSTILE, false)]),
         ),
     ]
 }
@@ -97,11 +94,7 @@ fn connected_app_item(app: AppSummary, level: PermissionLevel) -> ConnectedAppIt
         id: format!("c-{}", app.name),
         app,
         summary: level.name().to_owned(),
-        permissions: level
-            .allowed_actions(false)
-            .into_iter()
-            .map(str::to_owned)
-            .collect(),
+        permissions: level.allowed_actions(false).into_iter().map(str::to_owned).collect(),
         since: days_ago(64),
         last_used: Some(minutes_ago(4)),
     }
@@ -129,10 +122,7 @@ pub(crate) fn connected_apps_states() -> Vec<(&'static str, ConnectedAppsPage)> 
     vec![
         (
             "several",
-            of(
-                with_notice(signed_in_frame(), "Lighthouse is disconnected"),
-                several,
-            ),
+            of(with_notice(signed_in_frame(), "Lighthouse is disconnected"), several),
         ),
         ("none", of(signed_in_frame(), Vec::new())),
         (

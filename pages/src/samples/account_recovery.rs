@@ -1,7 +1,6 @@
 use super::{HOSTILE, hostile_frame, signed_in_frame, signed_out_frame};
 use crate::{
-    EmailConfirmationPage, EmailConfirmationState, ForgotPasswordPage, FormField,
-    PasswordResetState, ResetPasswordPage,
+    EmailConfirmationPage, EmailConfirmationState, ForgotPasswordPage, FormField, PasswordResetState, ResetPasswordPage,
 };
 
 pub(crate) fn forgot_password_states() -> Vec<(&'static str, ForgotPasswordPage)> {
@@ -48,10 +47,7 @@ pub(crate) fn reset_password_states() -> Vec<(&'static str, ResetPasswordPage)> 
                 FormField::invalid("", "This password is known from leaks. Choose another."),
             ),
         ),
-        (
-            "dead",
-            of(PasswordResetState::InvalidLink, FormField::default()),
-        ),
+        ("dead", of(PasswordResetState::InvalidLink, FormField::default())),
         (
             "hostile",
             ResetPasswordPage {
@@ -77,10 +73,7 @@ pub(crate) fn email_confirmation_states() -> Vec<(&'static str, EmailConfirmatio
     vec![
         ("ask", of(ask(email()))),
         ("sent", of(EmailConfirmationState::Sent { email: email() })),
-        (
-            "done",
-            of(EmailConfirmationState::Confirmed { email: email() }),
-        ),
+        ("done", of(EmailConfirmationState::Confirmed { email: email() })),
         ("dead", of(EmailConfirmationState::InvalidLink)),
         (
             "dead-signed-out",

@@ -1,11 +1,9 @@
 use super::{
-    HOSTILE, HOSTILE_URL, days_ago, hostile_app, hostile_frame, minutes_ago, sample_app,
-    signed_in_frame, with_notice,
+    HOSTILE, HOSTILE_URL, days_ago, hostile_app, hostile_frame, minutes_ago, sample_app, signed_in_frame, with_notice,
 };
 use crate::{
-    AppKeysPage, AppUsagePage, CallbackDiff, CallbackTesterPage, CallbackVerdict, CredentialItem,
-    CredentialKind, CredentialValue, DeleteAppPage, FormField, Pager, RegenerateKeyPage,
-    RevealedCredentials, UsageWindow,
+    AppKeysPage, AppUsagePage, CallbackDiff, CallbackTesterPage, CallbackVerdict, CredentialItem, CredentialKind,
+    CredentialValue, DeleteAppPage, FormField, Pager, RegenerateKeyPage, RevealedCredentials, UsageWindow,
 };
 
 fn credential_item(kind: CredentialKind, ending: &str) -> CredentialItem {
@@ -31,10 +29,7 @@ fn all_credential_items(public: bool) -> Vec<CredentialItem> {
             ..credential_item(CredentialKind::Bearer, "")
         },
         CredentialItem {
-            note: Some(
-                "Made when the app could only read. Regenerate it to use Read and write."
-                    .to_owned(),
-            ),
+            note: Some("Made when the app could only read. Regenerate it to use Read and write.".to_owned()),
             last_used: None,
             ..credential_item(CredentialKind::Access, "07bT")
         },
@@ -82,12 +77,7 @@ pub(crate) fn app_keys_states() -> Vec<(&'static str, AppKeysPage)> {
     vec![
         (
             "masked",
-            of(
-                signed_in_frame(),
-                sample_app(),
-                all_credential_items(false),
-                None,
-            ),
+            of(signed_in_frame(), sample_app(), all_credential_items(false), None),
         ),
         (
             "shown-once",
@@ -100,17 +90,9 @@ pub(crate) fn app_keys_states() -> Vec<(&'static str, AppKeysPage)> {
         ),
         (
             "public-client",
-            of(
-                signed_in_frame(),
-                sample_app(),
-                all_credential_items(true),
-                None,
-            ),
+            of(signed_in_frame(), sample_app(), all_credential_items(true), None),
         ),
-        (
-            "hostile",
-            of(hostile_frame(), hostile_app(), vec![bad_key], Some(bad)),
-        ),
+        ("hostile", of(hostile_frame(), hostile_app(), vec![bad_key], Some(bad))),
     ]
 }
 
@@ -123,27 +105,14 @@ pub(crate) fn regenerate_key_states() -> Vec<(&'static str, RegenerateKeyPage)> 
         action: "/developer/apps/1/keys/api/regenerate".to_owned(),
     };
     vec![
-        (
-            "again",
-            of(signed_in_frame(), sample_app(), CredentialKind::Api, true),
-        ),
+        ("again", of(signed_in_frame(), sample_app(), CredentialKind::Api, true)),
         (
             "client",
-            of(
-                signed_in_frame(),
-                sample_app(),
-                CredentialKind::Client,
-                true,
-            ),
+            of(signed_in_frame(), sample_app(), CredentialKind::Client, true),
         ),
         (
             "first",
-            of(
-                signed_in_frame(),
-                sample_app(),
-                CredentialKind::Bearer,
-                false,
-            ),
+            of(signed_in_frame(), sample_app(), CredentialKind::Bearer, false),
         ),
         (
             "hostile",
@@ -200,11 +169,7 @@ pub(crate) fn callback_tester_states() -> Vec<(&'static str, CallbackTesterPage)
         ("accepted", found(REGISTERED, true, true)),
         (
             "oauth1-only",
-            found(
-                "https://harbour-radio.example/callback?from=menu",
-                true,
-                false,
-            ),
+            found("https://harbour-radio.example/callback?from=menu", true, false),
         ),
         (
             "refused",
@@ -282,10 +247,7 @@ pub(crate) fn delete_app_states() -> Vec<(&'static str, DeleteAppPage)> {
         name,
     };
     vec![
-        (
-            "unused",
-            of(signed_in_frame(), sample_app(), 0, FormField::default()),
-        ),
+        ("unused", of(signed_in_frame(), sample_app(), 0, FormField::default())),
         (
             "refused",
             of(
@@ -297,12 +259,7 @@ pub(crate) fn delete_app_states() -> Vec<(&'static str, DeleteAppPage)> {
         ),
         (
             "hostile",
-            of(
-                hostile_frame(),
-                hostile_app(),
-                1,
-                FormField::invalid(HOSTILE, HOSTILE),
-            ),
+            of(hostile_frame(), hostile_app(), 1, FormField::invalid(HOSTILE, HOSTILE)),
         ),
     ]
 }

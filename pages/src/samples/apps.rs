@@ -1,18 +1,10 @@
-use super::{
-    HOSTILE, HOSTILE_URL, hostile_app, hostile_frame, minutes_ago, sample_app, signed_in_frame,
-    with_notice,
-};
+use super::{HOSTILE, HOSTILE_URL, hostile_app, hostile_frame, minutes_ago, sample_app, signed_in_frame, with_notice};
 use crate::{
-    AppAccessSummary, AppForm, AppKind, AppListItem, AppListPage, AppRef, AppSettingsPage,
-    FormField, NewAppPage, Pager, PermissionLevel,
+    AppAccessSummary, AppForm, AppKind, AppListItem, AppListPage, AppRef, AppSettingsPage, FormField, NewAppPage,
+    Pager, PermissionLevel,
 };
 
-fn app_list_item(
-    app: AppRef,
-    description: &str,
-    kind: AppKind,
-    level: PermissionLevel,
-) -> AppListItem {
+fn app_list_item(app: AppRef, description: &str, kind: AppKind, level: PermissionLevel) -> AppListItem {
     AppListItem {
         app,
         description: description.to_owned(),
@@ -44,12 +36,7 @@ pub(crate) fn app_list_states() -> Vec<(&'static str, AppListPage)> {
         AppListItem {
             last_used: None,
             suspended: true,
-            ..app_list_item(
-                other,
-                "",
-                AppKind::Automated,
-                PermissionLevel::DirectMessages,
-            )
+            ..app_list_item(other, "", AppKind::Automated, PermissionLevel::DirectMessages)
         },
     ];
     vec![
@@ -61,10 +48,7 @@ pub(crate) fn app_list_states() -> Vec<(&'static str, AppListPage)> {
                     previous: None,
                     next: Some("/developer/apps?page=2".to_owned()),
                 },
-                ..of(
-                    with_notice(signed_in_frame(), "Tidewatch is deleted"),
-                    several,
-                )
+                ..of(with_notice(signed_in_frame(), "Tidewatch is deleted"), several)
             },
         ),
         (
@@ -86,14 +70,10 @@ fn valid_form() -> AppForm {
     AppForm {
         action: sample_app().path,
         name: FormField::new("Harbour Radio"),
-        description: FormField::new(
-            "Plans posts for small radio stations and tells them who listened.",
-        ),
+        description: FormField::new("Plans posts for small radio stations and tells them who listened."),
         website: FormField::new("https://harbour-radio.example"),
         permission: PermissionLevel::Write,
-        callbacks: FormField::new(
-            "https://harbour-radio.example/callback\nhttp://127.0.0.1:8000/callback",
-        ),
+        callbacks: FormField::new("https://harbour-radio.example/callback\nhttp://127.0.0.1:8000/callback"),
         sign_in: true,
         ..AppForm::default()
     }
@@ -142,17 +122,10 @@ pub(crate) fn new_app_states() -> Vec<(&'static str, NewAppPage)> {
 pub(crate) fn app_settings_states() -> Vec<(&'static str, AppSettingsPage)> {
     let access = |tier: &str| AppAccessSummary {
         tier: tier.to_owned(),
-        entitlements: vec![
-            ("Blocking users".to_owned(), true),
-            (tier.to_owned(), false),
-        ],
+        entitlements: vec![("Blocking users".to_owned(), true), (tier.to_owned(), false)],
     };
     let of = |frame, app: AppRef, form: AppForm| AppSettingsPage {
-        access: access(if form.action == HOSTILE {
-            HOSTILE
-        } else {
-            "self-serve"
-        }),
+        access: access(if form.action == HOSTILE { HOSTILE } else { "self-serve" }),
         frame,
         app,
         form,
@@ -160,19 +133,9 @@ pub(crate) fn app_settings_states() -> Vec<(&'static str, AppSettingsPage)> {
     vec![
         (
             "saved",
-            of(
-                with_notice(signed_in_frame(), "Saved"),
-                sample_app(),
-                valid_form(),
-            ),
+            of(with_notice(signed_in_frame(), "Saved"), sample_app(), valid_form()),
         ),
-        (
-            "refused",
-            of(signed_in_frame(), sample_app(), invalid_form()),
-        ),
-        (
-            "hostile",
-            of(hostile_frame(), hostile_app(), invalid_field()),
-        ),
+        ("refused", of(signed_in_frame(), sample_app(), invalid_form())),
+        ("hostile", of(hostile_frame(), hostile_app(), invalid_field())),
     ]
 }

@@ -1,10 +1,10 @@
 use super::{
-    HOSTILE, development_frame, hostile_app_summary, hostile_frame, sample_app_summary,
-    signed_in_frame, signed_out_frame,
+    HOSTILE, development_frame, hostile_app_summary, hostile_frame, sample_app_summary, signed_in_frame,
+    signed_out_frame,
 };
 use crate::{
-    AuthorizationDeniedPage, CallbackDiff, ErrorPage, OAuth1AuthorizePage, OAuth2ConsentPage,
-    PageErrorKind, PermissionLevel, PinPage,
+    AuthorizationDeniedPage, CallbackDiff, ErrorPage, OAuth1AuthorizePage, OAuth2ConsentPage, PageErrorKind,
+    PermissionLevel, PinPage,
 };
 use base::{Scope, Scopes};
 
@@ -52,14 +52,8 @@ pub(crate) fn pin_states() -> Vec<(&'static str, PinPage)> {
         pin: pin.to_owned(),
     };
     vec![
-        (
-            "plain",
-            of(signed_in_frame(), sample_app_summary(), "0419327"),
-        ),
-        (
-            "hostile",
-            of(hostile_frame(), hostile_app_summary(), HOSTILE),
-        ),
+        ("plain", of(signed_in_frame(), sample_app_summary(), "0419327")),
+        ("hostile", of(hostile_frame(), hostile_app_summary(), HOSTILE)),
     ]
 }
 
@@ -141,10 +135,7 @@ pub(crate) fn error_states() -> Vec<(&'static str, ErrorPage)> {
         ("not-found", PageErrorKind::NotFound),
         ("forbidden", PageErrorKind::Forbidden),
         ("method", PageErrorKind::MethodNotAllowed),
-        (
-            "refused",
-            PageErrorKind::Refused("That was not possible.".to_owned()),
-        ),
+        ("refused", PageErrorKind::Refused("That was not possible.".to_owned())),
         ("busy", PageErrorKind::Overloaded),
         ("broken", PageErrorKind::InternalError),
     ]

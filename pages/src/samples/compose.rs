@@ -26,11 +26,7 @@ pub(crate) fn conversation_card_states() -> Vec<(&'static str, ConversationCardP
     vec![
         (
             "one",
-            of(
-                signed_out_frame(),
-                "Sunday ride",
-                vec![conversation_choice("#Coast")],
-            ),
+            of(signed_out_frame(), "Sunday ride", vec![conversation_choice("#Coast")]),
         ),
         (
             "several",

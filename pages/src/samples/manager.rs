@@ -1,9 +1,8 @@
 use super::{HOSTILE, HOSTILE_URL, hostile_frame, minutes_ago, signed_in_frame, with_failure};
 use crate::manager::{
-    ActionButton, AdsAccountSummary, AdsManagerPage, CreativePreview, CreativePreviews, DailyBar,
-    DailyCharts, DailySeries, DataTable, DetailList, EmptyState, EnclosingPost, FormBlock,
-    FormInput, FormInputKind, MetricTile, NavLink, PageBlock, StatusBadge, TableCell, TableColumn,
-    TableRow,
+    ActionButton, AdsAccountSummary, AdsManagerPage, CreativePreview, CreativePreviews, DailyBar, DailyCharts,
+    DailySeries, DataTable, DetailList, EmptyState, EnclosingPost, FormBlock, FormInput, FormInputKind, MetricTile,
+    NavLink, PageBlock, StatusBadge, TableCell, TableColumn, TableRow,
 };
 use crate::{FormField, PageFrame, Pager};
 
@@ -17,12 +16,7 @@ fn ads_account(name: &str, sandbox: bool) -> AdsAccountSummary {
     }
 }
 
-fn manager_page(
-    frame: PageFrame,
-    text: &str,
-    sandbox: bool,
-    blocks: Vec<PageBlock>,
-) -> AdsManagerPage {
+fn manager_page(frame: PageFrame, text: &str, sandbox: bool, blocks: Vec<PageBlock>) -> AdsManagerPage {
     let mine = ads_account(text, sandbox);
     let current = |text: &str, current| NavLink {
         current,
@@ -81,10 +75,7 @@ fn data_table(text: &str, rows: usize) -> DataTable {
     let row = TableRow {
         name: text.to_owned(),
         cells: vec![table_cell(text), table_cell(text)],
-        action_buttons: vec![
-            act(vec![("entity_status", text.to_owned())]),
-            act(Vec::new()),
-        ],
+        action_buttons: vec![act(vec![("entity_status", text.to_owned())]), act(Vec::new())],
     };
     DataTable {
         title: text.to_owned(),
@@ -228,29 +219,17 @@ pub(crate) fn ads_manager_states() -> Vec<(&'static str, AdsManagerPage)> {
     bad.push(PageBlock::Form(form_block(HOSTILE, Some(HOSTILE))));
     vec![
         ("none", choose),
-        (
-            "whole",
-            own(signed_in_frame(), page_blocks("Spring", "/media/a.jpg")),
-        ),
+        ("whole", own(signed_in_frame(), page_blocks("Spring", "/media/a.jpg"))),
         ("empty", own(signed_in_frame(), vec![none])),
         (
             "form",
-            own(
-                signed_in_frame(),
-                vec![PageBlock::Form(form_block("Spring", None))],
-            ),
+            own(signed_in_frame(), vec![PageBlock::Form(form_block("Spring", None))]),
         ),
         (
             "wrong",
-            own(
-                with_failure(signed_in_frame(), "It was refused."),
-                vec![wrong],
-            ),
+            own(with_failure(signed_in_frame(), "It was refused."), vec![wrong]),
         ),
-        (
-            "sandbox",
-            manager_page(signed_in_frame(), "Sandbox", true, Vec::new()),
-        ),
+        ("sandbox", manager_page(signed_in_frame(), "Sandbox", true, Vec::new())),
         ("hostile", manager_page(hostile_frame(), HOSTILE, true, bad)),
     ]
 }

@@ -1,10 +1,8 @@
-use super::{
-    HOSTILE, days_ago, hostile_app, hostile_frame, minutes_ago, sample_app, signed_in_frame,
-};
+use super::{HOSTILE, days_ago, hostile_app, hostile_frame, minutes_ago, sample_app, signed_in_frame};
 use crate::search_console::QueryErrorMessage;
 use crate::{
-    ConsoleProduct, FormField, LiveStreamPage, OperatorHelp, Pager, ParsedQuerySummary,
-    PostCountChart, PostMatch, QueryTreeStep, SearchConsolePage, StreamRuleItem, StreamRulesPage,
+    ConsoleProduct, FormField, LiveStreamPage, OperatorHelp, Pager, ParsedQuerySummary, PostCountChart, PostMatch,
+    QueryTreeStep, SearchConsolePage, StreamRuleItem, StreamRulesPage,
 };
 
 fn term_step(text: &str, about: &str, met: Option<bool>) -> QueryTreeStep {

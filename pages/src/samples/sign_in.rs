@@ -1,6 +1,4 @@
-use super::{
-    HOSTILE, development_frame, hostile_frame, signed_in_frame, signed_out_frame, with_failure,
-};
+use super::{HOSTILE, development_frame, hostile_frame, signed_in_frame, signed_out_frame, with_failure};
 use crate::{CancelForm, FormField, LandingPage, PageFrame, SignInPage, SignOutPage, SignUpPage};
 
 pub(crate) fn sign_in_states() -> Vec<(&'static str, SignInPage)> {
@@ -40,10 +38,7 @@ pub(crate) fn sign_in_states() -> Vec<(&'static str, SignInPage)> {
         (
             "slow-down",
             SignInPage {
-                frame: with_failure(
-                    signed_out_frame(),
-                    "Too many tries. Please wait 20 seconds.",
-                ),
+                frame: with_failure(signed_out_frame(), "Too many tries. Please wait 20 seconds."),
                 login: FormField::new("ada"),
                 sign_up: None,
                 ..plain()
@@ -95,11 +90,7 @@ pub(crate) fn landing_states() -> Vec<(&'static str, LandingPage)> {
         ("signed-in", of(signed_in_frame(), Some("/sign-up"), false)),
         (
             "dev",
-            of(
-                development_frame(signed_out_frame()),
-                Some("/sign-up"),
-                false,
-            ),
+            of(development_frame(signed_out_frame()), Some("/sign-up"), false),
         ),
         (
             "hostile",
@@ -131,10 +122,7 @@ pub(crate) fn sign_up_states() -> Vec<(&'static str, SignUpPage)> {
                 app: Some("Harbour Radio".to_owned()),
                 name: FormField::new("Ada Okafor"),
                 username: FormField::invalid("ada", "@ada is taken"),
-                email: FormField::invalid(
-                    "ada@example",
-                    "Enter an address with a name, an @ and a domain",
-                ),
+                email: FormField::invalid("ada@example", "Enter an address with a name, an @ and a domain"),
                 password: FormField::invalid("", "Use at least 8 characters"),
                 ..plain()
             },
@@ -169,8 +157,5 @@ pub(crate) fn sign_out_states() -> Vec<(&'static str, SignOutPage)> {
         action: "/sign-out".to_owned(),
         back: "/".to_owned(),
     };
-    vec![
-        ("plain", of(signed_in_frame())),
-        ("hostile", of(hostile_frame())),
-    ]
+    vec![("plain", of(signed_in_frame())), ("hostile", of(hostile_frame()))]
 }

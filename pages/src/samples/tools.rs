@@ -1,10 +1,7 @@
-use super::{
-    HOSTILE, HOSTILE_URL, development_frame, hostile_frame, minutes_ago, sample_time,
-    signed_in_frame,
-};
+use super::{HOSTILE, HOSTILE_URL, development_frame, hostile_frame, minutes_ago, sample_time, signed_in_frame};
 use crate::{
-    EmailPage, FormField, MailboxItem, MailboxPage, NotificationItem, NotificationsPage, Pager,
-    PostPreviewPage, SignatureExplainerPage, SignatureReport,
+    EmailPage, FormField, MailboxItem, MailboxPage, NotificationItem, NotificationsPage, Pager, PostPreviewPage,
+    SignatureExplainerPage, SignatureReport,
 };
 
 const OURS: &str = "POST&https%3A%2F%2Fsocial.example%2F2%2Fposts&oauth_consumer_key%3Dsample%26oauth_nonce%3D7d8f3e4a%26oauth_signature_method%3DHMAC-SHA1%26oauth_timestamp%3D1795233906%26oauth_token%3D12-sample%26oauth_version%3D1.0%26text%3Dhello%2520sea";
@@ -16,9 +13,7 @@ pub(crate) fn signature_states() -> Vec<(&'static str, SignatureExplainerPage)> 
         action: "/developer/signature".to_owned(),
         method: FormField::new("POST"),
         url: FormField::new("https://social.example/2/posts"),
-        authorization: FormField::new(
-            "OAuth oauth_consumer_key=\"sample\", oauth_nonce=\"7d8f3e4a\"",
-        ),
+        authorization: FormField::new("OAuth oauth_consumer_key=\"sample\", oauth_nonce=\"7d8f3e4a\""),
         body: FormField::new("text=hello+sea"),
         base_string: FormField::new(THEIRS),
         report: explained,
@@ -33,7 +28,8 @@ pub(crate) fn signature_states() -> Vec<(&'static str, SignatureExplainerPage)> 
     };
     let parted = SignatureReport {
         hints: vec![
-            "Your base string has %2B where the server has %2520: a space was written as + before it was signed.".to_owned(),
+            "Your base string has %2B where the server has %2520: a space was written as + before it was signed."
+                .to_owned(),
         ],
         ..explained(Some(THEIRS), false)
     };
@@ -55,16 +51,10 @@ pub(crate) fn signature_states() -> Vec<(&'static str, SignatureExplainerPage)> 
     };
     vec![
         ("refused", blank),
-        (
-            "parted",
-            of(development_frame(signed_in_frame()), Some(parted)),
-        ),
+        ("parted", of(development_frame(signed_in_frame()), Some(parted))),
         (
             "holds",
-            of(
-                development_frame(signed_in_frame()),
-                Some(explained(None, true)),
-            ),
+            of(development_frame(signed_in_frame()), Some(explained(None, true))),
         ),
         ("hostile", of(hostile_frame(), Some(bad))),
     ]
@@ -97,10 +87,7 @@ pub(crate) fn mailbox_states() -> Vec<(&'static str, MailboxPage)> {
             ),
         ),
         ("none", of(development_frame(signed_in_frame()), Vec::new())),
-        (
-            "hostile",
-            of(hostile_frame(), vec![mailbox_item(HOSTILE, HOSTILE, 1)]),
-        ),
+        ("hostile", of(hostile_frame(), vec![mailbox_item(HOSTILE, HOSTILE, 1)])),
     ]
 }
 
@@ -157,11 +144,7 @@ pub(crate) fn email_states() -> Vec<(&'static str, EmailPage)> {
     vec![
         (
             "plain",
-            of(
-                development_frame(signed_in_frame()),
-                "Choose a new password",
-                body,
-            ),
+            of(development_frame(signed_in_frame()), "Choose a new password", body),
         ),
         (
             "hostile",

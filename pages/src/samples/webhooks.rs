@@ -1,7 +1,5 @@
 use super::{HOSTILE, hostile_app, hostile_frame, minutes_ago, sample_app, signed_in_frame};
-use crate::webhooks::{
-    DeliveryAttemptItem, DeliveryItem, LastChallenge, WebhookItem, WebhooksPage,
-};
+use crate::webhooks::{DeliveryAttemptItem, DeliveryItem, LastChallenge, WebhookItem, WebhooksPage};
 
 fn webhook_item(text: &str, valid: bool) -> WebhookItem {
     WebhookItem {
@@ -72,19 +70,11 @@ pub(crate) fn webhooks_states() -> Vec<(&'static str, WebhooksPage)> {
         ("quiet", of(signed_in_frame(), sample_app(), vec![quiet])),
         (
             "busy",
-            of(
-                signed_in_frame(),
-                sample_app(),
-                vec![webhook_item("", true)],
-            ),
+            of(signed_in_frame(), sample_app(), vec![webhook_item("", true)]),
         ),
         (
             "hostile",
-            of(
-                hostile_frame(),
-                hostile_app(),
-                vec![webhook_item(HOSTILE, false)],
-            ),
+            of(hostile_frame(), hostile_app(), vec![webhook_item(HOSTILE, false)]),
         ),
     ]
 }

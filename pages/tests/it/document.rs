@@ -57,9 +57,7 @@ impl Document {
     }
 
     pub(crate) fn elements(&self, name: &str) -> impl Iterator<Item = &Element> {
-        self.elements
-            .iter()
-            .filter(move |element| element.name == name)
+        self.elements.iter().filter(move |element| element.name == name)
     }
 
     pub(crate) fn within(&self, outer: &Element) -> impl Iterator<Item = &Element> {
@@ -75,10 +73,7 @@ impl Document {
 
     fn opened(&mut self, tag: &Tag) -> TokenSinkResult<()> {
         let name = tag.name.to_string();
-        let inner = self
-            .open
-            .last()
-            .map(|place| self.elements[*place].name.clone());
+        let inner = self.open.last().map(|place| self.elements[*place].name.clone());
         if inner.as_deref() == Some("p") && !is_phrase(&name) {
             self.faults.push(format!("{name} within p"));
         }
@@ -106,10 +101,7 @@ impl Document {
     }
 
     fn closed(&mut self, name: &str) {
-        let open = self
-            .open
-            .pop()
-            .map(|place| self.elements[place].name.clone());
+        let open = self.open.pop().map(|place| self.elements[place].name.clone());
         if open.as_deref() != Some(name) {
             self.faults.push(format!("</{name}> closes {open:?}"));
         }
@@ -118,8 +110,8 @@ impl Document {
 
 fn is_phrase(name: &str) -> bool {
     const PHRASES: &[&str] = &[
-        "a", "bdi", "code", "span", "strong", "svg", "path", "circle", "rect", "time", "mark",
-        "input", "label", "button", "meter",
+        "a", "bdi", "code", "span", "strong", "svg", "path", "circle", "rect", "time", "mark", "input", "label",
+        "button", "meter",
     ];
     PHRASES.contains(&name)
 }

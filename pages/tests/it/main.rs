@@ -17,8 +17,7 @@ fn documents() -> Vec<(String, Document)> {
         .unwrap()
         .into_iter()
         .map(|sample| {
-            let document = Document::read(&sample.html)
-                .unwrap_or_else(|fault| panic!("{}: {fault}", sample.name));
+            let document = Document::read(&sample.html).unwrap_or_else(|fault| panic!("{}: {fault}", sample.name));
             (sample.name, document)
         })
         .collect()
@@ -49,10 +48,7 @@ fn every_page_has_one_heading_a_title_a_language_and_landmarks() {
         assert_eq!(document.elements("h1").count(), 1, "{name}: h1");
         assert_eq!(document.elements("main").count(), 1, "{name}: main");
         let title = document.elements("title").next().unwrap().text.clone();
-        assert!(
-            title.ends_with(" · Locum") && title.len() > 9,
-            "{name}: {title}"
-        );
+        assert!(title.ends_with(" · Locum") && title.len() > 9, "{name}: {title}");
         let html = document.elements("html").next().unwrap();
         assert_eq!(html.attribute("lang"), Some("en"), "{name}");
         let h1 = document.elements("h1").next().unwrap();
@@ -81,21 +77,14 @@ fn headings_skip_no_level() {
 fn every_field_has_a_label_and_every_id_is_one_of_a_kind() {
     for (name, document) in documents() {
         let mut ids = HashSet::new();
-        for id in document
-            .elements
-            .iter()
-            .filter_map(|element| element.attribute("id"))
-        {
+        for id in document.elements.iter().filter_map(|element| element.attribute("id")) {
             assert!(ids.insert(id), "{name}: id {id} twice");
         }
         let labelled: HashSet<_> = document
             .elements("label")
             .filter_map(|label| label.attribute("for"))
             .collect();
-        for field in document
-            .elements("input")
-            .chain(document.elements("textarea"))
-        {
+        for field in document.elements("input").chain(document.elements("textarea")) {
             if field.attribute("type") != Some("hidden") {
                 let id = field.attribute("id").expect("a field has an id");
                 assert!(labelled.contains(id), "{name}: {id} has no label");
@@ -104,19 +93,11 @@ fn every_field_has_a_label_and_every_id_is_one_of_a_kind() {
         for element in &document.elements {
             for reference in ["aria-describedby", "aria-labelledby"] {
                 for id in element.attribute(reference).unwrap_or_default().split(' ') {
-                    assert!(
-                        id.is_empty() || ids.contains(id),
-                        "{name}: {reference} {id}"
-                    );
+                    assert!(id.is_empty() || ids.contains(id), "{name}: {reference} {id}");
                 }
             }
-            let fragment = element
-                .attribute("href")
-                .and_then(|href| href.strip_prefix('#'));
-            assert!(
-                fragment.is_none_or(|id| ids.contains(id)),
-                "{name}: {fragment:?}"
-            );
+            let fragment = element.attribute("href").and_then(|href| href.strip_prefix('#'));
+            assert!(fragment.is_none_or(|id| ids.contains(id)), "{name}: {fragment:?}");
         }
     }
 }
@@ -126,19 +107,14 @@ fn every_form_posts_with_its_token() {
     each("form", |name, document, form| {
         assert_eq!(form.attribute("method"), Some("post"), "{name}");
         assert!(
-            form.attribute("action")
-                .is_some_and(|action| !action.is_empty()),
+            form.attribute("action").is_some_and(|action| !action.is_empty()),
             "{name}"
         );
         let tokens = document
             .within(form)
             .filter(|field| field.attribute("name") == Some("csrf"))
             .filter(|field| field.attribute("type") == Some("hidden"))
-            .filter(|field| {
-                field
-                    .attribute("value")
-                    .is_some_and(|token| !token.is_empty())
-            });
+            .filter(|field| field.attribute("value").is_some_and(|token| !token.is_empty()));
         assert_eq!(tokens.count(), 1, "{name}: csrf");
         let buttons = document.within(form).filter(|found| found.name == "button");
         assert!(buttons.count() > 0, "{name}: no button");
@@ -156,9 +132,7 @@ fn a_password_is_never_written_back() {
 
 #[test]
 fn nothing_runs_and_nothing_is_styled_inline() {
-    let forbidden = [
-        "script", "style", "iframe", "object", "embed", "base", "img",
-    ];
+    let forbidden = ["script", "style", "iframe", "object", "embed", "base", "img"];
     for (name, document) in documents() {
         for element in &document.elements {
             // The one script, from a file of our own.
@@ -169,23 +143,14 @@ fn nothing_runs_and_nothing_is_styled_inline() {
                 continue;
             }
             // Pictures are our own, and said in words.
-            let own = element
-                .attribute("src")
-                .is_some_and(|src| src.starts_with("/media/"));
+            let own = element.attribute("src").is_some_and(|src| src.starts_with("/media/"));
             if element.name == "img" && own && element.attribute("alt").is_some() {
                 continue;
             }
-            assert!(
-                !forbidden.contains(&element.name.as_str()),
-                "{name}: {}",
-                element.name
-            );
+            assert!(!forbidden.contains(&element.name.as_str()), "{name}: {}", element.name);
             for (attribute, value) in &element.attributes {
                 assert!(!attribute.starts_with("on"), "{name}: {attribute}");
-                assert!(
-                    attribute != "style" && attribute != "srcdoc",
-                    "{name}: {attribute}"
-                );
+                assert!(attribute != "style" && attribute != "srcdoc", "{name}: {attribute}");
                 if attribute == "href" || attribute == "src" {
                     let lower = value.to_ascii_lowercase();
                     assert!(!lower.starts_with("javascript:"), "{name}: {value}");
@@ -202,10 +167,7 @@ fn links_to_elsewhere_tell_nothing_about_us() {
         let href = link.attribute("href").expect("a link leads somewhere");
         if href.contains("://") && !href.starts_with('/') {
             let rel = link.attribute("rel").unwrap_or_default();
-            assert!(
-                rel.contains("noreferrer") && rel.contains("noopener"),
-                "{name}: {href}"
-            );
+            assert!(rel.contains("noreferrer") && rel.contains("noopener"), "{name}: {href}");
         }
     });
 }
@@ -243,10 +205,7 @@ fn hostile_words_come_out_as_words() {
     let hostile = "\"><script>alert(1)</script>";
     for (name, document) in documents() {
         if name.ends_with(".hostile") {
-            assert!(
-                document.text().contains(hostile),
-                "{name}: nothing hostile was shown"
-            );
+            assert!(document.text().contains(hostile), "{name}: nothing hostile was shown");
         }
     }
 }
@@ -285,11 +244,7 @@ fn the_stylesheet_loads_nothing_and_has_a_name_of_its_own() {
 fn every_class_in_a_page_is_known_to_the_stylesheet() {
     for (name, document) in documents() {
         for element in &document.elements {
-            for class in element
-                .attribute("class")
-                .unwrap_or_default()
-                .split_whitespace()
-            {
+            for class in element.attribute("class").unwrap_or_default().split_whitespace() {
                 assert!(STYLE.contains(&format!(".{class}")), "{name}: .{class}");
             }
         }

@@ -182,9 +182,7 @@ fn evaluate_term(kind: u8, code: &mut &[u8], facts: &PostFeatures<'_>) -> bool {
             let [language] = read_array(code);
             languages_match(language, facts.language)
         }
-        HAS => facts
-            .features
-            .contains(u64::from_le_bytes(read_array(code))),
+        HAS => facts.features.contains(u64::from_le_bytes(read_array(code))),
         SAMPLE => {
             let [share] = read_array(code);
             is_sampled(share, facts)
@@ -218,8 +216,7 @@ fn evaluate_term(kind: u8, code: &mut &[u8], facts: &PostFeatures<'_>) -> bool {
             let [link] = read_array(code);
             let size = u16::from_le_bytes(read_array(code));
             let literal = read_slice(code, usize::from(size));
-            str::from_utf8(literal)
-                .is_ok_and(|literal| contains_substring(link == 1, literal, facts))
+            str::from_utf8(literal).is_ok_and(|literal| contains_substring(link == 1, literal, facts))
         }
         _ => false,
     }

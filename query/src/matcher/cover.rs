@@ -186,11 +186,7 @@ fn term_cover(term: &QueryTerm, seen: &FeatureFrequencies) -> Option<RuleCover> 
         }
         (TermValue::Rectangle(area), _) => Some(area_cover(Some(*area), seen)),
         (TermValue::Substring(part), OperatorKind::Substring(link)) => {
-            let mark = if link {
-                FeatureKind::LinkGram
-            } else {
-                FeatureKind::Gram
-            };
+            let mark = if link { FeatureKind::LinkGram } else { FeatureKind::Gram };
             // Links begin alike, so the last four bytes tell more.
             let mut entry = CoverEntry::new(gram_features(mark, part).last()?, false);
             entry.gram = Some(mark);
@@ -206,9 +202,7 @@ fn term_cover(term: &QueryTerm, seen: &FeatureFrequencies) -> Option<RuleCover> 
 /// The cells of an area, or everything that was written somewhere.
 fn area_cover(area: Option<GeoArea>, seen: &FeatureFrequencies) -> RuleCover {
     let cells = area.and_then(grid_cells).unwrap_or_else(|| vec![0]);
-    let features = cells
-        .into_iter()
-        .map(|cell| number_feature(FeatureKind::Geo, cell));
+    let features = cells.into_iter().map(|cell| number_feature(FeatureKind::Geo, cell));
     let mut cover = RuleCover {
         cost: 0.0,
         entries: Vec::new(),

@@ -178,22 +178,14 @@ impl Matcher {
             self.index_rule(slot, &mut rule, &mut filing, &query.root);
         }
         let place = slot_index(slot);
-        if let (Some(kept), Some(filed)) =
-            (self.rules.get_mut(place), self.index_entries.get_mut(place))
-        {
+        if let (Some(kept), Some(filed)) = (self.rules.get_mut(place), self.index_entries.get_mut(place)) {
             (*kept, *filed) = (rule, filing);
         }
         RuleSlot(slot)
     }
 
     /// Files a rule, and compiles it unless its entries say all of it.
-    fn index_rule(
-        &mut self,
-        slot: u32,
-        rule: &mut CompiledRule,
-        filing: &mut RuleIndexEntry,
-        root: &QueryNode,
-    ) {
+    fn index_rule(&mut self, slot: u32, rule: &mut CompiledRule, filing: &mut RuleIndexEntry, root: &QueryNode) {
         let Some(cover) = cover::find_cover(root, &self.frequencies) else {
             rule.code = bytecode::compile(root);
             self.unindexed.push(slot);
@@ -235,8 +227,7 @@ impl Matcher {
         self.free_slots.push(slot);
         self.count_grams(filing.grams, -1);
         for feature in &filing.cover {
-            if let std::collections::hash_map::Entry::Occupied(mut list) =
-                self.posting_lists.entry(*feature)
+            if let std::collections::hash_map::Entry::Occupied(mut list) = self.posting_lists.entry(*feature)
                 && list.get_mut().remove(slot)
             {
                 list.remove();
@@ -287,12 +278,7 @@ impl Matcher {
             .collect()
     }
 
-    fn evaluate_candidates(
-        &self,
-        candidates: &[u32],
-        facts: &PostFeatures<'_>,
-        found: &mut Vec<u32>,
-    ) {
+    fn evaluate_candidates(&self, candidates: &[u32], facts: &PostFeatures<'_>, found: &mut Vec<u32>) {
         let rules = candidates.iter().filter_map(|slot| {
             let rule = self.rules.get(slot_index(*slot))?;
             Some((*slot, &*rule.code))
@@ -307,17 +293,10 @@ impl Matcher {
         }
     }
 
-    fn look_up_grams<'a>(
-        &'a self,
-        mark: FeatureKind,
-        texts: &[String],
-        lists: &mut Vec<&'a PostingList>,
-    ) {
+    fn look_up_grams<'a>(&'a self, mark: FeatureKind, texts: &[String], lists: &mut Vec<&'a PostingList>) {
         for text in texts {
             let grams = text.as_bytes().array_windows::<4>();
-            lists.extend(
-                grams.filter_map(|bytes| self.posting_lists.get(&gram_feature(mark, *bytes))),
-            );
+            lists.extend(grams.filter_map(|bytes| self.posting_lists.get(&gram_feature(mark, *bytes))));
         }
     }
 
@@ -345,22 +324,13 @@ impl Matcher {
             })
             .sum();
         let code: usize = self.rules.iter().map(|rule| rule.code.len()).sum();
-        let cover: usize = self
-            .index_entries
-            .iter()
-            .map(|filing| filing.cover.len())
-            .sum();
+        let cover: usize = self.index_entries.iter().map(|filing| filing.cover.len()).sum();
         rules + lists + long + code + cover * size_of::<u64>()
     }
 }
 
 /// Of the rules in a list, those that match and those that must be evaluated.
-fn filter_postings(
-    list: &[RulePosting],
-    facts: &PostFeatures<'_>,
-    found: &mut Vec<u32>,
-    candidates: &mut Vec<u32>,
-) {
+fn filter_postings(list: &[RulePosting], facts: &PostFeatures<'_>, found: &mut Vec<u32>, candidates: &mut Vec<u32>) {
     for posting in list {
         let passes = posting.required_flags & !facts.flags == 0
             && posting.forbidden_flags & facts.flags == 0
@@ -377,11 +347,7 @@ fn filter_postings(
 impl RuleIndexEntry {
     fn count_gram(&mut self, kind: FeatureKind) {
         let [texts, links] = &mut self.grams;
-        let count = if kind == FeatureKind::Gram {
-            texts
-        } else {
-            links
-        };
+        let count = if kind == FeatureKind::Gram { texts } else { links };
         *count = count.saturating_add(1);
     }
 }

@@ -7,9 +7,8 @@
 )]
 
 use query::{
-    AccessTier, GeoArea, MatchMode, Matcher, ParsedQuery, PostFeatures, QueryDialect, QueryProduct,
-    QueryableAuthor, QueryableLink, QueryablePerson, QueryablePlace, QueryablePost, RuleSlot,
-    UserHandle, matches, parse,
+    AccessTier, GeoArea, MatchMode, Matcher, ParsedQuery, PostFeatures, QueryDialect, QueryProduct, QueryableAuthor,
+    QueryableLink, QueryablePerson, QueryablePlace, QueryablePost, RuleSlot, UserHandle, matches, parse,
 };
 
 use crate::random::{Dice, thread_time};
@@ -287,10 +286,7 @@ fn a_hostile_post_costs_little_at_many_rules() {
     let dialect = QueryDialect::new(QueryProduct::Stream, AccessTier::Enterprise);
     let mut matcher = Matcher::new();
     for number in 0..2_500 {
-        let text = format!(
-            "\"a a a b\" c{} OR (zz a -(b c) from:u{number} -x{number})",
-            number % 7
-        );
+        let text = format!("\"a a a b\" c{} OR (zz a -(b c) from:u{number} -x{number})", number % 7);
         matcher.add_rule(number, &parse(&text, dialect).unwrap());
     }
     let text = "a a a zz c1 c2 b ".repeat(16);

@@ -3,12 +3,9 @@
 use query::{AccessTier, OPERATORS, QueryDialect, QueryNode, QueryProduct, parse};
 
 fn printed(text: &str) -> String {
-    parse(
-        text,
-        QueryDialect::new(QueryProduct::Stream, AccessTier::Enterprise),
-    )
-    .unwrap_or_else(|problems| panic!("{text}: {problems}"))
-    .to_string()
+    parse(text, QueryDialect::new(QueryProduct::Stream, AccessTier::Enterprise))
+        .unwrap_or_else(|problems| panic!("{text}: {problems}"))
+        .to_string()
 }
 
 #[test]
@@ -17,26 +14,17 @@ fn the_print_is_canonical() {
         ("  Apple   OR iphone  iPad ", "apple OR iphone ipad"),
         ("(ipad iphone) OR (android)", "ipad iphone OR android"),
         ("cat (dog (bird fish))", "cat dog bird fish"),
-        (
-            "cat OR (dog OR (bird OR fish))",
-            "cat OR dog OR bird OR fish",
-        ),
+        ("cat OR (dog OR (bird OR fish))", "cat OR dog OR bird OR fish"),
         ("cat -(dog OR bird)", "cat -dog -bird"),
         ("cat -(dog bird -fish)", "cat (-dog OR -bird OR fish)"),
         ("cat -(dog -(bird OR fish))", "cat (-dog OR bird OR fish)"),
         ("FROM:Ana Cat", "from:ana cat"),
         ("cat has:videos IS:Reply", "cat has:video_link is:reply"),
         ("\"Say \\\"Hi\\\" now\"~3", "\"say \\\"hi\\\" now\"~3"),
-        (
-            "url:\"https://a.example/(x)\"",
-            "url:\"https://a.example/(x)\"",
-        ),
+        ("url:\"https://a.example/(x)\"", "url:\"https://a.example/(x)\""),
         ("url:\"a.example\"", "url:a.example"),
         ("cat lang:HE lang:zh-TW", "cat lang:iw lang:zh-tw"),
-        (
-            "point_radius:[ 1.50  -2 16KM]",
-            "point_radius:[1.5 -2 16km]",
-        ),
+        ("point_radius:[ 1.50  -2 16KM]", "point_radius:[1.5 -2 16km]"),
         (
             "bounding_box:[-105.3 40.0 -105.2 40.1]",
             "bounding_box:[-105.3 40 -105.2 40.1]",
@@ -108,11 +96,7 @@ fn every_operator_is_taken_under_each_of_its_names() {
                 );
                 taken += usize::from(parsed.is_ok());
             }
-            assert_eq!(
-                taken == 0,
-                operator.name().starts_with("embedding"),
-                "{term}"
-            );
+            assert_eq!(taken == 0, operator.name().starts_with("embedding"), "{term}");
         }
     }
 }

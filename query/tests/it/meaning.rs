@@ -1,8 +1,6 @@
 //! What each operator finds.
 
-use query::{
-    AccessTier, ClauseKind, MatchMode, PostFeatures, QueryDialect, QueryProduct, matches, parse,
-};
+use query::{AccessTier, ClauseKind, MatchMode, PostFeatures, QueryDialect, QueryProduct, matches, parse};
 
 use crate::world::{BOTH, posts};
 
@@ -19,11 +17,7 @@ fn found(product: QueryProduct, text: &str) -> Vec<i64> {
 #[test]
 fn search_and_streams_find_the_same() {
     for (text, ids) in BOTH {
-        assert_eq!(
-            found(QueryProduct::RecentSearch, text),
-            ids,
-            "search: {text}"
-        );
+        assert_eq!(found(QueryProduct::RecentSearch, text), ids, "search: {text}");
         assert_eq!(found(QueryProduct::Stream, text), ids, "stream: {text}");
     }
 }
@@ -82,15 +76,9 @@ fn streams_read_the_quoted_post_too_and_keep_accents() {
     ] {
         assert_eq!(found(QueryProduct::Stream, text), ids, "{text}");
     }
+    assert_eq!(found(QueryProduct::Powerstream, "contains:\"offe\" -has:lang"), [0; 0]);
     assert_eq!(
-        found(QueryProduct::Powerstream, "contains:\"offe\" -has:lang"),
-        [0; 0]
-    );
-    assert_eq!(
-        found(
-            QueryProduct::Powerstream,
-            "contains:ced from:ana has:symbols"
-        ),
+        found(QueryProduct::Powerstream, "contains:ced from:ana has:symbols"),
         [5]
     );
 }
@@ -127,19 +115,9 @@ fn facts_of_another_reading_match_nothing() {
         text: "tea",
         ..query::QueryablePost::default()
     };
-    let query = parse(
-        "tea",
-        QueryDialect::new(QueryProduct::Stream, AccessTier::SelfServe),
-    )
-    .unwrap();
-    assert!(matches(
-        &query,
-        &PostFeatures::new(&post, MatchMode::Stream)
-    ));
-    assert!(!matches(
-        &query,
-        &PostFeatures::new(&post, MatchMode::Search)
-    ));
+    let query = parse("tea", QueryDialect::new(QueryProduct::Stream, AccessTier::SelfServe)).unwrap();
+    assert!(matches(&query, &PostFeatures::new(&post, MatchMode::Stream)));
+    assert!(!matches(&query, &PostFeatures::new(&post, MatchMode::Search)));
 }
 
 #[test]
@@ -171,10 +149,7 @@ fn an_explanation_says_which_parts_a_post_meets() {
             ("from:bob_b", 23, Some(false)),
         ]
     );
-    assert_eq!(
-        (said.kind, said.children[0].kind),
-        (ClauseKind::All, ClauseKind::Any)
-    );
+    assert_eq!((said.kind, said.children[0].kind), (ClauseKind::All, ClauseKind::Any));
     assert_eq!(said.children[2].description, "the author");
     assert_eq!(query.explain(None).children[0].children[1].matches, None);
     let other = PostFeatures::new(of(5), MatchMode::Stream);

@@ -27,14 +27,8 @@ enum Where {
 
 impl Where {
     fn knows(self, product: QueryProduct) -> bool {
-        let recent = matches!(
-            product,
-            QueryProduct::RecentSearch | QueryProduct::RecentCounts
-        );
-        let (stream, power) = (
-            product == QueryProduct::Stream,
-            product == QueryProduct::Powerstream,
-        );
+        let recent = matches!(product, QueryProduct::RecentSearch | QueryProduct::RecentCounts);
+        let (stream, power) = (product == QueryProduct::Stream, product == QueryProduct::Powerstream);
         match self {
             Self::Search => product.is_search(),
             Self::Recent => recent || stream,
@@ -57,17 +51,9 @@ const TERMS: [(&[&str], OperatorClass, Where); 54] = [
     (&["$cat"], Standalone, Where::All),
     (&["from:ana", "from:12"], Standalone, Where::Most),
     (&["to:ana"], Standalone, Where::Most),
-    (
-        &["retweets_of:ana", "retweets_of_user:ana"],
-        Standalone,
-        Where::Most,
-    ),
+    (&["retweets_of:ana", "retweets_of_user:ana"], Standalone, Where::Most),
     (&["url:a.example"], Standalone, Where::Both),
-    (
-        &["context:1.2", "context:1.*", "context:*.2"],
-        Standalone,
-        Where::Both,
-    ),
+    (&["context:1.2", "context:1.*", "context:*.2"], Standalone, Where::Both),
     (&["entity:\"A B\""], Standalone, Where::Recent),
     (&["conversation_id:1"], Standalone, Where::Both),
     (
@@ -90,10 +76,7 @@ const TERMS: [(&[&str], OperatorClass, Where); 54] = [
     (&["place_country:GB"], Standalone, Where::Both),
     (&["point_radius:[1 2 3km]"], Standalone, Where::Most),
     (
-        &[
-            "bounding_box:[1 2 1.1 2.1]",
-            "geo_bounding_box:[1 2 1.1 2.1]",
-        ],
+        &["bounding_box:[1 2 1.1 2.1]", "geo_bounding_box:[1 2 1.1 2.1]"],
         Standalone,
         Where::Most,
     ),
@@ -115,11 +98,7 @@ const TERMS: [(&[&str], OperatorClass, Where); 54] = [
     (&["has:video_link", "has:videos"], Conjunction, Where::Most),
     (&["has:geo"], Conjunction, Where::Most),
     (&["has:lang"], Conjunction, Where::Power),
-    (
-        &["lang:en", "lang:zh-CN", "lang:he"],
-        Conjunction,
-        Where::Most,
-    ),
+    (&["lang:en", "lang:zh-CN", "lang:he"], Conjunction, Where::Most),
     (&["sample:1"], Conjunction, Where::Stream),
     (&["bio:cat", "user_bio:cat"], Standalone, Where::Streams),
     (&["bio_name:cat"], Standalone, Where::Streams),
@@ -130,11 +109,7 @@ const TERMS: [(&[&str], OperatorClass, Where); 54] = [
     ),
     (&["from_affiliate_of:ana"], Standalone, Where::Stream),
     (&["to_affiliate_of:ana"], Standalone, Where::Stream),
-    (
-        &["url_title:cat", "within_url_title:cat"],
-        Conjunction,
-        Where::Stream,
-    ),
+    (&["url_title:cat", "within_url_title:cat"], Conjunction, Where::Stream),
     (
         &["url_description:cat", "within_url_description:cat"],
         Conjunction,
@@ -144,29 +119,13 @@ const TERMS: [(&[&str], OperatorClass, Where); 54] = [
     (&["contains:cat"], Standalone, Where::Power),
     (&["source:web"], Conjunction, Where::Stream),
     (
-        &[
-            "followers_count:1",
-            "min_followers:1",
-            "followers_count:1..2",
-        ],
+        &["followers_count:1", "min_followers:1", "followers_count:1..2"],
         Conjunction,
         Where::Stream,
     ),
-    (
-        &["tweets_count:1", "statuses_count:1"],
-        Conjunction,
-        Where::Stream,
-    ),
-    (
-        &["following_count:1", "friends_count:1"],
-        Conjunction,
-        Where::Stream,
-    ),
-    (
-        &["listed_count:1", "user_in_lists_count:1"],
-        Conjunction,
-        Where::Stream,
-    ),
+    (&["tweets_count:1", "statuses_count:1"], Conjunction, Where::Stream),
+    (&["following_count:1", "friends_count:1"], Conjunction, Where::Stream),
+    (&["listed_count:1", "user_in_lists_count:1"], Conjunction, Where::Stream),
 ];
 
 const LEVELS: [AccessTier; 2] = [AccessTier::SelfServe, AccessTier::Enterprise];
@@ -178,9 +137,7 @@ fn details(text: &str, dialect: QueryDialect) -> Vec<String> {
 /// The name that a refusal says for a term, and in which words.
 fn unknown(term: &str, at: usize) -> String {
     // The minus is no part of the token.
-    let (term, at) = term
-        .strip_prefix('-')
-        .map_or((term, at), |term| (term, at + 1));
+    let (term, at) = term.strip_prefix('-').map_or((term, at), |term| (term, at + 1));
     let (name, value) = term.split_once(':').unwrap_or((term, ""));
     if matches!(name, "is" | "has") {
         return format!("Reference to invalid field '{value}' (at position {at})");
@@ -227,11 +184,7 @@ fn operators_have_the_class_and_the_places_of_the_contract() {
 
 #[test]
 fn every_operator_stands_in_the_contract() {
-    let said: Vec<&str> = TERMS
-        .iter()
-        .flat_map(|(names, ..)| *names)
-        .copied()
-        .collect();
+    let said: Vec<&str> = TERMS.iter().flat_map(|(names, ..)| *names).copied().collect();
     for operator in &OPERATORS {
         for name in operator.names {
             let held = said.iter().any(|term| {
@@ -252,17 +205,9 @@ fn every_operator_stands_in_the_contract() {
 fn negation_is_refused_where_it_means_nothing() {
     for (names, _, place) in TERMS {
         for term in names {
-            let denied = term
-                .strip_prefix('-')
-                .map_or_else(|| format!("-{term}"), str::to_owned);
-            for product in QueryProduct::ALL
-                .into_iter()
-                .filter(|product| place.knows(*product))
-            {
-                let answer = details(
-                    &format!("dog {denied}"),
-                    QueryDialect::new(product, LEVELS[1]),
-                );
+            let denied = term.strip_prefix('-').map_or_else(|| format!("-{term}"), str::to_owned);
+            for product in QueryProduct::ALL.into_iter().filter(|product| place.knows(*product)) {
+                let answer = details(&format!("dog {denied}"), QueryDialect::new(product, LEVELS[1]));
                 let refused = match *term {
                     "sample:1" => Some("Operator 'sample' cannot be negated (at position 6)"),
                     "-is:nullcast" => Some("Reference to invalid field 'nullcast' (at position 5)"),

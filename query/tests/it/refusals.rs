@@ -43,20 +43,9 @@ fn every_alternative_needs_something_positive_that_stands_alone() {
         let details = refused(QueryProduct::RecentSearch, text);
         assert_eq!(details[0], format!("{what} (at position {at})"), "{text}");
     }
-    assert_eq!(
-        refused(QueryProduct::Stream, "has:links OR is:retweet").len(),
-        2
-    );
-    for sound in [
-        "\"x\" has:mentions (has:media OR has:links)",
-        "the cat",
-        "\"to be\"",
-    ] {
-        parse(
-            sound,
-            QueryDialect::new(QueryProduct::Stream, AccessTier::SelfServe),
-        )
-        .unwrap();
+    assert_eq!(refused(QueryProduct::Stream, "has:links OR is:retweet").len(), 2);
+    for sound in ["\"x\" has:mentions (has:media OR has:links)", "the cat", "\"to be\""] {
+        parse(sound, QueryDialect::new(QueryProduct::Stream, AccessTier::SelfServe)).unwrap();
     }
 }
 
@@ -73,17 +62,9 @@ fn operators_are_known_where_they_are() {
         (stream, "cat list:7", operator("list", 5)),
         (stream, "cat min_likes:7", operator("min_likes", 5)),
         (stream, "embedding:\"spring\"", operator("embedding", 1)),
-        (
-            QueryProduct::FullArchive,
-            "entity:\"x\"",
-            operator("entity", 1),
-        ),
+        (QueryProduct::FullArchive, "entity:\"x\"", operator("entity", 1)),
         (QueryProduct::Activity, "from:ana", operator("from", 1)),
-        (
-            QueryProduct::Powerstream,
-            "cat context:1.2",
-            operator("context", 5),
-        ),
+        (QueryProduct::Powerstream, "cat context:1.2", operator("context", 5)),
         (
             search,
             "has:h cat",
@@ -107,9 +88,7 @@ fn operators_are_known_where_they_are() {
         (
             stream,
             "cat OR (dog sample:5)",
-            String::from(
-                "Operator 'sample' applies to the whole rule: group the other clauses (at position 13)",
-            ),
+            String::from("Operator 'sample' applies to the whole rule: group the other clauses (at position 13)"),
         ),
     ] {
         assert_eq!(refused(product, text), [detail], "{text}");
@@ -153,9 +132,7 @@ fn values_are_refused_where_they_stand() {
         let shown = value.trim_matches('"');
         assert_eq!(
             refused(QueryProduct::Stream, &format!("cat {name}:{value}")),
-            [format!(
-                "Invalid value '{shown}' for operator '{name}' (at position 5)"
-            )],
+            [format!("Invalid value '{shown}' for operator '{name}' (at position 5)")],
         );
     }
     assert_eq!(
@@ -169,9 +146,7 @@ fn values_are_refused_where_they_stand() {
 
 #[test]
 fn syntax_ends_the_reading_where_it_is_broken() {
-    let stuck = |found: &str, at| {
-        format!("no viable alternative at character '{found}' (at position {at})")
-    };
+    let stuck = |found: &str, at| format!("no viable alternative at character '{found}' (at position {at})");
     for (text, detail) in [
         ("<cat", stuck("<", 1)),
         ("cat, dog", stuck(",", 4)),
@@ -192,10 +167,7 @@ fn syntax_ends_the_reading_where_it_is_broken() {
         ("cat lang:", stuck("<EOF>", 10)),
         ("cat)", String::from("missing EOF at ')' (at position 4)")),
         (")", String::from("missing EOF at ')' (at position 1)")),
-        (
-            "(cat",
-            String::from("missing ')' at '<EOF>' (at position 5)"),
-        ),
+        ("(cat", String::from("missing ')' at '<EOF>' (at position 5)")),
         (
             "cat \"dog",
             String::from("mismatched character '<EOF>' expecting '\"' (at position 9)"),
@@ -217,11 +189,7 @@ fn syntax_ends_the_reading_where_it_is_broken() {
             ),
         ),
     ] {
-        assert_eq!(
-            refused(QueryProduct::RecentSearch, text),
-            [detail],
-            "{text}"
-        );
+        assert_eq!(refused(QueryProduct::RecentSearch, text), [detail], "{text}");
     }
 }
 
@@ -279,11 +247,7 @@ fn lengths_and_numbers_are_those_of_the_product() {
 
 #[test]
 fn no_two_operators_share_a_name() {
-    let names: Vec<&str> = OPERATORS
-        .iter()
-        .flat_map(|operator| operator.names)
-        .copied()
-        .collect();
+    let names: Vec<&str> = OPERATORS.iter().flat_map(|operator| operator.names).copied().collect();
     for (place, name) in names.iter().enumerate() {
         assert!(!names[..place].contains(name), "{name}");
     }

@@ -1,19 +1,15 @@
 //! Twenty posts that tests ask about, and what finds them. The tests of the index ask the same.
 
 use query::{
-    ContextAnnotation, GeoArea, QueryableAuthor, QueryableLink, QueryablePerson, QueryablePlace,
-    QueryablePost, UserHandle,
+    ContextAnnotation, GeoArea, QueryableAuthor, QueryableLink, QueryablePerson, QueryablePlace, QueryablePost,
+    UserHandle,
 };
 
 const fn handle(id: i64, username: &str) -> UserHandle<'_> {
     UserHandle { id, username }
 }
 
-const fn person<'a>(
-    id: i64,
-    username: &'a str,
-    affiliations: &'a [UserHandle<'a>],
-) -> QueryablePerson<'a> {
+const fn person<'a>(id: i64, username: &'a str, affiliations: &'a [UserHandle<'a>]) -> QueryablePerson<'a> {
     QueryablePerson {
         handle: handle(id, username),
         affiliations,
@@ -259,10 +255,7 @@ pub(crate) const BOTH: [(&str, &[i64]); 63] = [
     ("retweets_of_user:100", &[9]),
     ("retweets_of_tweet_id:1", &[9]),
     ("retweets_of_status_id:1 is:retweet", &[9]),
-    (
-        "coffee -is:retweet -is:reply -is:nullcast",
-        &[1, 2, 5, 15, 18],
-    ),
+    ("coffee -is:retweet -is:reply -is:nullcast", &[1, 2, 5, 15, 18]),
     ("conversation_id:1", &[1, 3]),
     ("in_reply_to_tweet_id:1", &[3]),
     ("in_reply_to_status_id:6 is:reply", &[17]),

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use query::{
-    AccessTier, MatchMode, Matcher, ParsedQuery, PostFeatures, QueryDialect, QueryProduct,
-    QueryablePost, matches, parse,
+    AccessTier, MatchMode, Matcher, ParsedQuery, PostFeatures, QueryDialect, QueryProduct, QueryablePost, matches,
+    parse,
 };
 use search::{IndexSnapshot, PostIndex, QueryPlan, SearchLookups, SearchWindow};
 
@@ -46,28 +46,14 @@ fn indexed(posts: &[QueryablePost<'_>]) -> (tempfile::TempDir, Arc<IndexSnapshot
 }
 
 /// What search answers: what the index finds, and where that is a guess, looked at one by one.
-fn searched(
-    snapshot: &IndexSnapshot,
-    query: &ParsedQuery,
-    known: &SearchLookups,
-    read: &[Read<'_>],
-) -> BTreeSet<i64> {
+fn searched(snapshot: &IndexSnapshot, query: &ParsedQuery, known: &SearchLookups, read: &[Read<'_>]) -> BTreeSet<i64> {
     let plan = QueryPlan::new(query, known);
     let mut found = BTreeSet::new();
     let note = |hit: search::SearchHit| found.extend([hit.id]);
-    snapshot
-        .visit_hits(&plan, &SearchWindow::ALL, note)
-        .unwrap();
+    snapshot.visit_hits(&plan, &SearchWindow::ALL, note).unwrap();
     if plan.is_exact() {
-        let newest = snapshot
-            .newest_hits(&plan, &SearchWindow::ALL, read.len())
-            .unwrap();
-        assert!(
-            newest
-                .iter()
-                .map(|hit| hit.id)
-                .eq(found.iter().rev().copied())
-        );
+        let newest = snapshot.newest_hits(&plan, &SearchWindow::ALL, read.len()).unwrap();
+        assert!(newest.iter().map(|hit| hit.id).eq(found.iter().rev().copied()));
     } else {
         let of = |id: i64| read.iter().find(|one| one.post.id == id).unwrap();
         found.retain(|id| matches(query, &of(*id).search));
@@ -168,9 +154,7 @@ fn without_accents(dice: &mut Dice, id: i64) -> QueryablePost<'static> {
 /// How many pairs there are to be at least; more are looked at when it is asked for.
 fn pairs() -> usize {
     let asked = std::env::var("LOCUM_PAIRS").ok();
-    asked
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(1_000_000)
+    asked.and_then(|text| text.parse().ok()).unwrap_or(1_000_000)
 }
 
 #[test]

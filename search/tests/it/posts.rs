@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use query::{
-    ContextAnnotation, GeoArea, MatchMode, ParsedQuery, PostFeatures, QueryableAuthor,
-    QueryableLink, QueryablePerson, QueryablePlace, QueryablePost, UserHandle,
+    ContextAnnotation, GeoArea, MatchMode, ParsedQuery, PostFeatures, QueryableAuthor, QueryableLink, QueryablePerson,
+    QueryablePlace, QueryablePost, UserHandle,
 };
 use search::{IndexDocument, SearchLookups};
 
@@ -56,13 +56,7 @@ pub(crate) const WORDS: [&str; 24] = [
     "no-one",
 ];
 pub(crate) const TAGS: [&str; 5] = ["Rain", "café", "news", "東京", "x1"];
-pub(crate) const PEOPLE: [(i64, &str); 5] = [
-    (100, "Ana"),
-    (200, "bob_b"),
-    (300, "cy"),
-    (400, "500"),
-    (500, "dee"),
-];
+pub(crate) const PEOPLE: [(i64, &str); 5] = [(100, "Ana"), (200, "bob_b"), (300, "cy"), (400, "500"), (500, "dee")];
 pub(crate) const LISTED: [(i64, &[i64]); 2] = [(77, &[100, 300]), (78, &[])];
 const LANGUAGES: [&str; 6] = ["en", "pt", "zh", "zh-CN", "und", "ja"];
 const LINKS: [&str; 3] = [
@@ -92,9 +86,7 @@ fn leak<T>(list: Vec<T>) -> &'static [T] {
 
 fn author(dice: &mut Dice) -> QueryableAuthor<'static> {
     let who = dice.of(&PEOPLE);
-    let lists = LISTED
-        .iter()
-        .filter(|(_, members)| members.contains(&who.0));
+    let lists = LISTED.iter().filter(|(_, members)| members.contains(&who.0));
     QueryableAuthor {
         person: person(who),
         verified: who.0 == 100,
@@ -197,19 +189,15 @@ pub(crate) fn post(dice: &mut Dice, id: i64) -> QueryablePost<'static> {
 pub(crate) fn known(query: &ParsedQuery, people: &[(i64, &str)]) -> SearchLookups {
     let mut known = SearchLookups::default();
     for name in query.user_names() {
-        let called = people.iter().filter(|(id, username)| {
-            username.eq_ignore_ascii_case(name) || name.parse() == Ok(*id)
-        });
+        let called = people
+            .iter()
+            .filter(|(id, username)| username.eq_ignore_ascii_case(name) || name.parse() == Ok(*id));
         let ids: Vec<i64> = called.map(|(id, _)| *id).collect();
         known.people.insert(name.to_owned(), ids);
     }
     for list in query.list_ids() {
         let members = LISTED.iter().find(|(id, _)| *id == list);
-        let members: HashSet<i64> = members
-            .map_or(&[][..], |(_, of)| of)
-            .iter()
-            .copied()
-            .collect();
+        let members: HashSet<i64> = members.map_or(&[][..], |(_, of)| of).iter().copied().collect();
         known.lists.insert(list, Arc::new(members));
     }
     known

@@ -4,16 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use query::{
-    AccessTier, MatchMode, ParsedQuery, PostFeatures, QueryDialect, QueryProduct, QueryablePost,
-    matches, parse,
+    AccessTier, MatchMode, ParsedQuery, PostFeatures, QueryDialect, QueryProduct, QueryablePost, matches, parse,
 };
 use search::{IndexSnapshot, PostIndex, QueryPlan, SearchWindow};
 
 use crate::posts::{Dice, PEOPLE, START, STEP, entry, known, post, query};
 
 fn window(dice: &mut Dice, posts: i64) -> SearchWindow {
-    let some =
-        |dice: &mut Dice| i64::try_from(dice.below(usize::try_from(posts).unwrap())).unwrap();
+    let some = |dice: &mut Dice| i64::try_from(dice.below(usize::try_from(posts).unwrap())).unwrap();
     if dice.one_in(2) {
         return SearchWindow::ALL;
     }
@@ -44,13 +42,7 @@ impl World {
         found
     }
 
-    fn compare(
-        &self,
-        text: &str,
-        query: &ParsedQuery,
-        window: &SearchWindow,
-        limit: usize,
-    ) -> usize {
+    fn compare(&self, text: &str, query: &ParsedQuery, window: &SearchWindow, limit: usize) -> usize {
         let plan = QueryPlan::new(query, &known(query, &PEOPLE));
         let expected = self.matching(query, window);
         let mut every = Vec::new();
@@ -60,9 +52,7 @@ impl World {
         // Counted by five hours, those of a part of the time only.
         let place = |at: i64| usize::try_from((at - START).div_euclid(300 * STEP) - 2).ok();
         let mut figures = [0_u64; 9];
-        let spread = self
-            .snapshot
-            .count_by_time(&plan, window, place, &mut figures);
+        let spread = self.snapshot.count_by_time(&plan, window, place, &mut figures);
         spread.unwrap();
         let mut counted = [0_u64; 9];
         for id in &every {
@@ -80,11 +70,7 @@ impl World {
         every.sort_unstable_by(|one, other| other.cmp(one));
         let newest = self.snapshot.newest_hits(&plan, window, limit).unwrap();
         let newest: Vec<i64> = newest.into_iter().map(|hit| hit.id).collect();
-        assert_eq!(
-            newest,
-            every[..limit.min(every.len())],
-            "{text:?} {window:?}"
-        );
+        assert_eq!(newest, every[..limit.min(every.len())], "{text:?} {window:?}");
         if !plan.is_exact() {
             every.retain(|id| matches(query, &self.facts[id]));
         }

@@ -12,15 +12,8 @@ fn all(index: &PostIndex) -> Vec<i64> {
     )
     .unwrap();
     let plan = QueryPlan::new(&query, &SearchLookups::default());
-    let hits = index
-        .snapshot()
-        .newest_hits(&plan, &SearchWindow::ALL, 100)
-        .unwrap();
-    for SearchHit {
-        id,
-        created_at_ms: at,
-    } in &hits
-    {
+    let hits = index.snapshot().newest_hits(&plan, &SearchWindow::ALL, 100).unwrap();
+    for SearchHit { id, created_at_ms: at } in &hits {
         assert_eq!(*at, START + id * STEP);
     }
     hits.into_iter().map(|hit| hit.id).collect()
@@ -38,9 +31,7 @@ fn an_index_is_what_was_committed_and_keeps_its_mark() {
     let folder = tempfile::tempdir().unwrap();
     let index = PostIndex::open(folder.path()).unwrap();
     assert_eq!(index.checkpoint(), None);
-    index
-        .add_documents(&[some(1), some(2), some(3)], true)
-        .unwrap();
+    index.add_documents(&[some(1), some(2), some(3)], true).unwrap();
     assert!(all(&index).is_empty());
     index.commit("a").unwrap();
     assert_eq!(all(&index), [3, 2, 1]);
@@ -50,10 +41,7 @@ fn an_index_is_what_was_committed_and_keeps_its_mark() {
     drop(index);
 
     let index = PostIndex::open(folder.path()).unwrap();
-    assert_eq!(
-        (index.checkpoint().as_deref(), all(&index)),
-        (Some("a"), vec![3, 2, 1])
-    );
+    assert_eq!((index.checkpoint().as_deref(), all(&index)), (Some("a"), vec![3, 2, 1]));
     index.remove_posts(&[2]).unwrap();
     index.add_documents(&[some(3), some(4)], false).unwrap();
     index.commit("b\nc").unwrap();

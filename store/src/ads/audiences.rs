@@ -76,9 +76,7 @@ const BATCH_SIZE: usize = 200;
 
 /// `$2, $3, …`, for [`ROWS`] values.
 fn placeholder_list(first: usize) -> String {
-    let all: Vec<String> = (first..first + BATCH_SIZE)
-        .map(|mark| format!("${mark}"))
-        .collect();
+    let all: Vec<String> = (first..first + BATCH_SIZE).map(|mark| format!("${mark}")).collect();
     all.join(", ")
 }
 
@@ -87,9 +85,7 @@ type CachedSql = LazyLock<&'static str>;
 
 /// Some values, and the last of them again until there are [`ROWS`].
 fn pad_to_batch<T>(some: &[T]) -> impl Iterator<Item = &T> {
-    some.iter()
-        .chain(some.last().into_iter().cycle())
-        .take(BATCH_SIZE)
+    some.iter().chain(some.last().into_iter().cycle()).take(BATCH_SIZE)
 }
 
 /// The members of an audience that hold some keys.
@@ -117,11 +113,7 @@ pub fn find_key_members(
 }
 
 /// Changes the members of an audience.
-pub fn apply_changes(
-    tx: &mut Tx<'_>,
-    audience: i64,
-    changes: &AudienceMemberChanges,
-) -> Result<(), Fault> {
+pub fn apply_changes(tx: &mut Tx<'_>, audience: i64, changes: &AudienceMemberChanges) -> Result<(), Fault> {
     for (from, to) in &changes.merged {
         let sql = "UPDATE audience_key SET member = $1 WHERE audience_id = $2 AND member = $3";
         tx.execute(sql, &[(*to).into(), audience.into(), (*from).into()])?;
@@ -159,11 +151,7 @@ fn remove_members(tx: &mut Tx<'_>, audience: i64, members: &[i64]) -> Result<(),
     Ok(())
 }
 
-fn update_member_times(
-    tx: &mut Tx<'_>,
-    audience: i64,
-    members: &[(i64, Time, Time)],
-) -> Result<(), Fault> {
+fn update_member_times(tx: &mut Tx<'_>, audience: i64, members: &[(i64, Time, Time)]) -> Result<(), Fault> {
     static RENEW: CachedSql = LazyLock::new(|| {
         String::leak(format!(
             "UPDATE audience_member SET effective_at = $1, expires_at = $2, waiting = 1 \
@@ -189,20 +177,14 @@ fn update_member_times(
 fn values_list(columns: usize, last: &str) -> String {
     let row = |row: usize| {
         let first = 2 + row * columns;
-        let own: Vec<String> = (first..first + columns)
-            .map(|mark| format!("${mark}"))
-            .collect();
+        let own: Vec<String> = (first..first + columns).map(|mark| format!("${mark}")).collect();
         format!("($1, {}{last})", own.join(", "))
     };
     let all: Vec<String> = (0..BATCH_SIZE).map(row).collect();
     all.join(", ")
 }
 
-fn insert_members(
-    tx: &mut Tx<'_>,
-    audience: i64,
-    members: &[(i64, Time, Time)],
-) -> Result<(), Fault> {
+fn insert_members(tx: &mut Tx<'_>, audience: i64, members: &[(i64, Time, Time)]) -> Result<(), Fault> {
     static ADD: CachedSql = LazyLock::new(|| {
         String::leak(format!(
             "INSERT INTO audience_member (audience_id, number, effective_at, expires_at, waiting) \
@@ -244,23 +226,12 @@ pub fn matched_users(tx: &mut Tx<'_>, audience: i64, at: Time) -> Result<Vec<Use
 }
 
 /// Those of them who are in it since a moment or later.
-pub fn matched_users_since(
-    tx: &mut Tx<'_>,
-    audience: i64,
-    at: Time,
-    since: Time,
-) -> Result<Vec<UserId>, Fault> {
+pub fn matched_users_since(tx: &mut Tx<'_>, audience: i64, at: Time, since: Time) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT DISTINCT user_id FROM audience_user WHERE audience_id = $1 \
                AND effective_at <= $2 AND expires_at > $3 AND effective_at >= $4 \
                AND NOT EXISTS (SELECT 1 FROM audience_gone WHERE audience_id = $5) \
                ORDER BY user_id";
-    let args = [
-        audience.into(),
-        at.into(),
-        at.into(),
-        since.into(),
-        audience.into(),
-    ];
+    let args = [audience.into(), at.into(), at.into(), since.into(), audience.into()];
     tx.query_rows(sql, &args, |row| row.id(0))
 }
 
@@ -276,12 +247,7 @@ pub fn list_audiences_of_user(tx: &mut Tx<'_>, user: UserId, at: Time) -> Result
 /// The users whom an audience comes to at a moment, in it since `from` or later, who were there
 /// since another: who joined, posted, liked, followed, signed in or had an app act for them since
 /// then (as in [`super::viewers`]). In the order of their ids.
-pub fn active_users(
-    tx: &mut Tx<'_>,
-    audience: i64,
-    (at, from): (Time, Time),
-    since: Time,
-) -> Result<Vec<i64>, Fault> {
+pub fn active_users(tx: &mut Tx<'_>, audience: i64, (at, from): (Time, Time), since: Time) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT users.id FROM (SELECT DISTINCT user_id FROM audience_user \
                WHERE audience_id = $1 AND effective_at <= $2 AND expires_at > $3 \
                AND effective_at >= $4 AND NOT EXISTS (SELECT 1 FROM audience_gone \
@@ -333,17 +299,12 @@ pub fn list_containing_audiences(tx: &mut Tx<'_>, part: i64) -> Result<Vec<i64>,
 }
 
 /// When the first of those whom an audience comes to begins or ends to be in it, after a moment.
-pub fn next_membership_change(
-    tx: &mut Tx<'_>,
-    audience: i64,
-    after: Time,
-) -> Result<Option<Time>, Fault> {
+pub fn next_membership_change(tx: &mut Tx<'_>, audience: i64, after: Time) -> Result<Option<Time>, Fault> {
     let begins = "SELECT MIN(effective_at) FROM audience_user \
                   WHERE audience_id = $1 AND effective_at > $2";
     let ends = "SELECT MIN(expires_at) FROM audience_user \
                 WHERE audience_id = $1 AND expires_at > $2";
-    let mut first =
-        |sql| tx.query_row(sql, &[audience.into(), after.into()], |row| row.opt_time(0));
+    let mut first = |sql| tx.query_row(sql, &[audience.into(), after.into()], |row| row.opt_time(0));
     let (begins, ends) = (first(begins)?.flatten(), first(ends)?.flatten());
     Ok(begins.into_iter().chain(ends).min())
 }
@@ -360,9 +321,7 @@ pub fn delete(tx: &mut Tx<'_>, audience: i64) -> Result<(), Fault> {
 pub fn prune_members(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "SELECT audience_id, number FROM audience_member WHERE expires_at <= $1 \
                ORDER BY expires_at LIMIT $2";
-    let over = tx.query_rows(sql, &[now.into(), limit.into()], |row| {
-        Ok((row.int(0)?, row.int(1)?))
-    })?;
+    let over = tx.query_rows(sql, &[now.into(), limit.into()], |row| Ok((row.int(0)?, row.int(1)?)))?;
     let mut by_audience: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
     for (audience, member) in &over {
         by_audience.entry(*audience).or_default().push(*member);

@@ -55,11 +55,7 @@ pub fn list_by_cards(tx: &mut Tx<'_>, cards: &[i64]) -> Result<Vec<CardLink>, Fa
 }
 
 /// Says where a card leads from now on. What it led to before is kept for those who have the link.
-pub fn set_destinations(
-    tx: &mut Tx<'_>,
-    card: i64,
-    destinations: &[CardDestination<'_>],
-) -> Result<(), Fault> {
+pub fn set_destinations(tx: &mut Tx<'_>, card: i64, destinations: &[CardDestination<'_>]) -> Result<(), Fault> {
     let sql = "UPDATE card_link SET place = 0 WHERE card_id = $1 AND place > 0";
     tx.execute(sql, &[card.into()])?;
     for (place, to) in (1_i64..).zip(destinations) {
@@ -67,12 +63,7 @@ pub fn set_destinations(
         let known = tx.query_row(known, &[card.into(), to.url.into()], |row| row.int(0))?;
         if let Some(id) = known {
             let sql = "UPDATE card_link SET title = $1, media_key = $2, place = $3 WHERE id = $4";
-            let args = [
-                to.title.into(),
-                to.media_key.into(),
-                place.into(),
-                id.into(),
-            ];
+            let args = [to.title.into(), to.media_key.into(), place.into(), id.into()];
             tx.execute(sql, &args)?;
             continue;
         }

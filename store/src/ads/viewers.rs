@@ -9,12 +9,7 @@ use crate::db::SqlRow;
 
 /// Users who are there and have joined, posted, liked or followed since a time, behind an id, in the order
 /// of their ids.
-pub fn list_engaged_users(
-    tx: &mut Tx<'_>,
-    after: i64,
-    since: Time,
-    limit: i64,
-) -> Result<Vec<i64>, Fault> {
+pub fn list_engaged_users(tx: &mut Tx<'_>, after: i64, since: Time, limit: i64) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT u.id FROM users u WHERE u.id > $1 AND u.state = 0 AND (u.id >= $2 \
                OR EXISTS (SELECT 1 FROM post p WHERE p.author_id = u.id AND p.id >= $2 \
                AND p.state = 0 AND p.nullcast = 0) \
@@ -22,19 +17,11 @@ pub fn list_engaged_users(
                OR EXISTS (SELECT 1 FROM follow f WHERE f.source_id = u.id AND f.id >= $2)) \
                ORDER BY u.id LIMIT $3";
     let first = first_snowflake_at(since);
-    tx.query_rows(
-        sql,
-        &[after.into(), first.into(), limit.into()],
-        id_from_row,
-    )
+    tx.query_rows(sql, &[after.into(), first.into(), limit.into()], id_from_row)
 }
 
 /// Those of some users who are there and have joined, posted, liked or followed since a time.
-pub fn filter_engaged_users(
-    tx: &mut Tx<'_>,
-    users: &[i64],
-    since: Time,
-) -> Result<Vec<i64>, Fault> {
+pub fn filter_engaged_users(tx: &mut Tx<'_>, users: &[i64], since: Time) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT u.id FROM users u WHERE u.id = $1 AND u.state = 0 AND (u.id >= $2 \
                OR EXISTS (SELECT 1 FROM post p WHERE p.author_id = u.id AND p.id >= $2 \
                AND p.state = 0 AND p.nullcast = 0) \
@@ -107,11 +94,7 @@ pub fn post_engagers(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<(i64, i64)>, 
 }
 
 /// Where users say that they are, behind an id, in the order of their ids.
-pub fn list_locations(
-    tx: &mut Tx<'_>,
-    after: i64,
-    limit: i64,
-) -> Result<Vec<(i64, String)>, Fault> {
+pub fn list_locations(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<(i64, String)>, Fault> {
     let sql = "SELECT id, location FROM users WHERE id > $1 AND state = 0 AND location <> '' \
                ORDER BY id LIMIT $2";
     tx.query_rows(sql, &[after.into(), limit.into()], |row| {

@@ -35,11 +35,7 @@ pub(crate) struct PendingJob<F, T> {
 }
 
 impl<T: Send + 'static, F: TransactionWork<T>> PendingJob<F, T> {
-    pub(crate) fn new_boxed(
-        work: F,
-        reply: oneshot::Sender<Result<T, Error>>,
-        writes: bool,
-    ) -> Box<dyn DatabaseJob> {
+    pub(crate) fn new_boxed(work: F, reply: oneshot::Sender<Result<T, Error>>, writes: bool) -> Box<dyn DatabaseJob> {
         Box::new(Self {
             work,
             is_write: writes,

@@ -7,106 +7,46 @@ use super::value;
 
 /// The scripts of this program, oldest first.
 const SCRIPTS: &[(&str, &str)] = &[
-    (
-        "foundation",
-        include_str!("../../migrations/0001_foundation.sql"),
-    ),
-    (
-        "oauth_flows",
-        include_str!("../../migrations/0002_oauth_flows.sql"),
-    ),
-    (
-        "sessions",
-        include_str!("../../migrations/0003_sessions.sql"),
-    ),
-    (
-        "social_graph",
-        include_str!("../../migrations/0004_social_graph.sql"),
-    ),
+    ("foundation", include_str!("../../migrations/0001_foundation.sql")),
+    ("oauth_flows", include_str!("../../migrations/0002_oauth_flows.sql")),
+    ("sessions", include_str!("../../migrations/0003_sessions.sql")),
+    ("social_graph", include_str!("../../migrations/0004_social_graph.sql")),
     (
         "polls_communities_places",
         include_str!("../../migrations/0005_polls_communities_places.sql"),
     ),
-    (
-        "lists_spaces",
-        include_str!("../../migrations/0006_lists_spaces.sql"),
-    ),
-    (
-        "bookmarks",
-        include_str!("../../migrations/0007_bookmarks.sql"),
-    ),
+    ("lists_spaces", include_str!("../../migrations/0006_lists_spaces.sql")),
+    ("bookmarks", include_str!("../../migrations/0007_bookmarks.sql")),
     ("media", include_str!("../../migrations/0008_media.sql")),
-    (
-        "messages",
-        include_str!("../../migrations/0009_messages.sql"),
-    ),
-    (
-        "entitlements",
-        include_str!("../../migrations/0010_entitlements.sql"),
-    ),
-    (
-        "letters_end",
-        include_str!("../../migrations/0011_letters_end.sql"),
-    ),
-    (
-        "news_notes",
-        include_str!("../../migrations/0012_news_notes.sql"),
-    ),
+    ("messages", include_str!("../../migrations/0009_messages.sql")),
+    ("entitlements", include_str!("../../migrations/0010_entitlements.sql")),
+    ("letters_end", include_str!("../../migrations/0011_letters_end.sql")),
+    ("news_notes", include_str!("../../migrations/0012_news_notes.sql")),
     ("rules", include_str!("../../migrations/0013_rules.sql")),
-    (
-        "webhooks",
-        include_str!("../../migrations/0014_webhooks.sql"),
-    ),
+    ("webhooks", include_str!("../../migrations/0014_webhooks.sql")),
     (
         "verified_followers",
         include_str!("../../migrations/0015_verified_followers.sql"),
     ),
-    (
-        "activity",
-        include_str!("../../migrations/0016_activity.sql"),
-    ),
-    (
-        "connections",
-        include_str!("../../migrations/0017_connections.sql"),
-    ),
-    (
-        "compliance",
-        include_str!("../../migrations/0018_compliance.sql"),
-    ),
+    ("activity", include_str!("../../migrations/0016_activity.sql")),
+    ("connections", include_str!("../../migrations/0017_connections.sql")),
+    ("compliance", include_str!("../../migrations/0018_compliance.sql")),
     (
         "deliveries_about",
         include_str!("../../migrations/0019_deliveries_about.sql"),
     ),
     ("ads", include_str!("../../migrations/0020_ads.sql")),
-    (
-        "audiences",
-        include_str!("../../migrations/0021_audiences.sql"),
-    ),
+    ("audiences", include_str!("../../migrations/0021_audiences.sql")),
     ("ledger", include_str!("../../migrations/0022_ledger.sql")),
-    (
-        "ads_options",
-        include_str!("../../migrations/0023_ads_options.sql"),
-    ),
+    ("ads_options", include_str!("../../migrations/0023_ads_options.sql")),
     (
         "promoted_posts",
         include_str!("../../migrations/0024_promoted_posts.sql"),
     ),
-    (
-        "auctions",
-        include_str!("../../migrations/0025_auctions.sql"),
-    ),
-    (
-        "card_links",
-        include_str!("../../migrations/0026_card_links.sql"),
-    ),
-    (
-        "segments",
-        include_str!("../../migrations/0027_segments.sql"),
-    ),
-    (
-        "particulars",
-        include_str!("../../migrations/0028_particulars.sql"),
-    ),
+    ("auctions", include_str!("../../migrations/0025_auctions.sql")),
+    ("card_links", include_str!("../../migrations/0026_card_links.sql")),
+    ("segments", include_str!("../../migrations/0027_segments.sql")),
+    ("particulars", include_str!("../../migrations/0028_particulars.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (
@@ -115,8 +55,7 @@ const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (
     checksum TEXT NOT NULL,
     applied_at BIGINT NOT NULL
 );";
-pub(crate) const LIST_SQL: &str =
-    "SELECT version, name, checksum, applied_at FROM migration ORDER BY version";
+pub(crate) const LIST_SQL: &str = "SELECT version, name, checksum, applied_at FROM migration ORDER BY version";
 
 /// A migration that was applied just now.
 #[derive(Clone, Debug)]
@@ -166,10 +105,7 @@ pub(crate) trait MigrationTarget {
 }
 
 /// Applies what is missing.
-pub(crate) fn apply_missing(
-    target: &mut impl MigrationTarget,
-    now_ms: i64,
-) -> Result<Vec<AppliedMigration>, Fault> {
+pub(crate) fn apply_missing(target: &mut impl MigrationTarget, now_ms: i64) -> Result<Vec<AppliedMigration>, Fault> {
     target.lock_schema()?;
     let applied = target.applied_migrations()?;
     check_applied(&applied)?;
@@ -189,9 +125,7 @@ pub(crate) fn apply_missing(
 }
 
 /// What is applied and what is missing.
-pub(crate) fn list_status(
-    target: &mut impl MigrationTarget,
-) -> Result<Vec<MigrationStatus>, Fault> {
+pub(crate) fn list_status(target: &mut impl MigrationTarget) -> Result<Vec<MigrationStatus>, Fault> {
     let applied = target.applied_migrations()?;
     check_applied(&applied)?;
     let mut all = all_missing();

@@ -52,14 +52,9 @@ pub(crate) struct Database {
 
 impl Database {
     /// Applies the migrations that are missing. Refuses a schema newer than this program.
-    pub(crate) fn migrate(
-        location: &DatabaseLocation,
-        now_ms: i64,
-    ) -> Result<Vec<AppliedMigration>, Fault> {
+    pub(crate) fn migrate(location: &DatabaseLocation, now_ms: i64) -> Result<Vec<AppliedMigration>, Fault> {
         match location {
-            DatabaseLocation::File(path) => {
-                migrate::apply_missing(&mut sqlite::SqliteMigrator::open(path)?, now_ms)
-            }
+            DatabaseLocation::File(path) => migrate::apply_missing(&mut sqlite::SqliteMigrator::open(path)?, now_ms),
             DatabaseLocation::Server(url) => {
                 migrate::apply_missing(&mut postgres::PostgresMigrator::open(url)?, now_ms)
             }
@@ -67,17 +62,11 @@ impl Database {
     }
 
     /// What has been applied and what is missing, without touching anything.
-    pub(crate) fn migration_status(
-        location: &DatabaseLocation,
-    ) -> Result<Vec<MigrationStatus>, Fault> {
+    pub(crate) fn migration_status(location: &DatabaseLocation) -> Result<Vec<MigrationStatus>, Fault> {
         match location {
             DatabaseLocation::File(path) if !path.exists() => Ok(migrate::all_missing()),
-            DatabaseLocation::File(path) => {
-                migrate::list_status(&mut sqlite::SqliteMigrator::open(path)?)
-            }
-            DatabaseLocation::Server(url) => {
-                migrate::list_status(&mut postgres::PostgresMigrator::open(url)?)
-            }
+            DatabaseLocation::File(path) => migrate::list_status(&mut sqlite::SqliteMigrator::open(path)?),
+            DatabaseLocation::Server(url) => migrate::list_status(&mut postgres::PostgresMigrator::open(url)?),
         }
     }
 
@@ -123,30 +112,19 @@ impl Database {
     }
 
     /// Runs `work` in a transaction and answers once it is on disk.
-    pub(crate) async fn write<T: Send + 'static>(
-        &self,
-        work: impl TransactionWork<T>,
-    ) -> Result<T, Error> {
+    pub(crate) async fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
         run_job(&self.write_queue, work, true).await
     }
 
     /// Runs `work` on one consistent view where the engine gives one without a round trip.
-    pub(crate) async fn read<T: Send + 'static>(
-        &self,
-        work: impl TransactionWork<T>,
-    ) -> Result<T, Error> {
+    pub(crate) async fn read<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
         run_job(&self.read_queue, work, false).await
     }
 
     /// The same as [`Db::read`], for a thread that may wait.
-    pub(crate) fn read_blocking<T: Send + 'static>(
-        &self,
-        work: impl TransactionWork<T>,
-    ) -> Result<T, Error> {
+    pub(crate) fn read_blocking<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
-        let sent = self
-            .read_queue
-            .send(PendingJob::new_boxed(work, reply, false));
+        let sent = self.read_queue.send(PendingJob::new_boxed(work, reply, false));
         sent.map_err(|_| Fault::new("the store is closed"))?;
         let stopped = |_| Err(Fault::new("the store stopped in the middle").into());
         answer.blocking_recv().unwrap_or_else(stopped)
@@ -173,16 +151,10 @@ impl Database {
     }
 }
 
-async fn run_job<T: Send + 'static>(
-    queue: &JobQueue,
-    work: impl TransactionWork<T>,
-    writes: bool,
-) -> Result<T, Error> {
+async fn run_job<T: Send + 'static>(queue: &JobQueue, work: impl TransactionWork<T>, writes: bool) -> Result<T, Error> {
     let (reply, answer) = oneshot::channel();
     let job = PendingJob::new_boxed(work, reply, writes);
-    queue
-        .send(job)
-        .map_err(|_| Fault::new("the store is closed"))?;
+    queue.send(job).map_err(|_| Fault::new("the store is closed"))?;
     answer
         .await
         .unwrap_or_else(|_| Err(Fault::new("the store stopped in the middle").into()))

@@ -39,19 +39,13 @@ pub(crate) struct PostgresConnection {
 
 impl PostgresConnection {
     fn open(url: &str) -> Result<Self, Fault> {
-        let mut config: postgres::Config = url
-            .parse()
-            .map_err(Fault::context("the database address"))?;
-        config
-            .connect_timeout(CONNECT_TIMEOUT)
-            .application_name("locum");
-        let mut client = config.connect(NoTls).map_err(|error| {
-            Fault::from_cause("connecting to PostgreSQL", error).into_transient()
-        })?;
+        let mut config: postgres::Config = url.parse().map_err(Fault::context("the database address"))?;
+        config.connect_timeout(CONNECT_TIMEOUT).application_name("locum");
+        let mut client = config
+            .connect(NoTls)
+            .map_err(|error| Fault::from_cause("connecting to PostgreSQL", error).into_transient())?;
         client
-            .batch_execute(
-                "SET statement_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'",
-            )
+            .batch_execute("SET statement_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'")
             .map_err(Fault::context("setting up a connection"))?;
         Ok(Self {
             client,
@@ -61,18 +55,11 @@ impl PostgresConnection {
     }
 
     fn statement_fault(&mut self, sql: &str, error: postgres::Error) -> Fault {
-        let clashes = [
-            SqlState::T_R_SERIALIZATION_FAILURE,
-            SqlState::T_R_DEADLOCK_DETECTED,
-        ];
+        let clashes = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
         self.had_conflict |= error.code().is_some_and(|code| clashes.contains(code));
         let passing = is_transient(&error);
         let fault = Fault::from_cause(format!("running {sql:?}"), error);
-        if passing {
-            fault.into_transient()
-        } else {
-            fault
-        }
+        if passing { fault.into_transient() } else { fault }
     }
 
     fn prepare_cached(&mut self, sql: &'static str, many: bool) -> Result<Statement, Fault> {
@@ -184,17 +171,12 @@ fn is_transient(error: &postgres::Error) -> bool {
 }
 
 fn to_sql_params<'a>(args: &'a [SqlValue<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
-    args.iter()
-        .map(|arg| -> &(dyn ToSql + Sync) { arg })
-        .collect()
+    args.iter().map(|arg| -> &(dyn ToSql + Sync) { arg }).collect()
 }
 
 /// Takes a node's number for as long as the sender lives: no two nodes issue the same ids. Where
 /// the connection is lost meanwhile, the number is taken anew as soon as the server is back.
-pub(crate) fn claim_node_number(
-    url: &str,
-    node: u16,
-) -> Result<(Sender<()>, JoinHandle<()>), Fault> {
+pub(crate) fn claim_node_number(url: &str, node: u16) -> Result<(Sender<()>, JoinHandle<()>), Fault> {
     let mut conn = connect_and_lock_node(url, node)?;
     let (hold, released) = bounded::<()>(0);
     let url = url.to_owned();
@@ -211,9 +193,7 @@ pub(crate) fn claim_node_number(
         // Ends when the sender is gone; the lock ends with the connection.
         drop(conn);
     };
-    let thread = thread::Builder::new()
-        .name("store-node".to_owned())
-        .spawn(keep);
+    let thread = thread::Builder::new().name("store-node".to_owned()).spawn(keep);
     Ok((hold, thread.map_err(Fault::context("starting a thread"))?))
 }
 
@@ -269,12 +249,7 @@ impl PoolWorker {
         while let Ok(mut job) = jobs.recv() {
             let commit = self.run_job(job.as_mut());
             // A connection that is broken or still inside a transaction is never used again.
-            if commit.is_err()
-                || self
-                    .conn
-                    .as_ref()
-                    .is_some_and(|conn| conn.client.is_closed())
-            {
+            if commit.is_err() || self.conn.as_ref().is_some_and(|conn| conn.client.is_closed()) {
                 self.conn = None;
             }
             job.finish(commit.map_err(Arc::new));
@@ -287,17 +262,11 @@ impl PoolWorker {
             none => none.insert(PostgresConnection::open(&self.url)?),
         };
         if !job.is_write() {
-            let read = job.run(&mut Tx::new(
-                EngineConnection::Postgres(conn),
-                &self.context,
-            ));
+            let read = job.run(&mut Tx::new(EngineConnection::Postgres(conn), &self.context));
             // One that broke while it was idle is noticed only now.
             if !read && conn.client.is_closed() {
                 *conn = PostgresConnection::open(&self.url)?;
-                job.run(&mut Tx::new(
-                    EngineConnection::Postgres(conn),
-                    &self.context,
-                ));
+                job.run(&mut Tx::new(EngineConnection::Postgres(conn), &self.context));
             }
             return Ok(());
         }
@@ -347,10 +316,14 @@ impl migrate::MigrationTarget for PostgresMigrator {
 
     fn applied_migrations(&mut self) -> Result<Vec<migrate::MigrationRow>, Fault> {
         let mut exists = false;
-        self.0.for_each_row("SELECT 1 FROM pg_tables WHERE tablename = 'migration' AND schemaname = current_schema()", &[], |_| {
-            exists = true;
-            Ok(false)
-        })?;
+        self.0.for_each_row(
+            "SELECT 1 FROM pg_tables WHERE tablename = 'migration' AND schemaname = current_schema()",
+            &[],
+            |_| {
+                exists = true;
+                Ok(false)
+            },
+        )?;
         let mut all = Vec::new();
         if exists {
             self.0.for_each_row(migrate::LIST_SQL, &[], |row| {

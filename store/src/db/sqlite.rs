@@ -55,9 +55,7 @@ pub(crate) fn for_each_row(
     args: &[SqlValue<'_>],
     mut read: impl FnMut(&SqlRow<'_, '_>) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
-    let mut statement = conn
-        .prepare_cached(sql)
-        .map_err(|error| statement_fault(sql, error))?;
+    let mut statement = conn.prepare_cached(sql).map_err(|error| statement_fault(sql, error))?;
     let mut rows = statement
         .query(params_from_iter(args))
         .map_err(|error| statement_fault(sql, error))?;
@@ -76,9 +74,7 @@ pub(crate) fn for_each_key(
     more: &[SqlValue<'_>],
     read: &mut dyn FnMut(&SqlRow<'_, '_>) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
-    let mut statement = conn
-        .prepare_cached(sql)
-        .map_err(|error| statement_fault(sql, error))?;
+    let mut statement = conn.prepare_cached(sql).map_err(|error| statement_fault(sql, error))?;
     for key in keys {
         let args = std::iter::once(SqlValue::Int(*key)).chain(more.iter().copied());
         let mut rows = statement
@@ -94,9 +90,7 @@ pub(crate) fn for_each_key(
 }
 
 pub(crate) fn exec(conn: &Connection, sql: &str, args: &[SqlValue<'_>]) -> Result<u64, Fault> {
-    let mut statement = conn
-        .prepare_cached(sql)
-        .map_err(|error| statement_fault(sql, error))?;
+    let mut statement = conn.prepare_cached(sql).map_err(|error| statement_fault(sql, error))?;
     let changed = statement
         .execute(params_from_iter(args))
         .map_err(|error| statement_fault(sql, error))?;
@@ -105,15 +99,9 @@ pub(crate) fn exec(conn: &Connection, sql: &str, args: &[SqlValue<'_>]) -> Resul
 
 fn statement_fault(sql: &str, error: rusqlite::Error) -> Fault {
     let disk = [ErrorCode::DiskFull, ErrorCode::SystemIoFailure];
-    let of_the_disk = error
-        .sqlite_error_code()
-        .is_some_and(|code| disk.contains(&code));
+    let of_the_disk = error.sqlite_error_code().is_some_and(|code| disk.contains(&code));
     let fault = Fault::from_cause(format!("running {sql:?}"), error);
-    if of_the_disk {
-        fault.into_transient()
-    } else {
-        fault
-    }
+    if of_the_disk { fault.into_transient() } else { fault }
 }
 
 /// A full disk may end the transaction that the jobs share: none of them has happened then.
@@ -299,14 +287,8 @@ pub(crate) fn copy_database(from: &Path, to: &Path) -> Result<u64, Fault> {
     if to.exists() {
         return Err(Fault::new(format!("{} is there already", to.display())));
     }
-    let name = to
-        .to_str()
-        .ok_or_else(|| Fault::new("the path is not UTF-8"))?;
-    exec(
-        &open_connection(from, CACHE_KIB)?,
-        "VACUUM INTO $1",
-        &[name.into()],
-    )?;
+    let name = to.to_str().ok_or_else(|| Fault::new("the path is not UTF-8"))?;
+    exec(&open_connection(from, CACHE_KIB)?, "VACUUM INTO $1", &[name.into()])?;
     Ok(file_size(to))
 }
 

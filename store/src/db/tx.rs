@@ -41,9 +41,7 @@ impl CommitEffects {
             context.credentials_version.fetch_add(1, Ordering::SeqCst);
         }
         if self.deliveries_queued {
-            context
-                .delivery_commits
-                .send_modify(|commits| *commits += 1);
+            context.delivery_commits.send_modify(|commits| *commits += 1);
         }
         if self.appended_events > 0 {
             waker.send_modify(|commits| *commits += 1);
@@ -195,20 +193,14 @@ impl<'c> Tx<'c> {
             Ok(true)
         };
         match &mut self.conn {
-            EngineConnection::Sqlite(conn) => {
-                sqlite::for_each_key(conn, sql, keys, more, &mut push)?
-            }
+            EngineConnection::Sqlite(conn) => sqlite::for_each_key(conn, sql, keys, more, &mut push)?,
             EngineConnection::Postgres(conn) => conn.for_each_key(sql, keys, more, &mut push)?,
         }
         Ok(all)
     }
 
     /// Runs a statement; the number of rows that it touched.
-    pub(crate) fn execute(
-        &mut self,
-        sql: &'static str,
-        args: &[SqlValue<'_>],
-    ) -> Result<u64, Fault> {
+    pub(crate) fn execute(&mut self, sql: &'static str, args: &[SqlValue<'_>]) -> Result<u64, Fault> {
         match &mut self.conn {
             EngineConnection::Sqlite(conn) => sqlite::exec(conn, sql, args),
             EngineConnection::Postgres(conn) => conn.exec(sql, args),

@@ -59,11 +59,7 @@ impl rusqlite::ToSql for SqlValue<'_> {
 }
 
 impl ToSql for SqlValue<'_> {
-    fn to_sql(
-        &self,
-        ty: &Type,
-        out: &mut BytesMut,
-    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         match *self {
             Self::Null => Ok(IsNull::Yes),
             Self::Int(value) if *ty == Type::INT4 => i32::try_from(value)?.to_sql(ty, out),

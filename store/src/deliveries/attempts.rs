@@ -75,11 +75,7 @@ pub fn list_attempts(
 }
 
 /// The challenges of a webhook, newest first.
-pub fn list_challenges(
-    tx: &mut Tx<'_>,
-    webhook_id: i64,
-    limit: i64,
-) -> Result<Vec<DeliveryAttempt>, Fault> {
+pub fn list_challenges(tx: &mut Tx<'_>, webhook_id: i64, limit: i64) -> Result<Vec<DeliveryAttempt>, Fault> {
     list_attempts(tx, webhook_id, 0, limit)
 }
 

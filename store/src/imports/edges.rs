@@ -22,13 +22,7 @@ pub enum EdgeKind {
 
 /// Adds an edge with an id of its own, by which edges are ordered; false when it is there already, or when it is a follow and one of the two blocks
 /// the other, or a request that has nothing to wait for.
-pub fn insert_edge(
-    tx: &mut Tx<'_>,
-    kind: EdgeKind,
-    source: UserId,
-    target: UserId,
-    id: i64,
-) -> Result<bool, Fault> {
+pub fn insert_edge(tx: &mut Tx<'_>, kind: EdgeKind, source: UserId, target: UserId, id: i64) -> Result<bool, Fault> {
     let sql = match kind {
         EdgeKind::Follow => {
             "INSERT INTO follow (source_id, target_id, id) \
@@ -70,11 +64,7 @@ pub fn has_follow_requests(tx: &mut Tx<'_>) -> Result<bool, Fault> {
 
 /// Ends what one of two users, in this order, has with the other as a follower, once one of them
 /// blocks the other; whether it was a follow.
-pub fn delete_follow_between(
-    tx: &mut Tx<'_>,
-    source: UserId,
-    target: UserId,
-) -> Result<bool, Fault> {
+pub fn delete_follow_between(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, Fault> {
     graph::delete(tx, RelationKind::Request, source, target)?;
     let sql = "DELETE FROM follow WHERE source_id = $1 AND target_id = $2";
     Ok(tx.execute(sql, &[source.into(), target.into()])? > 0)

@@ -77,12 +77,7 @@ pub fn complete_placeholder(tx: &mut Tx<'_>, post: &Post) -> Result<(), Fault> {
 
 /// Whether a user has a live repost of a post, of those that everyone sees or of those that are
 /// for promotion only.
-pub fn has_reposted(
-    tx: &mut Tx<'_>,
-    post: PostId,
-    by: UserId,
-    nullcast: bool,
-) -> Result<bool, Fault> {
+pub fn has_reposted(tx: &mut Tx<'_>, post: PostId, by: UserId, nullcast: bool) -> Result<bool, Fault> {
     Ok(crate::reposts::find_by_user(tx, by, post, nullcast)?.is_some())
 }
 
@@ -101,8 +96,7 @@ pub fn list_replies(tx: &mut Tx<'_>, parents: &[i64]) -> Result<Vec<i64>, Fault>
 /// Says which conversation a post belongs to.
 pub fn set_conversation(tx: &mut Tx<'_>, post: i64, conversation: PostId) -> Result<(), Fault> {
     let sql = "UPDATE post SET conversation_id = $1 WHERE id = $2";
-    tx.execute(sql, &[conversation.into(), post.into()])
-        .map(|_| ())
+    tx.execute(sql, &[conversation.into(), post.into()]).map(|_| ())
 }
 
 /// By how much a post's counters move.

@@ -47,8 +47,7 @@ pub fn set_alias(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<(), Fault> {
 pub fn mark_name_only(tx: &mut Tx<'_>, user: UserId, handle: &str) -> Result<(), Fault> {
     let sql = "INSERT INTO import_name (user_id, handle) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     let handle = handle.to_ascii_lowercase();
-    tx.execute(sql, &[user.into(), (&handle).into()])
-        .map(|_| ())
+    tx.execute(sql, &[user.into(), (&handle).into()]).map(|_| ())
 }
 
 /// Whether a user's id is ours because a source told the handle only.
@@ -58,12 +57,7 @@ pub fn is_name_only(tx: &mut Tx<'_>, user: UserId) -> Result<bool, Fault> {
 }
 
 /// Gives a placeholder another handle and name. The handle must be free.
-pub fn rename_placeholder(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    username: &str,
-    name: &str,
-) -> Result<(), Fault> {
+pub fn rename_placeholder(tx: &mut Tx<'_>, user: UserId, username: &str, name: &str) -> Result<(), Fault> {
     let sql = "UPDATE users SET username = $1, handle = $2, name = $3 WHERE id = $4";
     let handle = username.to_ascii_lowercase();
     let args = [username.into(), (&handle).into(), name.into(), user.into()];
@@ -96,11 +90,7 @@ pub struct UserCounterDeltas {
 }
 
 /// Moves a user's counters.
-pub fn apply_user_deltas(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    by: &UserCounterDeltas,
-) -> Result<(), Fault> {
+pub fn apply_user_deltas(tx: &mut Tx<'_>, user: UserId, by: &UserCounterDeltas) -> Result<(), Fault> {
     let sql = "UPDATE users SET post_count = post_count + $1, media_count = media_count + $2, \
                followers_count = followers_count + $3, following_count = following_count + $4, \
                like_count = like_count + $5, listed_count = listed_count + $6, \

@@ -6,9 +6,7 @@ use std::sync::LazyLock;
 use base::Fault;
 
 use super::vocabulary::metric_columns;
-use super::{
-    AdEntity, AdEvent, AdEventKind, AdEventOrigin, METRIC_COUNT, Metric, MetricSums, hour_start,
-};
+use super::{AdEntity, AdEvent, AdEventKind, AdEventOrigin, METRIC_COUNT, Metric, MetricSums, hour_start};
 use crate::Tx;
 use crate::db::SqlValue;
 use crate::records::intern_sql;
@@ -41,10 +39,7 @@ fn insert_batch(tx: &mut Tx<'_>, facts: &[AdEvent], added: &mut HashSet<i64>) ->
     static MANY: LazyLock<&str> = LazyLock::new(|| insert_sql(BATCH_SIZE));
     let sql = if facts.len() == 1 { *ONE } else { *MANY };
     let now = tx.now();
-    let args: Vec<SqlValue<'_>> = facts
-        .iter()
-        .flat_map(|fact| event_to_values(fact, now))
-        .collect();
+    let args: Vec<SqlValue<'_>> = facts.iter().flat_map(|fact| event_to_values(fact, now)).collect();
     let ids = tx.query_rows(sql, &args, |row| row.int(0))?;
     added.extend(ids);
     Ok(())
@@ -156,9 +151,7 @@ fn update_sums<'f>(tx: &mut Tx<'_>, facts: impl Iterator<Item = &'f AdEvent>) ->
 /// An addition to the sums of a table with these keys.
 fn upsert_sums_sql(table: &str, keys: &str, count: usize) -> &'static str {
     let columns = metric_columns!().trim_end_matches(", ");
-    let marks: Vec<String> = (1..=count + METRIC_COUNT)
-        .map(|n| format!("${n}"))
-        .collect();
+    let marks: Vec<String> = (1..=count + METRIC_COUNT).map(|n| format!("${n}")).collect();
     let sums: Vec<String> = Metric::ALL
         .iter()
         .map(|metric| format!("{0} = {table}.{0} + excluded.{0}", metric.name()))
@@ -173,25 +166,19 @@ fn upsert_sums_sql(table: &str, keys: &str, count: usize) -> &'static str {
 }
 
 fn add_hourly_sums(tx: &mut Tx<'_>, key: [i64; 4], sums: &MetricSums) -> Result<(), Fault> {
-    static SQL: LazyLock<&str> =
-        LazyLock::new(|| upsert_sums_sql("ad_hour", "entity, entity_id, hour, placement", 4));
+    static SQL: LazyLock<&str> = LazyLock::new(|| upsert_sums_sql("ad_hour", "entity, entity_id, hour, placement", 4));
     let args: Vec<SqlValue<'_>> = key.iter().chain(&sums.0).map(|n| (*n).into()).collect();
     tx.execute(*SQL, &args).map(|_| ())
 }
 
 fn add_total_sums(tx: &mut Tx<'_>, key: [i64; 2], sums: &MetricSums) -> Result<(), Fault> {
-    static SQL: LazyLock<&str> =
-        LazyLock::new(|| upsert_sums_sql("ad_total", "entity, entity_id, owed", 3));
+    static SQL: LazyLock<&str> = LazyLock::new(|| upsert_sums_sql("ad_total", "entity, entity_id, owed", 3));
     let numbers = key.iter().chain(&[0]).chain(&sums.0);
     let args: Vec<SqlValue<'_>> = numbers.map(|n| (*n).into()).collect();
     tx.execute(*SQL, &args).map(|_| ())
 }
 
-fn add_activity(
-    tx: &mut Tx<'_>,
-    key: [i64; 4],
-    (first, last, places): ActivityTimes,
-) -> Result<(), Fault> {
+fn add_activity(tx: &mut Tx<'_>, key: [i64; 4], (first, last, places): ActivityTimes) -> Result<(), Fault> {
     let sql = "INSERT INTO ad_active (account_id, entity, hour, entity_id, first_at, last_at, \
                placements) VALUES ($1, $2, $3, $4, $5, $6, $7) \
                ON CONFLICT (account_id, entity, hour, entity_id) DO UPDATE SET \

@@ -110,10 +110,7 @@ fn job_from_row(row: &SqlRow<'_, '_>) -> Result<AnalyticsJob, Fault> {
 
 /// Adds a job.
 pub fn insert_job(tx: &mut Tx<'_>, job: &AnalyticsJob) -> Result<(), Fault> {
-    let sql = columns!(
-        "INSERT INTO ad_job (",
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
-    );
+    let sql = columns!("INSERT INTO ad_job (", ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
     let args = [
         job.id.into(),
         job.account_id.into(),
@@ -134,29 +131,18 @@ pub fn find_job(tx: &mut Tx<'_>, id: i64) -> Result<Option<AnalyticsJob>, Fault>
 }
 
 /// Jobs of an account below an id, the newest first.
-pub fn list_jobs(
-    tx: &mut Tx<'_>,
-    account: i64,
-    below: i64,
-    limit: i64,
-) -> Result<Vec<AnalyticsJob>, Fault> {
+pub fn list_jobs(tx: &mut Tx<'_>, account: i64, below: i64, limit: i64) -> Result<Vec<AnalyticsJob>, Fault> {
     let sql = columns!(
         "SELECT ",
         " FROM ad_job WHERE account_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3"
     );
-    tx.query_rows(
-        sql,
-        &[account.into(), below.into(), limit.into()],
-        job_from_row,
-    )
+    tx.query_rows(sql, &[account.into(), below.into(), limit.into()], job_from_row)
 }
 
 /// How many of an account's jobs are still to be done. An account has few of them.
 pub fn count_open_jobs(tx: &mut Tx<'_>, account: i64) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM ad_job WHERE state < 3 AND account_id = $1";
-    Ok(tx
-        .query_row(sql, &[account.into()], |row| row.int(0))?
-        .unwrap_or(0))
+    Ok(tx.query_row(sql, &[account.into()], |row| row.int(0))?.unwrap_or(0))
 }
 
 /// Jobs of a state that were made until a moment, the oldest first.
@@ -200,9 +186,7 @@ pub fn transition_job(
 /// The file that an address ends in this for, while it is given.
 pub fn find_job_file(tx: &mut Tx<'_>, token: &str) -> Result<Option<Vec<u8>>, Fault> {
     let sql = "SELECT file FROM ad_job WHERE token = $1 AND expires_at > $2";
-    let found = tx.query_row(sql, &[token.into(), tx.now().into()], |row| {
-        row.opt_bytes(0)
-    })?;
+    let found = tx.query_row(sql, &[token.into(), tx.now().into()], |row| row.opt_bytes(0))?;
     Ok(found.flatten())
 }
 

@@ -3,10 +3,7 @@
 use base::{Fault, Time, UserId};
 
 use super::vocabulary::{PLACEMENT_GROUP_SIZE, metric_columns};
-use super::{
-    AdEntity, AdEvent, AdEventKind, AdEventOrigin, METRIC_COUNT, MetricSums, Placement,
-    ViewerTraits,
-};
+use super::{AdEntity, AdEvent, AdEventKind, AdEventOrigin, METRIC_COUNT, MetricSums, Placement, ViewerTraits};
 use crate::Tx;
 use crate::db::SqlRow;
 use crate::records::intern_sql;
@@ -77,11 +74,7 @@ pub fn total_sums(tx: &mut Tx<'_>, entity: AdEntity, id: i64) -> Result<MetricSu
 }
 
 /// What some entities have spent; those that are not known are left out.
-pub fn total_spend(
-    tx: &mut Tx<'_>,
-    entity: AdEntity,
-    ids: &[i64],
-) -> Result<Vec<(i64, i64)>, Fault> {
+pub fn total_spend(tx: &mut Tx<'_>, entity: AdEntity, ids: &[i64]) -> Result<Vec<(i64, i64)>, Fault> {
     let sql = "SELECT entity_id, charge_micro FROM ad_total WHERE entity_id = $1 AND entity = $2";
     tx.query_by_keys(sql, ids, &[entity.to_number().into()], |row| {
         Ok((row.int(0)?, row.int(1)?))
@@ -142,10 +135,7 @@ fn event_from_row(row: &SqlRow<'_, '_>) -> Result<AdEvent, Fault> {
 }
 
 /// What is known of some impressions: of each the impression and the kind.
-pub fn event_kinds_by_impressions(
-    tx: &mut Tx<'_>,
-    impressions: &[i64],
-) -> Result<Vec<(i64, AdEventKind)>, Fault> {
+pub fn event_kinds_by_impressions(tx: &mut Tx<'_>, impressions: &[i64]) -> Result<Vec<(i64, AdEventKind)>, Fault> {
     let sql = "SELECT once, kind FROM ad_event WHERE once = $1";
     let rows = tx.query_by_keys(sql, impressions, &[], |row| Ok((row.int(0)?, row.int(1)?)))?;
     let known = rows.into_iter();
@@ -155,11 +145,7 @@ pub fn event_kinds_by_impressions(
 }
 
 /// What a viewer was shown since a moment, the latest first.
-pub fn list_impressions_of_viewer(
-    tx: &mut Tx<'_>,
-    viewer: i64,
-    since: Time,
-) -> Result<Vec<AdEvent>, Fault> {
+pub fn list_impressions_of_viewer(tx: &mut Tx<'_>, viewer: i64, since: Time) -> Result<Vec<AdEvent>, Fault> {
     let sql = concat!(
         "SELECT ",
         columns!(),
@@ -170,11 +156,7 @@ pub fn list_impressions_of_viewer(
 }
 
 /// When a viewer was shown which line item since a moment.
-pub fn list_line_item_impressions(
-    tx: &mut Tx<'_>,
-    viewer: i64,
-    since: Time,
-) -> Result<Vec<(i64, Time)>, Fault> {
+pub fn list_line_item_impressions(tx: &mut Tx<'_>, viewer: i64, since: Time) -> Result<Vec<(i64, Time)>, Fault> {
     let sql = "SELECT line_item_id, event_time FROM ad_event \
                WHERE viewer = $1 AND event_time > $2 AND kind = 0";
     tx.query_rows(sql, &[viewer.into(), since.into()], |row| {
@@ -221,9 +203,7 @@ pub fn list_viewers(
 ) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT DISTINCT viewer, kind FROM ad_event WHERE line_item_id = $1 \
                AND event_time >= $2 AND viewer > 0";
-    let rows = tx.query_by_keys(sql, line_items, &[since.into()], |row| {
-        Ok((row.int(0)?, row.int(1)?))
-    })?;
+    let rows = tx.query_by_keys(sql, line_items, &[since.into()], |row| Ok((row.int(0)?, row.int(1)?)))?;
     let wanted = |kind: i64| kinds.iter().any(|one| one.to_number() == kind);
     let mut all: Vec<UserId> = rows
         .into_iter()
@@ -291,11 +271,7 @@ pub struct ReportRow {
 }
 
 /// Counts rows of some line items.
-pub fn load_report(
-    tx: &mut Tx<'_>,
-    line_items: &[i64],
-    cut: &ReportFilter<'_>,
-) -> Result<Vec<ReportRow>, Fault> {
+pub fn load_report(tx: &mut Tx<'_>, line_items: &[i64], cut: &ReportFilter<'_>) -> Result<Vec<ReportRow>, Fault> {
     let segment = match cut.segment {
         ReportSegment::None => "''",
         ReportSegment::Age => "COALESCE(CAST(age AS TEXT), '')",
@@ -335,10 +311,7 @@ pub fn load_report(
         let unknown = || Fault::new("a row of the ledger with an unknown number");
         Ok(ReportRow {
             line_item_id: row.int(0)?,
-            creative: (
-                AdEntity::from_number(row.int(1)?).ok_or_else(unknown)?,
-                row.int(2)?,
-            ),
+            creative: (AdEntity::from_number(row.int(1)?).ok_or_else(unknown)?, row.int(2)?),
             interval: row.int(3)?,
             segment: row.text(4)?,
             kind: AdEventKind::from_number(row.int(5)?).ok_or_else(unknown)?,
@@ -372,18 +345,12 @@ pub fn list_active_entities(
 ) -> Result<Vec<ActiveEntity>, Fault> {
     let sql = "SELECT entity_id, first_at, last_at, placements FROM ad_active \
                WHERE account_id = $1 AND entity = $2 AND hour >= $3 AND hour < $4";
-    let args = [
-        account.into(),
-        entity.to_number().into(),
-        from.into(),
-        to.into(),
-    ];
+    let args = [account.into(), entity.to_number().into(), from.into(), to.into()];
     let rows = tx.query_rows(sql, &args, |row| {
         Ok((row.int(0)?, row.time(1)?, row.time(2)?, row.int(3)?))
     })?;
     // Rows of one entity may stand apart: an index serves the order of hours, not of entities.
-    let mut all: std::collections::BTreeMap<i64, (Time, Time, i64)> =
-        std::collections::BTreeMap::new();
+    let mut all: std::collections::BTreeMap<i64, (Time, Time, i64)> = std::collections::BTreeMap::new();
     for (id, first, last, mask) in rows {
         let known = all.entry(id).or_insert((first, last, mask));
         *known = (known.0.min(first), known.1.max(last), known.2 | mask);
@@ -394,13 +361,11 @@ pub fn list_active_entities(
         own.filter(|one| mask >> (one.to_number() / PLACEMENT_GROUP_SIZE) & 1 == 1)
             .collect()
     };
-    let active = all
-        .into_iter()
-        .map(|(entity_id, (first, last, mask))| ActiveEntity {
-            entity_id,
-            first,
-            last,
-            groups: groups(mask),
-        });
+    let active = all.into_iter().map(|(entity_id, (first, last, mask))| ActiveEntity {
+        entity_id,
+        first,
+        last,
+        groups: groups(mask),
+    });
     Ok(active.collect())
 }

@@ -43,11 +43,7 @@ pub fn follower_page(tx: &mut Tx<'_>, list: i64, span: &PageRange) -> Result<Vec
 
 /// A page of the lists that a user follows, latest first: the list and the edge's own number.
 /// Nobody follows a private one.
-pub fn followed_page(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    span: &PageRange,
-) -> Result<Vec<IdPair>, Fault> {
+pub fn followed_page(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Result<Vec<IdPair>, Fault> {
     let sql = edge_page_query!("SELECT list_id, id FROM list_follow WHERE user_id = $1");
     edge_page(tx, user, span, sql)
 }

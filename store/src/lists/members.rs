@@ -16,12 +16,7 @@ pub fn add_member(tx: &mut Tx<'_>, list: &List, user: UserId) -> Result<bool, Fa
 }
 
 /// The same, with the membership's own number.
-pub fn add_member_with_id(
-    tx: &mut Tx<'_>,
-    list: &List,
-    user: UserId,
-    id: i64,
-) -> Result<bool, Fault> {
+pub fn add_member_with_id(tx: &mut Tx<'_>, list: &List, user: UserId, id: i64) -> Result<bool, Fault> {
     let sql = "INSERT INTO list_member (list_id, user_id, id, private) VALUES ($1, $2, $3, $4) \
                ON CONFLICT DO NOTHING";
     let args = [list.id.into(), user.into(), id.into(), list.private.into()];
@@ -63,16 +58,11 @@ pub(super) fn add_to_listed_counts(tx: &mut Tx<'_>, list: i64, by: i64) -> Resul
 /// Whether a user is on a list.
 pub fn is_member(tx: &mut Tx<'_>, list: i64, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM list_member WHERE list_id = $1 AND user_id = $2";
-    Ok(tx
-        .query_row(sql, &[list.into(), user.into()], |_| Ok(()))?
-        .is_some())
+    Ok(tx.query_row(sql, &[list.into(), user.into()], |_| Ok(()))?.is_some())
 }
 
 /// The lists that these users are on and everyone may see: the user, the list.
-pub fn public_lists_of_users(
-    tx: &mut Tx<'_>,
-    users: &[UserId],
-) -> Result<Vec<(UserId, i64)>, Fault> {
+pub fn public_lists_of_users(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<(UserId, i64)>, Fault> {
     let keys: Vec<_> = users.iter().map(|user| user.get()).collect();
     let sql = "SELECT user_id, list_id FROM list_member WHERE user_id = $1 AND private = 0";
     tx.query_by_keys(sql, &keys, &[], |row| Ok((row.id(0)?, row.int(1)?)))
@@ -98,8 +88,7 @@ pub fn membership_page(
     owner: Option<UserId>,
     span: &PageRange,
 ) -> Result<Vec<IdPair>, Fault> {
-    let sql =
-        edge_page_query!("SELECT list_id, id FROM list_member WHERE user_id = $1 AND private = 0");
+    let sql = edge_page_query!("SELECT list_id, id FROM list_member WHERE user_id = $1 AND private = 0");
     let mut found = edge_page(tx, user, span, sql)?;
     let Some(owner) = owner else {
         return Ok(found);
@@ -108,29 +97,18 @@ pub fn membership_page(
     let own = "SELECT m.list_id, m.id FROM list l CROSS JOIN list_member m \
                WHERE l.owner_id = $1 AND l.deleted_at IS NULL AND l.private = 1 \
                AND m.list_id = l.id AND m.user_id = $2 AND m.id > $3 AND m.id < $4";
-    let args = [
-        owner.into(),
-        user.into(),
-        span.above.into(),
-        span.below.into(),
-    ];
+    let args = [owner.into(), user.into(), span.above.into(), span.below.into()];
     found.extend(tx.query_rows(own, &args, |row| Ok((row.int(0)?, row.int(1)?)))?);
     found.sort_unstable_by_key(|(_, id)| std::cmp::Reverse(*id));
     Ok(trim_page(found, span))
 }
 
 /// The members of all live lists behind one, as list and user.
-pub fn list_all_members(
-    tx: &mut Tx<'_>,
-    after: IdPair,
-    limit: i64,
-) -> Result<Vec<EdgeWithId>, Fault> {
+pub fn list_all_members(tx: &mut Tx<'_>, after: IdPair, limit: i64) -> Result<Vec<EdgeWithId>, Fault> {
     let sql = "SELECT m.list_id, m.user_id, m.id FROM list_member m JOIN list l ON l.id = m.list_id \
                WHERE (m.list_id, m.user_id) > ($1, $2) AND l.deleted_at IS NULL \
                ORDER BY m.list_id, m.user_id LIMIT $3";
-    tx.query_rows(
-        sql,
-        &[after.0.into(), after.1.into(), limit.into()],
-        |row| Ok(((row.int(0)?, row.int(1)?), row.int(2)?)),
-    )
+    tx.query_rows(sql, &[after.0.into(), after.1.into(), limit.into()], |row| {
+        Ok(((row.int(0)?, row.int(1)?), row.int(2)?))
+    })
 }

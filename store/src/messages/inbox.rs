@@ -11,11 +11,7 @@ use crate::edges::{directional_query, query_page, trim_page};
 use crate::posts::PageRange;
 
 /// Gives an event to each of some participants.
-pub(super) fn insert_copies(
-    tx: &mut Tx<'_>,
-    event: &MessageEvent,
-    readers: &[UserId],
-) -> Result<(), Fault> {
+pub(super) fn insert_copies(tx: &mut Tx<'_>, event: &MessageEvent, readers: &[UserId]) -> Result<(), Fault> {
     let sql = "INSERT INTO dm_inbox (user_id, kind, event_id, conversation_id) \
                VALUES ($1, $2, $3, $4)";
     readers.iter().try_for_each(|reader| {
@@ -78,19 +74,9 @@ fn inbox_page_of_kind(
 }
 
 /// The newest message that a user has in a conversation.
-pub fn newest_message(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    conversation: i64,
-) -> Result<Option<i64>, Fault> {
+pub fn newest_message(tx: &mut Tx<'_>, user: UserId, conversation: i64) -> Result<Option<i64>, Fault> {
     let span = PageRange::newest(1);
-    let found = inbox_page(
-        tx,
-        user,
-        Some(conversation),
-        &[MessageEventKind::Message],
-        &span,
-    )?;
+    let found = inbox_page(tx, user, Some(conversation), &[MessageEventKind::Message], &span)?;
     Ok(found.first().copied())
 }
 
@@ -116,9 +102,7 @@ fn delete_if_unreferenced(tx: &mut Tx<'_>, event: i64) -> Result<(), Fault> {
     };
     tx.execute("DELETE FROM dm_event WHERE id = $1", &[event.into()])?;
     let now = tx.now();
-    media.map_or(Ok(()), |media| {
-        crate::media::remove_message_use(tx, media, now)
-    })
+    media.map_or(Ok(()), |media| crate::media::remove_message_use(tx, media, now))
 }
 
 /// Takes a user out of a conversation, with all that they have of it; false when they are not in

@@ -3,22 +3,16 @@
 use super::{ColumnType, CounterUpdate, PortableColumn, TableDefinition};
 
 use ColumnType::{
-    Bytes, Foreign, Id, InRange, Json, Number, OneOf, OptReference, OptTime, Post, Posts,
-    Reference, Stamp, Switch, Text, Time, User, UserOrNone, Users,
+    Bytes, Foreign, Id, InRange, Json, Number, OneOf, OptReference, OptTime, Post, Posts, Reference, Stamp, Switch,
+    Text, Time, User, UserOrNone, Users,
 };
 
 /// How a row is looked for that others refer to.
 pub(super) const REFERENCED_TABLES: &[(&str, &str)] = &[
     ("app", "SELECT 1 FROM app WHERE id = $1"),
-    (
-        "bookmark_folder",
-        "SELECT 1 FROM bookmark_folder WHERE id = $1",
-    ),
+    ("bookmark_folder", "SELECT 1 FROM bookmark_folder WHERE id = $1"),
     ("community", "SELECT 1 FROM community WHERE id = $1"),
-    (
-        "dm_conversation",
-        "SELECT 1 FROM dm_conversation WHERE id = $1",
-    ),
+    ("dm_conversation", "SELECT 1 FROM dm_conversation WHERE id = $1"),
     ("dm_event", "SELECT 1 FROM dm_event WHERE id = $1"),
     ("list", "SELECT 1 FROM list WHERE id = $1"),
     ("media", "SELECT 1 FROM media WHERE id = $1"),
@@ -34,11 +28,7 @@ macro_rules! columns {
     };
 }
 
-const fn define_table(
-    name: &'static str,
-    key: usize,
-    columns: &'static [PortableColumn],
-) -> TableDefinition {
+const fn define_table(name: &'static str, key: usize, columns: &'static [PortableColumn]) -> TableDefinition {
     TableDefinition {
         name,
         key_length: key,
@@ -184,21 +174,14 @@ const PARTICULARS: TableDefinition = define_table(
 .requiring("LENGTH($2) IN (0, 10) AND LENGTH($4) IN (0, 64)")
 .updating(&[("UPDATE users SET keyed = 0 WHERE id = $1", &["user_id"])]);
 
-const BOOKMARK_FOLDER: TableDefinition = define_table(
-    "bookmark_folder",
-    1,
-    columns! { id: Id, user_id: User, name: Text },
-);
+const BOOKMARK_FOLDER: TableDefinition =
+    define_table("bookmark_folder", 1, columns! { id: Id, user_id: User, name: Text });
 
-const BOOKMARK: TableDefinition = define_table(
-    "bookmark",
-    2,
-    columns! { user_id: User, post_id: Post, id: Stamp },
-)
-.updating(&[(
-    "UPDATE post SET bookmark_count = bookmark_count + 1 WHERE id = $1",
-    &["post_id"],
-)]);
+const BOOKMARK: TableDefinition = define_table("bookmark", 2, columns! { user_id: User, post_id: Post, id: Stamp })
+    .updating(&[(
+        "UPDATE post SET bookmark_count = bookmark_count + 1 WHERE id = $1",
+        &["post_id"],
+    )]);
 
 const BOOKMARK_FILING: TableDefinition = define_table(
     "bookmark_filing",
@@ -210,11 +193,7 @@ const BOOKMARK_FILING: TableDefinition = define_table(
      WHERE f.id = $1 AND b.post_id = $2 AND b.user_id = $3)",
 );
 
-const HIDDEN_REPLY: TableDefinition = define_table(
-    "hidden_reply",
-    1,
-    columns! { post_id: Post, hidden_at: Time },
-);
+const HIDDEN_REPLY: TableDefinition = define_table("hidden_reply", 1, columns! { post_id: Post, hidden_at: Time });
 
 const MEDIA_SHARE: TableDefinition = define_table(
     "media_share",
@@ -222,8 +201,7 @@ const MEDIA_SHARE: TableDefinition = define_table(
     columns! { media_id: Reference("media"), user_id: User },
 );
 
-const MEDIA_TAG: TableDefinition =
-    define_table("media_tag", 2, columns! { post_id: Post, user_id: User });
+const MEDIA_TAG: TableDefinition = define_table("media_tag", 2, columns! { post_id: Post, user_id: User });
 
 const SUBTITLE: TableDefinition = define_table(
     "subtitle",
@@ -238,10 +216,7 @@ const POLL: TableDefinition = define_table(
         id: Id, post_id: Post, duration_minutes: Number, ends_at: Time, closed_at: OptTime,
     },
 )
-.updating(&[(
-    "UPDATE post SET poll_id = $1 WHERE id = $2",
-    &["id", "post_id"],
-)]);
+.updating(&[("UPDATE post SET poll_id = $1 WHERE id = $2", &["id", "post_id"])]);
 
 const POLL_OPTION: TableDefinition = define_table(
     "poll_option",
@@ -281,11 +256,7 @@ const LIST_PIN: TableDefinition = define_table(
      AND deleted_at IS NULL)",
 );
 
-const SPACE_TOPIC: TableDefinition = define_table(
-    "space_topic",
-    1,
-    columns! { id: Id, name: Text, description: Text },
-);
+const SPACE_TOPIC: TableDefinition = define_table("space_topic", 1, columns! { id: Id, name: Text, description: Text });
 
 const SPACE: TableDefinition = define_table(
     "space",
@@ -372,13 +343,9 @@ const DM_INBOX: TableDefinition = define_table(
      ON p.conversation_id = e.conversation_id AND p.user_id = $1 \
      WHERE e.id = $3 AND e.kind = $2 AND e.conversation_id = $4)",
 )
-.updating(&[(
-    "UPDATE dm_event SET copies = copies + 1 WHERE id = $1",
-    &["event_id"],
-)]);
+.updating(&[("UPDATE dm_event SET copies = copies + 1 WHERE id = $1", &["event_id"])]);
 
-const NOTE_WRITER: TableDefinition =
-    define_table("note_writer", 1, columns! { user_id: User, at: Time });
+const NOTE_WRITER: TableDefinition = define_table("note_writer", 1, columns! { user_id: User, at: Time });
 
 const NOTE: TableDefinition = define_table(
     "note",
@@ -401,11 +368,8 @@ const NOTE_RATING: TableDefinition = define_table(
     &["helpful", "note_id"],
 )]);
 
-const NOTE_REQUEST: TableDefinition = define_table(
-    "note_request",
-    2,
-    columns! { post_id: Post, user_id: User, at: Time },
-);
+const NOTE_REQUEST: TableDefinition =
+    define_table("note_request", 2, columns! { post_id: Post, user_id: User, at: Time });
 
 const STORY: TableDefinition = define_table(
     "story",

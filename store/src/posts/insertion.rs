@@ -90,10 +90,7 @@ fn post_columns<'a>(post: &'a Post, beside: &'a NewPostDetails) -> [PostColumn<'
         ("fingerprint", beside.fingerprint.as_ref().into()),
         ("unshared", post.unshared.into()),
         ("members_only", post.members_only.into()),
-        (
-            "direct_message_deep_link",
-            (&beside.direct_message_deep_link).into(),
-        ),
+        ("direct_message_deep_link", (&beside.direct_message_deep_link).into()),
     ]
 }
 
@@ -114,11 +111,7 @@ fn insert_row(tx: &mut Tx<'_>, post: &Post, beside: &NewPostDetails) -> Result<b
 /// Puts the real post in the place of its placeholder, without mentions and counters. Likes and
 /// reposts that came before it are taken off the figures that it brings along. False when there is
 /// no such placeholder.
-pub fn replace_placeholder(
-    tx: &mut Tx<'_>,
-    post: &Post,
-    beside: &NewPostDetails,
-) -> Result<bool, Fault> {
+pub fn replace_placeholder(tx: &mut Tx<'_>, post: &Post, beside: &NewPostDetails) -> Result<bool, Fault> {
     static SQL: OnceLock<String> = OnceLock::new();
     let mut columns = post_columns(post, beside);
     // The id is what the row is found by.
@@ -144,24 +137,12 @@ pub fn replace_placeholder(
 /// Moves the author's counters; a nullcast post counts as any other, but is nobody's newest.
 pub(crate) fn add_to_author_counts(tx: &mut Tx<'_>, post: &Post, by: i64) -> Result<(), Fault> {
     let media = if post.media_keys.is_empty() { 0 } else { by };
-    let newest = if by > 0 && !post.nullcast {
-        post.id.get()
-    } else {
-        0
-    };
+    let newest = if by > 0 && !post.nullcast { post.id.get() } else { 0 };
     let sql = "UPDATE users SET post_count = post_count + $1, media_count = media_count + $2, \
                most_recent_post_id = CASE WHEN $3 > COALESCE(most_recent_post_id, 0) THEN $3 \
                ELSE most_recent_post_id END WHERE id = $4";
-    tx.execute(
-        sql,
-        &[
-            by.into(),
-            media.into(),
-            newest.into(),
-            post.author_id.into(),
-        ],
-    )
-    .map(|_| ())
+    tx.execute(sql, &[by.into(), media.into(), newest.into(), post.author_id.into()])
+        .map(|_| ())
 }
 
 /// Moves the counters of the posts that this one replies to, quotes or reposts.
@@ -191,10 +172,6 @@ pub(super) fn add_to_target_counts(tx: &mut Tx<'_>, post: &Post, by: i64) -> Res
 
 /// Stores a post's row alone: whoever stores many at once moves the counters once for all. False
 /// when the id is taken, or the author reposts the same post already.
-pub fn insert_without_counts(
-    tx: &mut Tx<'_>,
-    post: &Post,
-    beside: &NewPostDetails,
-) -> Result<bool, Fault> {
+pub fn insert_without_counts(tx: &mut Tx<'_>, post: &Post, beside: &NewPostDetails) -> Result<bool, Fault> {
     insert_row(tx, post, beside)
 }

@@ -39,11 +39,7 @@ impl PageRange {
 }
 
 /// A page of an author's live posts, newest first.
-pub fn page_by_author(
-    tx: &mut Tx<'_>,
-    author: UserId,
-    span: &PageRange,
-) -> Result<Vec<Post>, Fault> {
+pub fn page_by_author(tx: &mut Tx<'_>, author: UserId, span: &PageRange) -> Result<Vec<Post>, Fault> {
     let sql = directional_query!(
         columns!(
             "SELECT ",
@@ -55,11 +51,7 @@ pub fn page_by_author(
     );
     query_page(
         tx,
-        &[
-            author.into(),
-            span.without_replies.into(),
-            span.without_reposts.into(),
-        ],
+        &[author.into(), span.without_replies.into(), span.without_reposts.into()],
         span,
         sql,
         post_from_row,
@@ -93,11 +85,7 @@ pub fn list_own_posts(
 }
 
 /// A page of the live posts that mention a user, newest first.
-pub fn page_mentioning(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    span: &PageRange,
-) -> Result<Vec<Post>, Fault> {
+pub fn page_mentioning(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Result<Vec<Post>, Fault> {
     let sql = directional_query!(
         columns!(
             "SELECT ",
@@ -110,11 +98,7 @@ pub fn page_mentioning(
     );
     query_page(
         tx,
-        &[
-            user.into(),
-            span.without_replies.into(),
-            span.without_reposts.into(),
-        ],
+        &[user.into(), span.without_replies.into(), span.without_reposts.into()],
         span,
         sql,
         post_from_row,
@@ -122,16 +106,10 @@ pub fn page_mentioning(
 }
 
 /// Ids and authors of the newest live posts of everyone above an id, newest first.
-pub fn list_recent(
-    tx: &mut Tx<'_>,
-    above: PostId,
-    limit: i64,
-) -> Result<Vec<(PostId, UserId)>, Fault> {
+pub fn list_recent(tx: &mut Tx<'_>, above: PostId, limit: i64) -> Result<Vec<(PostId, UserId)>, Fault> {
     let sql = "SELECT id, author_id FROM post WHERE state = 0 AND nullcast = 0 AND id > $1 \
                ORDER BY id DESC LIMIT $2";
-    tx.query_rows(sql, &[above.into(), limit.into()], |row| {
-        Ok((row.id(0)?, row.id(1)?))
-    })
+    tx.query_rows(sql, &[above.into(), limit.into()], |row| Ok((row.id(0)?, row.id(1)?)))
 }
 
 /// The same of some authors, for a database server: one request that takes no more rows than they
@@ -151,17 +129,10 @@ pub fn list_recent_by_authors(
 }
 
 /// Ids of an author's live posts below an id, newest first.
-pub fn list_ids_by_author(
-    tx: &mut Tx<'_>,
-    author: UserId,
-    below: i64,
-    limit: i64,
-) -> Result<Vec<PostId>, Fault> {
+pub fn list_ids_by_author(tx: &mut Tx<'_>, author: UserId, below: i64, limit: i64) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT id FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 \
                AND id < $2 ORDER BY id DESC LIMIT $3";
-    tx.query_rows(sql, &[author.into(), below.into(), limit.into()], |row| {
-        row.id(0)
-    })
+    tx.query_rows(sql, &[author.into(), below.into(), limit.into()], |row| row.id(0))
 }
 
 /// How many of an author's live posts from an id on show a video.
@@ -174,16 +145,9 @@ pub fn count_videos_since(tx: &mut Tx<'_>, author: UserId, from: i64) -> Result<
 }
 
 /// Ids of everyone's live posts between two ids, the first excluded, oldest first.
-pub fn list_live_between(
-    tx: &mut Tx<'_>,
-    above: i64,
-    last: i64,
-    limit: i64,
-) -> Result<Vec<PostId>, Fault> {
+pub fn list_live_between(tx: &mut Tx<'_>, above: i64, last: i64, limit: i64) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT id FROM post WHERE id > $1 AND id <= $2 AND state = 0 ORDER BY id LIMIT $3";
-    tx.query_rows(sql, &[above.into(), last.into(), limit.into()], |row| {
-        row.id(0)
-    })
+    tx.query_rows(sql, &[above.into(), last.into(), limit.into()], |row| row.id(0))
 }
 
 /// What a post says, for who counts words.

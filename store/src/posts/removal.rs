@@ -71,8 +71,7 @@ macro_rules! clearing {
 /// Of the post $1.
 const DELETE_POST_EDGES: &[&str] = clearing!("= $1");
 /// Of the reposts of the post $1.
-const DELETE_REPOST_EDGES: &[&str] =
-    clearing!("IN (SELECT id FROM post WHERE repost_of_id = $1 AND state = 0)");
+const DELETE_REPOST_EDGES: &[&str] = clearing!("IN (SELECT id FROM post WHERE repost_of_id = $1 AND state = 0)");
 
 fn execute_all(tx: &mut Tx<'_>, statements: &[&'static str], post: PostId) -> Result<(), Fault> {
     let mut statements = statements.iter();

@@ -114,8 +114,7 @@ pub fn sync_indexes(tx: &mut Tx<'_>, indexes: &[RecordIndex]) -> Result<(), Faul
     let names: Vec<String> = made.split_whitespace().map(str::to_owned).collect();
     let before = names.len();
     let declared: HashSet<String> = indexes.iter().map(RecordIndex::name).collect();
-    let (mut names, over): (Vec<String>, Vec<String>) =
-        names.into_iter().partition(|name| declared.contains(name));
+    let (mut names, over): (Vec<String>, Vec<String>) = names.into_iter().partition(|name| declared.contains(name));
     let kept = names.len();
     for index in indexes {
         if !names.contains(&index.name()) {

@@ -7,11 +7,7 @@ use crate::Tx;
 
 /// Of some line items those that have a promoted post, a promoted account or a creative which can
 /// be seen now. The look at each ends with the first.
-pub fn servable_line_items(
-    tx: &mut Tx<'_>,
-    items: &[i64],
-    sandbox: bool,
-) -> Result<Vec<i64>, Fault> {
+pub fn servable_line_items(tx: &mut Tx<'_>, items: &[i64], sandbox: bool) -> Result<Vec<i64>, Fault> {
     let (item, user) = (field_sql("line_item_id"), field_sql("user_id"));
     let of = |kind: &str, seen: &str| {
         format!(

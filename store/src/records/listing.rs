@@ -55,17 +55,9 @@ impl RecordOrder {
 pub type RecordCursor = (Vec<OrderValue>, i64);
 
 /// Which of two places comes first.
-pub fn compare_cursors(
-    orders: &[RecordOrder],
-    one: (&[OrderValue], i64),
-    other: (&[OrderValue], i64),
-) -> Ordering {
+pub fn compare_cursors(orders: &[RecordOrder], one: (&[OrderValue], i64), other: (&[OrderValue], i64)) -> Ordering {
     let way = |falling: bool, ordering: Ordering| {
-        if falling {
-            ordering.reverse()
-        } else {
-            ordering
-        }
+        if falling { ordering.reverse() } else { ordering }
     };
     let keys = orders.iter().zip(one.0.iter().zip(other.0));
     let mut ordered = keys.map(|(order, (one, other))| way(order.descending, one.cmp(other)));
@@ -154,11 +146,7 @@ impl<'a> SqlQueryBuilder<'a> {
     }
 
     /// Only what has one of some values in each field.
-    fn push_filters(
-        &mut self,
-        listing: &'a RecordListing<'_>,
-        numbers: &'a [(&'static str, Vec<i64>)],
-    ) {
+    fn push_filters(&mut self, listing: &'a RecordListing<'_>, numbers: &'a [(&'static str, Vec<i64>)]) {
         for (name, values) in numbers {
             self.push_one_of(&field_sql(name), values.iter().map(|value| (*value).into()));
         }
@@ -200,18 +188,10 @@ pub fn page_with_total(
 fn page_by_order(tx: &mut Tx<'_>, listing: &RecordListing<'_>) -> Result<RecordPage, Fault> {
     // Where one field may have several values, each is walked by itself, so that no value's
     // records are read beyond the page.
-    let Some(several) = listing
-        .number_filters
-        .iter()
-        .position(|(_, values)| values.len() > 1)
-    else {
+    let Some(several) = listing.number_filters.iter().position(|(_, values)| values.len() > 1) else {
         return page_by_filters(tx, listing, listing.number_filters);
     };
-    let (name, values) = listing
-        .number_filters
-        .get(several)
-        .cloned()
-        .unwrap_or(("", Vec::new()));
+    let (name, values) = listing.number_filters.get(several).cloned().unwrap_or(("", Vec::new()));
     let mut all = Vec::new();
     for value in values {
         let mut numbers = listing.number_filters.to_vec();
@@ -236,14 +216,9 @@ fn page_by_filters<'a>(
     let mut upper = Vec::new();
     let orders = listing.orders;
     let shown = !listing.include_drafts && !listing.include_deleted;
-    let keys: Vec<String> = orders
-        .iter()
-        .map(|order| order.key.order_sql(shown))
-        .collect();
+    let keys: Vec<String> = orders.iter().map(|order| order.key.order_sql(shown)).collect();
     let columns = format!("{}, {}", columns!(), keys.join(", "));
-    let by_name = orders
-        .first()
-        .is_some_and(|order| order.key == RecordOrderKey::Name);
+    let by_name = orders.first().is_some_and(|order| order.key == RecordOrderKey::Name);
     let mut query = filtered_query(listing, numbers, (&columns, by_name), &mut upper);
     if let Some(place) = &listing.after {
         push_after_cursor(&mut query, orders, &keys, place);
@@ -262,11 +237,7 @@ fn page_by_filters<'a>(
 }
 
 /// A record's places in some orders, which stand in a row's columns from one on.
-fn order_values(
-    row: &SqlRow<'_, '_>,
-    orders: &[RecordOrder],
-    first: usize,
-) -> Result<Vec<OrderValue>, Fault> {
+fn order_values(row: &SqlRow<'_, '_>, orders: &[RecordOrder], first: usize) -> Result<Vec<OrderValue>, Fault> {
     let places = orders.iter().zip(first..);
     let places = places.map(|(order, column)| match order.key {
         RecordOrderKey::Name => row.bytes(column).map(OrderValue::Name),
@@ -293,19 +264,13 @@ fn push_after_cursor<'a>(
         .collect();
     let id = query.bind_value(*id);
     if let ([order], [key], [mark]) = (orders, keys, marks.as_slice()) {
-        query.push_sql(&format!(
-            " AND ({key}, id) {} ({mark}, {id})",
-            order.sql_operator()
-        ));
+        query.push_sql(&format!(" AND ({key}, id) {} ({mark}, {id})", order.sql_operator()));
         return;
     }
     let last = orders.last().map_or('>', |order| order.sql_operator());
     let mut sql = format!("id {last} {id}");
     for ((order, key), mark) in orders.iter().zip(keys).zip(&marks).rev() {
-        sql = format!(
-            "({key} {} {mark} OR ({key} = {mark} AND {sql}))",
-            order.sql_operator()
-        );
+        sql = format!("({key} {} {mark} OR ({key} = {mark} AND {sql}))", order.sql_operator());
     }
     if let (Some(order), Some(key), Some(mark)) = (orders.first(), keys.first(), marks.first()) {
         query.push_sql(&format!(" AND {key} {}= {mark}", order.sql_operator()));
@@ -316,12 +281,7 @@ fn push_after_cursor<'a>(
 /// How many there are of them, wherever a page begins.
 fn total_count(tx: &mut Tx<'_>, listing: &RecordListing<'_>) -> Result<i64, Fault> {
     let mut upper = Vec::new();
-    let query = filtered_query(
-        listing,
-        listing.number_filters,
-        ("COUNT(*)", true),
-        &mut upper,
-    );
+    let query = filtered_query(listing, listing.number_filters, ("COUNT(*)", true), &mut upper);
     let count = tx.query_row(intern_sql(query.sql), &query.args, |row| row.int(0))?;
     Ok(count.unwrap_or(0))
 }

@@ -52,12 +52,8 @@ impl SpaceRole {
     /// The counter that goes with it.
     const fn counter_sql(self) -> Option<&'static str> {
         match self {
-            Self::Participant => {
-                Some("UPDATE space SET participant_count = participant_count + $1 WHERE id = $2")
-            }
-            Self::Subscriber => {
-                Some("UPDATE space SET subscriber_count = subscriber_count + $1 WHERE id = $2")
-            }
+            Self::Participant => Some("UPDATE space SET participant_count = participant_count + $1 WHERE id = $2"),
+            Self::Subscriber => Some("UPDATE space SET subscriber_count = subscriber_count + $1 WHERE id = $2"),
             _ => None,
         }
     }
@@ -68,12 +64,7 @@ pub fn add_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole, user: UserId) -> R
     let sql = "INSERT INTO space_part (space_id, role, user_id, id) VALUES ($1, $2, $3, $4) \
                ON CONFLICT DO NOTHING";
     let id = tx.next_id::<()>();
-    let args = [
-        space.into(),
-        role.to_number().into(),
-        user.into(),
-        id.into(),
-    ];
+    let args = [space.into(), role.to_number().into(), user.into(), id.into()];
     let added = tx.execute(sql, &args)? > 0;
     if let Some(counter) = role.counter_sql().filter(|_| added) {
         tx.execute(counter, &[1_i64.into(), space.into()])?;
@@ -82,12 +73,7 @@ pub fn add_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole, user: UserId) -> R
 }
 
 /// Ends that a user is something to a space, with the counter; false when they are not.
-pub fn remove_role(
-    tx: &mut Tx<'_>,
-    space: i64,
-    role: SpaceRole,
-    user: UserId,
-) -> Result<bool, Fault> {
+pub fn remove_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole, user: UserId) -> Result<bool, Fault> {
     let sql = "DELETE FROM space_part WHERE space_id = $1 AND role = $2 AND user_id = $3";
     let removed = tx.execute(sql, &[space.into(), role.to_number().into(), user.into()])? > 0;
     if let Some(counter) = role.counter_sql().filter(|_| removed) {
@@ -106,26 +92,17 @@ pub fn has_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole, user: UserId) -> R
 /// How many are something to a space. For roles that are few.
 pub fn count_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM space_part WHERE space_id = $1 AND role = $2";
-    let size = tx.query_row(sql, &[space.into(), role.to_number().into()], |row| {
-        row.int(0)
-    })?;
+    let size = tx.query_row(sql, &[space.into(), role.to_number().into()], |row| row.int(0))?;
     Ok(size.unwrap_or(0))
 }
 
 /// Hosts, speakers and those who were invited to these spaces, in the order in which they became
 /// it. They are few.
-pub fn list_hosts_and_speakers(
-    tx: &mut Tx<'_>,
-    spaces: &[i64],
-) -> Result<Vec<(i64, SpaceRole, UserId)>, Fault> {
+pub fn list_hosts_and_speakers(tx: &mut Tx<'_>, spaces: &[i64]) -> Result<Vec<(i64, SpaceRole, UserId)>, Fault> {
     let sql = "SELECT space_id, role, user_id, id FROM space_part \
                WHERE space_id = $1 AND role < 3";
     let mut found = tx.query_by_keys(sql, spaces, &[], |row| {
-        let part = (
-            row.int(0)?,
-            SpaceRole::from_number(row.int(1)?)?,
-            row.id(2)?,
-        );
+        let part = (row.int(0)?, SpaceRole::from_number(row.int(1)?)?, row.id(2)?);
         Ok((row.int(3)?, part))
     })?;
     found.sort_unstable_by_key(|(id, _)| *id);
@@ -134,7 +111,6 @@ pub fn list_hosts_and_speakers(
 
 /// A page of those who bought a ticket, latest first: the user and the ticket's own number.
 pub fn buyer_page(tx: &mut Tx<'_>, space: i64, span: &PageRange) -> Result<Vec<UserEdge>, Fault> {
-    let sql =
-        edge_page_query!("SELECT user_id, id FROM space_part WHERE space_id = $1 AND role = 5");
+    let sql = edge_page_query!("SELECT user_id, id FROM space_part WHERE space_id = $1 AND role = 5");
     typed_edge_page(tx, space, span, sql)
 }

@@ -7,26 +7,14 @@ use crate::Tx;
 
 /// Takes a webhook for a node until a moment; false when another node has it. With one node there
 /// is nobody to share with.
-pub fn acquire_lease(
-    tx: &mut Tx<'_>,
-    webhook_id: i64,
-    node: i64,
-    now: Time,
-    until: Time,
-) -> Result<bool, Fault> {
+pub fn acquire_lease(tx: &mut Tx<'_>, webhook_id: i64, node: i64, now: Time, until: Time) -> Result<bool, Fault> {
     if !tx.is_shared() {
         return Ok(true);
     }
     let sql = "INSERT INTO webhook_lease (webhook_id, node, until) VALUES ($1, $2, $3) \
                ON CONFLICT (webhook_id) DO UPDATE SET node = excluded.node, until = excluded.until \
                WHERE webhook_lease.node = $4 OR webhook_lease.until <= $5";
-    let args = [
-        webhook_id.into(),
-        node.into(),
-        until.into(),
-        node.into(),
-        now.into(),
-    ];
+    let args = [webhook_id.into(), node.into(), until.into(), node.into(), now.into()];
     Ok(tx.execute(sql, &args)? > 0)
 }
 
@@ -44,8 +32,7 @@ pub fn renew_leases(tx: &mut Tx<'_>, node: i64, until: Time) -> Result<Vec<i64>,
 /// Gives a webhook back.
 pub fn release_lease(tx: &mut Tx<'_>, webhook_id: i64, node: i64) -> Result<(), Fault> {
     let sql = "DELETE FROM webhook_lease WHERE webhook_id = $1 AND node = $2";
-    tx.execute(sql, &[webhook_id.into(), node.into()])
-        .map(|_| ())
+    tx.execute(sql, &[webhook_id.into(), node.into()]).map(|_| ())
 }
 
 /// Gives back all that a node has: at its end, and at its start what it had when it was killed.

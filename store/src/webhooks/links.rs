@@ -28,12 +28,7 @@ fn link_from_row(row: &SqlRow<'_, '_>) -> Result<StreamLink, Fault> {
 }
 
 /// Links an app's stream to one of its webhooks; again, the fields are those of the last time.
-pub fn link_stream(
-    tx: &mut Tx<'_>,
-    webhook_id: i64,
-    app: AppId,
-    fields: &str,
-) -> Result<(), Fault> {
+pub fn link_stream(tx: &mut Tx<'_>, webhook_id: i64, app: AppId, fields: &str) -> Result<(), Fault> {
     let now = tx.now();
     let sql = "INSERT INTO stream_link (webhook_id, app_id, fields, created_at) \
                VALUES ($1, $2, $3, $4) ON CONFLICT (webhook_id) DO UPDATE SET fields = excluded.fields";

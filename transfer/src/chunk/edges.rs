@@ -17,11 +17,7 @@ use crate::reader::{PreparedLike, PreparedRecord, edge_name};
 /// Bits of an id below its time.
 const ID_LOW_BITS: i64 = (1 << 22) - 1;
 
-pub(crate) fn store(
-    tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
-    items: &[PreparedRecord],
-) -> Result<(), Fault> {
+pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
     let likes = items.iter().filter_map(|item| match item {
         PreparedRecord::Like(one) => Some(one.like.post),
         _ => None,
@@ -44,8 +40,7 @@ pub(crate) fn store(
                 let ends = (desk.find_user(tie.from), desk.find_user(tie.to));
                 let (Some(from), Some(to)) = ends else {
                     let why = "nobody is known to own the archive";
-                    desk.report
-                        .skip(edge_name(*kind), why, || format!("{tie:?}"));
+                    desk.report.skip(edge_name(*kind), why, || format!("{tie:?}"));
                     continue;
                 };
                 let id = tie.id.unwrap_or_else(|| tx.next_id::<()>().get());
@@ -76,10 +71,9 @@ fn store_edge(
     }
     if !imports::insert_edge(tx, kind, from, to, id)? {
         if kind == EdgeKind::Follow && is_blocked(tx, from, to)? {
-            desk.report
-                .skip(name, "one of the two blocks the other", || {
-                    format!("from {from} to {to}")
-                });
+            desk.report.skip(name, "one of the two blocks the other", || {
+                format!("from {from} to {to}")
+            });
         } else {
             desk.report.count_known(name);
         }
@@ -103,8 +97,7 @@ fn store_edge(
 
 /// Whether one of two users blocks the other.
 fn is_blocked(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<bool, Fault> {
-    Ok(graph::exists(tx, RelationKind::Block, one, other)?
-        || graph::exists(tx, RelationKind::Block, other, one)?)
+    Ok(graph::exists(tx, RelationKind::Block, one, other)? || graph::exists(tx, RelationKind::Block, other, one)?)
 }
 
 fn shift_follow_counts(desk: &mut ImportBatchState, from: UserId, to: UserId, by: i64) {
@@ -117,24 +110,18 @@ fn shift_follow_counts(desk: &mut ImportBatchState, from: UserId, to: UserId, by
     }
 }
 
-fn store_like(
-    tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
-    one: &PreparedLike,
-) -> Result<(), Fault> {
+fn store_like(tx: &mut Tx<'_>, desk: &mut ImportBatchState, one: &PreparedLike) -> Result<(), Fault> {
     let like = &one.like;
     let Some(user) = desk.find_user(like.user) else {
         let why = "nobody is known to own the archive";
-        desk.report
-            .skip("like", why, || format!("post {}", like.post));
+        desk.report.skip("like", why, || format!("post {}", like.post));
         return Ok(());
     };
     let post = PostId::new(like.post);
     let seen = placeholders::ensure(tx, desk, post, UNKNOWN_USER, one.draft.as_ref())?;
     if seen.state == PostState::Deleted {
-        desk.report.skip("like", "the post was deleted here", || {
-            format!("post {post}")
-        });
+        desk.report
+            .skip("like", "the post was deleted here", || format!("post {post}"));
         return Ok(());
     }
     if imports::insert_like(tx, user, post, like_id(like.at_ms, user, post))? {

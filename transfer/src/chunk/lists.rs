@@ -10,20 +10,15 @@ use super::user_resolver;
 use crate::reader::PreparedRecord;
 use crate::sanitize;
 
-pub(crate) fn store(
-    tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
-    items: &[PreparedRecord],
-) -> Result<(), Fault> {
+pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
     for item in items {
         match item {
             PreparedRecord::List(imported) => store_list(tx, desk, imported)?,
             PreparedRecord::Member(imported) => {
                 let Some(list) = lists::find_by_id(tx, imported.list)? else {
-                    desk.report
-                        .skip("list_member", "the list is not known", || {
-                            format!("list {}", imported.list)
-                        });
+                    desk.report.skip("list_member", "the list is not known", || {
+                        format!("list {}", imported.list)
+                    });
                     continue;
                 };
                 if let Some(user) = desk.find_user(Some(imported.user)) {
@@ -87,11 +82,7 @@ fn insert_or_complete_list(
 }
 
 /// Whose a list is: as told by id or handle, or the archive's owner who made it.
-fn resolve_list_owner(
-    tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
-    imported: &Told,
-) -> Result<UserId, Fault> {
+fn resolve_list_owner(tx: &mut Tx<'_>, desk: &mut ImportBatchState, imported: &Told) -> Result<UserId, Fault> {
     if let Some(owner) = imported.owner {
         return Ok(desk.find_user(Some(owner)).unwrap_or(UNKNOWN_USER));
     }
@@ -100,9 +91,7 @@ fn resolve_list_owner(
     {
         return Ok(owner);
     }
-    let mine = desk
-        .owner
-        .filter(|_| imported.role == ArchivedListRole::Created);
+    let mine = desk.owner.filter(|_| imported.role == ArchivedListRole::Created);
     Ok(mine.unwrap_or(UNKNOWN_USER))
 }
 
@@ -127,19 +116,13 @@ fn store_list_member(
 }
 
 /// The owner of the archive follows a list of somebody else.
-fn store_list_follow(
-    tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
-    list: &List,
-    user: UserId,
-) -> Result<(), Fault> {
+fn store_list_follow(tx: &mut Tx<'_>, desk: &mut ImportBatchState, list: &List, user: UserId) -> Result<(), Fault> {
     let kind = "list_follow";
     if list.deleted_at.is_some() {
         skip_deleted_list(desk, kind, list);
     } else if list.private {
-        desk.report.skip(kind, "the list is private here", || {
-            format!("list {}", list.id)
-        });
+        desk.report
+            .skip(kind, "the list is private here", || format!("list {}", list.id));
     } else if lists::follow(tx, list.id, user)? {
         desk.report.count_stored(kind);
     } else {
@@ -149,7 +132,6 @@ fn store_list_follow(
 }
 
 fn skip_deleted_list(desk: &mut ImportBatchState, kind: &str, list: &List) {
-    desk.report.skip(kind, "the list was deleted here", || {
-        format!("list {}", list.id)
-    });
+    desk.report
+        .skip(kind, "the list was deleted here", || format!("list {}", list.id));
 }

@@ -11,11 +11,7 @@ use crate::reader::{PreparedRecord, media_key};
 use crate::sanitize;
 
 /// Attachments that stand on a line of their own.
-pub(crate) fn store(
-    tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
-    items: &[PreparedRecord],
-) -> Result<(), Fault> {
+pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
     for item in items {
         let PreparedRecord::Media(one) = item else {
             continue;
@@ -46,11 +42,7 @@ pub(crate) fn store_attachment(
 ) -> Result<(), Fault> {
     let is_photo = imported.kind == ArchivedMediaKind::Photo;
     let url = |wanted: bool| {
-        if wanted {
-            imported.url.clone()
-        } else {
-            String::new()
-        }
+        if wanted { imported.url.clone() } else { String::new() }
     };
     let kind = match imported.kind {
         ArchivedMediaKind::Photo => "photo",

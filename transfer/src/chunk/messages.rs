@@ -14,11 +14,7 @@ use crate::reader::{PreparedMessage, PreparedRecord};
 /// Bits of an id below its time.
 const ID_LOW_BITS: i64 = (1 << 22) - 1;
 
-pub(crate) fn store(
-    tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
-    items: &[PreparedRecord],
-) -> Result<(), Fault> {
+pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
     let said = items.iter().filter_map(|item| match item {
         PreparedRecord::Message(said) => Some(&**said),
         _ => None,
@@ -53,11 +49,7 @@ fn store_message(
 ) -> Result<InsertOutcome, Fault> {
     let told = &prepared.message;
     let sender = desk.find_user(told.sender).unwrap_or(owner);
-    let people: Vec<UserId> = told
-        .people
-        .iter()
-        .filter_map(|id| desk.find_user(Some(*id)))
-        .collect();
+    let people: Vec<UserId> = told.people.iter().filter_map(|id| desk.find_user(Some(*id))).collect();
     let Some(talk) = find_or_create_conversation(tx, desk, owner, &told.conversation)? else {
         return Ok(InsertOutcome::Refused);
     };
@@ -77,9 +69,7 @@ fn store_message(
             }
         }
     }
-    let id = told
-        .id
-        .unwrap_or_else(|| membership_event_id(told, talk.id));
+    let id = told.id.unwrap_or_else(|| membership_event_id(told, talk.id));
     let kind = match told.happening {
         ConversationEventKind::Said => 0,
         ConversationEventKind::Join => 1,

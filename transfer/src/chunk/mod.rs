@@ -78,14 +78,8 @@ fn posts_in_id_order(chunk: &ImportChunk) -> Vec<&PreparedPost> {
 }
 
 /// Tells the log's followers once for the whole chunk: which posts came, and how much else.
-fn append_batch_event(
-    tx: &mut Tx<'_>,
-    desk: &ImportBatchState,
-    setup: &ImportContext,
-) -> Result<(), Error> {
-    if desk.report.taken.is_empty()
-        && desk.report.placeholders == crate::PlaceholderCounts::default()
-    {
+fn append_batch_event(tx: &mut Tx<'_>, desk: &ImportBatchState, setup: &ImportContext) -> Result<(), Error> {
+    if desk.report.taken.is_empty() && desk.report.placeholders == crate::PlaceholderCounts::default() {
         return Ok(());
     }
     let body = json!({
@@ -95,11 +89,5 @@ fn append_batch_event(
         "last_post_id": desk.post_id_range.map(|range| range.1.to_string()),
     });
     let owner = setup.owner.map_or(0, base::UserId::get);
-    Ok(event_log::append(
-        tx,
-        "import.batch",
-        owner,
-        0,
-        &body.to_string(),
-    )?)
+    Ok(event_log::append(tx, "import.batch", owner, 0, &body.to_string())?)
 }

@@ -53,11 +53,7 @@ pub(crate) fn resolve_owner(
 }
 
 /// The user whom the account was before, who has its id, or who has its handle.
-fn find_local_user(
-    tx: &mut Tx<'_>,
-    account: &ArchivedAccount,
-    known: Option<UserId>,
-) -> Result<Option<User>, Fault> {
+fn find_local_user(tx: &mut Tx<'_>, account: &ArchivedAccount, known: Option<UserId>) -> Result<Option<User>, Fault> {
     if let Some(known) = known {
         return users::find_by_id(tx, known);
     }
@@ -73,15 +69,9 @@ fn find_local_user(
     Ok(same_handle.or(same_id))
 }
 
-fn create_user(
-    tx: &mut Tx<'_>,
-    account: Option<&ArchivedAccount>,
-    username: &str,
-) -> Result<User, Fault> {
+fn create_user(tx: &mut Tx<'_>, account: Option<&ArchivedAccount>, username: &str) -> Result<User, Fault> {
     let id = match account {
-        Some(account) if users::find_by_id(tx, UserId::new(account.id))?.is_none() => {
-            UserId::new(account.id)
-        }
+        Some(account) if users::find_by_id(tx, UserId::new(account.id))?.is_none() => UserId::new(account.id),
         _ => tx.next_id(),
     };
     let created_at = match account {
@@ -91,8 +81,7 @@ fn create_user(
     let mut desk = ImportBatchState::new(None);
     let username = user_resolver::claim_handle(tx, &mut desk, id, username, HandleClaim::Account)?;
     let mut user = User::new(id, &username, created_at);
-    user.name =
-        sanitize::sanitize_display_name(account.map_or("", |account| &account.name), &username);
+    user.name = sanitize::sanitize_display_name(account.map_or("", |account| &account.name), &username);
     users::insert(tx, &user, "")?;
     tx.keep_ids_above(id);
     Ok(user)
@@ -125,13 +114,7 @@ fn link_account(
     if here.state == UserState::Placeholder {
         let mut user = here.clone();
         let mut desk = ImportBatchState::new(None);
-        user.username = user_resolver::claim_handle(
-            tx,
-            &mut desk,
-            here.id,
-            &account.handle,
-            HandleClaim::Account,
-        )?;
+        user.username = user_resolver::claim_handle(tx, &mut desk, here.id, &account.handle, HandleClaim::Account)?;
         user.name = sanitize::sanitize_display_name(&account.name, &user.username);
         user.state = UserState::Active;
         if account.created_at_ms > 0 {

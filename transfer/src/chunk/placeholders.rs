@@ -102,20 +102,14 @@ fn ensure_unknown_user(tx: &mut Tx<'_>, desk: &mut ImportBatchState) -> Result<(
         return Ok(());
     }
     if users::find_by_id(tx, UNKNOWN_USER)?.is_none() {
-        let username = super::user_resolver::claim_handle(
-            tx,
-            desk,
-            UNKNOWN_USER,
-            "",
-            super::user_resolver::HandleClaim::Mention,
-        )?;
+        let username =
+            super::user_resolver::claim_handle(tx, desk, UNKNOWN_USER, "", super::user_resolver::HandleClaim::Mention)?;
         let mut nobody = User::new(UNKNOWN_USER, &username, sanitize::time_from_id(0));
         "Unknown".clone_into(&mut nobody.name);
         nobody.state = users::UserState::Placeholder;
         users::insert(tx, &nobody, "")?;
         desk.report.placeholders.users += 1;
     }
-    desk.users_by_source_id
-        .insert(UNKNOWN_USER.get(), UNKNOWN_USER);
+    desk.users_by_source_id.insert(UNKNOWN_USER.get(), UNKNOWN_USER);
     Ok(())
 }

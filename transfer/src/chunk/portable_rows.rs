@@ -16,11 +16,7 @@ use crate::reader::PreparedRecord;
 /// Rows that others refer to, by table and id, asked once.
 type RowExistenceCache = HashMap<(&'static str, i64), bool>;
 
-pub(crate) fn store(
-    tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
-    items: &[PreparedRecord],
-) -> Result<(), Fault> {
+pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
     let rows = items.iter().filter_map(|item| match item {
         PreparedRecord::Row(row) => Some(&**row),
         _ => None,
@@ -28,10 +24,7 @@ pub(crate) fn store(
     let mut rows: Vec<&PortableRow> = rows.collect();
     // What a row refers to comes before it, in whatever order the lines stand.
     rows.sort_by_cached_key(|row| row.table.position());
-    let mut unknown: Vec<i64> = rows
-        .iter()
-        .flat_map(|row| row.required_post_ids())
-        .collect();
+    let mut unknown: Vec<i64> = rows.iter().flat_map(|row| row.required_post_ids()).collect();
     unknown.retain(|post| !desk.known_posts.contains_key(post));
     unknown.sort_unstable();
     unknown.dedup();
@@ -111,26 +104,15 @@ fn resolve_cell(
             }
             cell.clone()
         }
-        (ColumnType::Reference(table), CellValue::Int(id))
-            if !row_exists(tx, known, table, *id)? =>
-        {
+        (ColumnType::Reference(table), CellValue::Int(id)) if !row_exists(tx, known, table, *id)? => {
             return Ok(Err(format!("its {table} is not here")));
         }
-        (ColumnType::OptReference(table), CellValue::Int(id))
-            if !row_exists(tx, known, table, *id)? =>
-        {
-            CellValue::Null
-        }
+        (ColumnType::OptReference(table), CellValue::Int(id)) if !row_exists(tx, known, table, *id)? => CellValue::Null,
         _ => cell.clone(),
     }))
 }
 
-fn row_exists(
-    tx: &mut Tx<'_>,
-    known: &mut RowExistenceCache,
-    table: &'static str,
-    id: i64,
-) -> Result<bool, Fault> {
+fn row_exists(tx: &mut Tx<'_>, known: &mut RowExistenceCache, table: &'static str, id: i64) -> Result<bool, Fault> {
     if let Some(there) = known.get(&(table, id)) {
         return Ok(*there);
     }
@@ -162,12 +144,7 @@ fn insert_row(tx: &mut Tx<'_>, row: &PortableRow) -> Result<InsertOutcome, Fault
 fn app_from_row(row: &PortableRow) -> App {
     let cell = |name: &str| row.table.find_cell(&row.cells, name);
     let number = |name: &str| cell(name).and_then(CellValue::as_int).unwrap_or(0);
-    let text = |name: &str| {
-        cell(name)
-            .and_then(CellValue::as_text)
-            .unwrap_or_default()
-            .to_owned()
-    };
+    let text = |name: &str| cell(name).and_then(CellValue::as_text).unwrap_or_default().to_owned();
     App {
         id: AppId::new(number("id")),
         owner_id: UserId::new(number("owner_id")),

@@ -15,11 +15,7 @@ use crate::reader::PreparedPost;
 use post_row::{PostReferences, build_post_row};
 
 /// Stores posts, which come in the order of their ids.
-pub(crate) fn store(
-    tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
-    all: &[&PreparedPost],
-) -> Result<(), Fault> {
+pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, all: &[&PreparedPost]) -> Result<(), Fault> {
     let mut ids = BTreeSet::new();
     for post in all {
         let post = &post.post;
@@ -34,22 +30,14 @@ pub(crate) fn store(
 }
 
 /// Finds out which posts are there.
-pub(super) fn load_known_posts(
-    tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
-    ids: Vec<i64>,
-) -> Result<(), Fault> {
+pub(super) fn load_known_posts(tx: &mut Tx<'_>, desk: &mut ImportBatchState, ids: Vec<i64>) -> Result<(), Fault> {
     let seen = imports::find_posts(tx, &ids)?;
     desk.known_posts
         .extend(seen.into_iter().map(|seen| (seen.id.get(), seen)));
     Ok(())
 }
 
-fn store_post(
-    tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
-    imported: &PreparedPost,
-) -> Result<(), Fault> {
+fn store_post(tx: &mut Tx<'_>, desk: &mut ImportBatchState, imported: &PreparedPost) -> Result<(), Fault> {
     let id = imported.post.id;
     let there = desk.known_posts.get(&id).copied();
     if there.is_some_and(|seen| seen.state != PostState::Placeholder) {
@@ -70,9 +58,7 @@ fn store_post(
     };
     let stored = match there {
         None => posts::insert_without_counts(tx, &post, &beside)?,
-        Some(_) => {
-            may_fill_placeholder(tx, &post)? && posts::replace_placeholder(tx, &post, &beside)?
-        }
+        Some(_) => may_fill_placeholder(tx, &post)? && posts::replace_placeholder(tx, &post, &beside)?,
     };
     if !stored {
         let why = "its author reposted the same post already";
@@ -105,22 +91,13 @@ fn store_post(
 /// A repost may be put in the place of its placeholder unless there is another one like it.
 fn may_fill_placeholder(tx: &mut Tx<'_>, post: &posts::Post) -> Result<bool, Fault> {
     match post.repost_of_id {
-        Some(source) => Ok(!imports::has_reposted(
-            tx,
-            source,
-            post.author_id,
-            post.nullcast,
-        )?),
+        Some(source) => Ok(!imports::has_reposted(tx, source, post.author_id, post.nullcast)?),
         None => Ok(true),
     }
 }
 
 /// A post without an author is a placeholder with a text.
-fn store_orphan(
-    tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
-    imported: &PreparedPost,
-) -> Result<(), Fault> {
+fn store_orphan(tx: &mut Tx<'_>, desk: &mut ImportBatchState, imported: &PreparedPost) -> Result<(), Fault> {
     let id = PostId::new(imported.post.id);
     placeholders::ensure(tx, desk, id, UNKNOWN_USER, Some(&imported.draft))?;
     let why = "its author is not told: a placeholder keeps its text";
@@ -137,9 +114,7 @@ fn resolve_references(
 ) -> Result<PostReferences, Fault> {
     let post = &imported.post;
     let mut place = PostReferences::default();
-    let addressee = post
-        .in_reply_to_user
-        .and_then(|id| desk.find_user(Some(id)));
+    let addressee = post.in_reply_to_user.and_then(|id| desk.find_user(Some(id)));
     if let Some(parent) = post.in_reply_to_post.filter(|parent| *parent != post.id) {
         let parent = PostId::new(parent);
         let addressee_id = addressee.unwrap_or(UNKNOWN_USER);
@@ -162,13 +137,7 @@ fn resolve_references(
         let source = source.map_or_else(|| tx.next_id(), PostId::new);
         let text = imported.source.as_ref();
         let text = text.filter(|_| !repost.text.is_empty());
-        placeholders::ensure(
-            tx,
-            desk,
-            source,
-            source_author.unwrap_or(UNKNOWN_USER),
-            text,
-        )?;
+        placeholders::ensure(tx, desk, source, source_author.unwrap_or(UNKNOWN_USER), text)?;
         place.source = Some(source);
     }
     resolve_versions(tx, desk, imported, author, &mut place)?;
@@ -189,10 +158,7 @@ fn resolve_versions(
     };
     let root = PostId::new(root);
     place.root = Some(root);
-    let conversation = desk
-        .known_posts
-        .get(&root.get())
-        .map(|seen| seen.conversation_id);
+    let conversation = desk.known_posts.get(&root.get()).map(|seen| seen.conversation_id);
     place.root_conversation = conversation;
     for version in &post.edit_history {
         let Some(seen) = desk.known_posts.get(version).copied() else {

@@ -32,30 +32,20 @@ pub(crate) enum HandleClaim {
 }
 
 /// Finds out who everybody is; makes placeholders.
-pub(crate) fn resolve(
-    tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
-    items: &[PreparedRecord],
-) -> Result<(), Fault> {
+pub(crate) fn resolve(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
     let mut hints = UserHints::new();
     for item in items {
         collect_hints(item, &mut hints);
     }
-    let unknown = hints
-        .keys()
-        .filter(|id| !desk.users_by_source_id.contains_key(id));
+    let unknown = hints.keys().filter(|id| !desk.users_by_source_id.contains_key(id));
     let ids: Vec<i64> = unknown.copied().collect();
-    desk.users_by_source_id
-        .extend(imports::find_aliases(tx, &ids)?);
+    desk.users_by_source_id.extend(imports::find_aliases(tx, &ids)?);
     let ids: Vec<i64> = ids
         .into_iter()
         .filter(|id| !desk.users_by_source_id.contains_key(id))
         .collect();
     let known = imports::find_users(tx, &ids)?;
-    let mut known: HashMap<i64, ImportedUserSummary> = known
-        .into_iter()
-        .map(|user| (user.id.get(), user))
-        .collect();
+    let mut known: HashMap<i64, ImportedUserSummary> = known.into_iter().map(|user| (user.id.get(), user)).collect();
     for id in ids {
         let hint = hints.get(&id).copied().unwrap_or_default();
         match known.remove(&id) {
@@ -206,8 +196,7 @@ fn try_free_handle(
     }
     if imports::is_name_only(tx, holder.id)? {
         imports::absorb_placeholder(tx, holder.id, id)?;
-        desk.users_by_handle
-            .remove(&holder.username.to_ascii_lowercase());
+        desk.users_by_handle.remove(&holder.username.to_ascii_lowercase());
         for seen in desk.known_posts.values_mut() {
             if seen.author_id == holder.id {
                 seen.author_id = id;
@@ -253,7 +242,6 @@ pub(crate) fn find_or_create_by_handle(
     let id = tx.next_id();
     insert_placeholder_user(tx, desk, id, UserHint { handle, name: "" })?;
     imports::mark_name_only(tx, id, handle)?;
-    desk.users_by_handle
-        .insert(handle.to_ascii_lowercase(), Some(id));
+    desk.users_by_handle.insert(handle.to_ascii_lowercase(), Some(id));
     Ok(Some(id))
 }

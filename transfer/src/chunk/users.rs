@@ -17,18 +17,12 @@ use crate::sanitize;
 const MAX_PROFILE_FIELD_CHARS: usize = 1_000;
 
 /// Stores the accounts of a chunk, those within posts included, each once.
-pub(crate) fn store(
-    tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
-    items: &[PreparedRecord],
-) -> Result<(), Fault> {
+pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
     let mut accounts: BTreeMap<i64, &Told> = BTreeMap::new();
     for item in items {
         match item {
             PreparedRecord::Profile(profile) => store_profile(tx, desk, profile)?,
-            PreparedRecord::User(user) if accounts.insert(user.id, user).is_some() => {
-                desk.report.count_known("user")
-            }
+            PreparedRecord::User(user) if accounts.insert(user.id, user).is_some() => desk.report.count_known("user"),
             PreparedRecord::Post(post) => {
                 if let Some(user) = post.post.user.as_deref() {
                     accounts.entry(user.id).or_insert(user);
@@ -38,8 +32,7 @@ pub(crate) fn store(
         }
     }
     let ids: Vec<i64> = accounts.keys().copied().collect();
-    desk.users_by_source_id
-        .extend(imports::find_aliases(tx, &ids)?);
+    desk.users_by_source_id.extend(imports::find_aliases(tx, &ids)?);
     for (id, user) in accounts {
         let here = desk.users_by_source_id.get(&id).copied();
         let here = here.unwrap_or(UserId::new(id));
@@ -49,12 +42,7 @@ pub(crate) fn store(
     Ok(())
 }
 
-fn store_user(
-    tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
-    id: UserId,
-    imported: &Told,
-) -> Result<(), Fault> {
+fn store_user(tx: &mut Tx<'_>, desk: &mut ImportBatchState, id: UserId, imported: &Told) -> Result<(), Fault> {
     let Some(mut user) = users::find_by_id(tx, id)? else {
         let username = claim_user_handle(tx, desk, id, imported)?;
         let mut user = User::new(id, &username, created_at(id, imported));
@@ -87,8 +75,7 @@ fn claim_user_handle(
     id: UserId,
     imported: &Told,
 ) -> Result<String, Fault> {
-    let username =
-        user_resolver::claim_handle(tx, desk, id, &imported.handle, HandleClaim::Account)?;
+    let username = user_resolver::claim_handle(tx, desk, id, &imported.handle, HandleClaim::Account)?;
     if username != imported.handle {
         desk.report.remark(format!(
             "the handle of @{} ({id}) is taken or none: they are @{username} here",
@@ -112,18 +99,10 @@ fn fill_user(user: &mut User, imported: &Told) {
     user.protected = imported.protected;
     user.verified = imported.verified;
     let plain = if imported.verified { "blue" } else { "none" };
-    let mark = find_word(
-        &imported.verified_type,
-        &["blue", "business", "government", "none"],
-    );
+    let mark = find_word(&imported.verified_type, &["blue", "business", "government", "none"]);
     mark.unwrap_or(plain).clone_into(&mut user.verified_type);
-    let level = find_word(
-        &imported.subscription_type,
-        &["Basic", "Premium", "PremiumPlus"],
-    );
-    level
-        .unwrap_or("None")
-        .clone_into(&mut user.subscription_type);
+    let level = find_word(&imported.subscription_type, &["Basic", "Premium", "PremiumPlus"]);
+    level.unwrap_or("None").clone_into(&mut user.subscription_type);
     user.parody = imported.parody;
     user.is_identity_verified = imported.identity_verified;
     user.receives_dm = !imported.refuses_messages;
@@ -137,18 +116,13 @@ fn find_word<'t>(text: &'t str, words: &[&str]) -> Option<&'t str> {
     words.contains(&text).then_some(text)
 }
 
-fn store_profile(
-    tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
-    profile: &ArchivedProfile,
-) -> Result<(), Fault> {
+fn store_profile(tx: &mut Tx<'_>, desk: &mut ImportBatchState, profile: &ArchivedProfile) -> Result<(), Fault> {
     let owner = match desk.owner {
         Some(owner) => users::find_by_id(tx, owner)?,
         None => None,
     };
     let Some(owner) = owner else {
-        desk.report
-            .skip("profile", "nobody is known to own it", String::new);
+        desk.report.skip("profile", "nobody is known to own it", String::new);
         return Ok(());
     };
     desk.report.count_stored("profile");
@@ -212,9 +186,7 @@ fn enrich_profile(
     mut user: User,
     facts: &ProfileFields<'_>,
 ) -> Result<(), Fault> {
-    if matches!(user.state, UserState::Deleted | UserState::Suspended)
-        || !facts.fill_empty_fields(&mut user)
-    {
+    if matches!(user.state, UserState::Deleted | UserState::Suspended) || !facts.fill_empty_fields(&mut user) {
         return Ok(());
     }
     users::update(tx, &user)?;

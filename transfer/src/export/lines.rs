@@ -1,8 +1,8 @@
 //! Lists, edges, likes and attachments as lines.
 
 use archive::{
-    ArchiveRecord, ArchivedAttachment, ArchivedLike, ArchivedList, ArchivedListMember,
-    ArchivedMedia as Attachment, ArchivedMediaKind, ArchivedVariant, UserRelation,
+    ArchiveRecord, ArchivedAttachment, ArchivedLike, ArchivedList, ArchivedListMember, ArchivedMedia as Attachment,
+    ArchivedMediaKind, ArchivedVariant, UserRelation,
 };
 use base::id::snowflake_time;
 use base::{Error, Time};
@@ -33,10 +33,7 @@ pub(super) fn load_lists(tx: &mut Tx<'_>, after: i64) -> Result<ExportPage<i64>,
     Ok(build_page(&lists, |list| list.id, records))
 }
 
-pub(super) fn load_list_members(
-    tx: &mut Tx<'_>,
-    after: IdPair,
-) -> Result<ExportPage<IdPair>, Error> {
+pub(super) fn load_list_members(tx: &mut Tx<'_>, after: IdPair) -> Result<ExportPage<IdPair>, Error> {
     let members = lists::list_all_members(tx, after, PAGE_SIZE)?;
     let records = members
         .iter()
@@ -51,11 +48,7 @@ pub(super) fn load_list_members(
     Ok(build_page(&members, |(pair, _)| *pair, records))
 }
 
-pub(super) fn load_edges(
-    tx: &mut Tx<'_>,
-    kind: EdgeKind,
-    after: IdPair,
-) -> Result<ExportPage<IdPair>, Error> {
+pub(super) fn load_edges(tx: &mut Tx<'_>, kind: EdgeKind, after: IdPair) -> Result<ExportPage<IdPair>, Error> {
     let edges = exports::list_edges(tx, kind, after, PAGE_SIZE)?;
     let line = match kind {
         EdgeKind::Follow => ArchiveRecord::Follow,
@@ -113,10 +106,7 @@ pub(super) fn load_table_rows(
     after: &[CellValue],
 ) -> Result<ExportPage<Vec<CellValue>>, Error> {
     let rows = portable_tables::page_after(tx, table, after, PAGE_SIZE)?;
-    let records = rows
-        .iter()
-        .map(|row| portable_rows::to_line(table, row))
-        .collect();
+    let records = rows.iter().map(|row| portable_rows::to_line(table, row)).collect();
     Ok(build_page(&rows, |row| table.row_key(row), records))
 }
 

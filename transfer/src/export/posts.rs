@@ -43,14 +43,11 @@ impl PostLineContext {
         let media = media::find_by_ids(tx, &sorted_unique(numbers))?;
         let mut mentions: HashMap<PostId, Vec<ArchivedMention>> = HashMap::new();
         for one in exports::list_mentioned_users(tx, &ids)? {
-            mentions
-                .entry(one.post_id)
-                .or_default()
-                .push(ArchivedMention {
-                    id: Some(one.user_id.get()),
-                    handle: one.username,
-                    name: one.name,
-                });
+            mentions.entry(one.post_id).or_default().push(ArchivedMention {
+                id: Some(one.user_id.get()),
+                handle: one.username,
+                name: one.name,
+            });
         }
         for list in mentions.values_mut() {
             list.sort_by_key(|mention| mention.id);
@@ -75,10 +72,7 @@ impl PostLineContext {
 
     fn is_exported(&self, post: &Post) -> bool {
         let author = self.users.get(&post.author_id).map(|user| user.state);
-        let gone = matches!(
-            author,
-            Some(users::UserState::Deleted | users::UserState::Suspended)
-        );
+        let gone = matches!(author, Some(users::UserState::Deleted | users::UserState::Suspended));
         matches!(post.state, PostState::Live | PostState::Superseded) && !gone
     }
 
@@ -96,9 +90,7 @@ impl PostLineContext {
             in_reply_to_post: post.in_reply_to_post_id.map(PostId::get),
             in_reply_to_user: post.in_reply_to_user_id.map(UserId::get),
             quoted_post: post.quoted_post_id.map(PostId::get),
-            repost_of: post
-                .repost_of_id
-                .map(|source| self.repost_reference(source)),
+            repost_of: post.repost_of_id.map(|source| self.repost_reference(source)),
             media: media.collect(),
             mentions: self.mentions.get(&post.id).cloned().unwrap_or_default(),
             edit_history: root.cloned().unwrap_or_default(),

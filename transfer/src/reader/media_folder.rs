@@ -60,12 +60,7 @@ impl<'a> MediaFolder<'a> {
     }
 
     /// Where the file of an attachment is below the media folder; empty when there is none.
-    pub(crate) fn store_file(
-        &self,
-        post: Option<i64>,
-        media: &ArchivedMedia,
-        report: &mut ImportReport,
-    ) -> String {
+    pub(crate) fn store_file(&self, post: Option<i64>, media: &ArchivedMedia, report: &mut ImportReport) -> String {
         let Some(dir) = &self.dir else {
             return String::new();
         };
@@ -74,11 +69,7 @@ impl<'a> MediaFolder<'a> {
         };
         let copied = archive.post_media(post, media).map(|found| {
             let found = found?;
-            let path = sharded_path(&format!(
-                "{}.{}",
-                media_key(media),
-                safe_extension(&found.name)
-            ));
+            let path = sharded_path(&format!("{}.{}", media_key(media), safe_extension(&found.name)));
             let name = found.name.clone();
             Some((copy_file(found, &dir.join(&path)), path, name))
         });
@@ -95,9 +86,7 @@ impl<'a> MediaFolder<'a> {
                 return path;
             }
             Ok(Some((Err(error), _, name))) => {
-                report.skip("media", "its file cannot be copied", || {
-                    format!("{name}: {error}")
-                });
+                report.skip("media", "its file cannot be copied", || format!("{name}: {error}"));
             }
             Err(error) => report.skip("media", "its file cannot be read", || error.to_string()),
         }
@@ -119,12 +108,8 @@ fn find_existing_file(dir: &Path, media: &ArchivedMedia, report: &mut ImportRepo
 
 /// The ending of a file's name, if it is a harmless one.
 fn safe_extension(name: &str) -> String {
-    let ending = Path::new(name)
-        .extension()
-        .and_then(|ending| ending.to_str());
-    let plain = |ending: &&str| {
-        ending.len() <= 5 && ending.bytes().all(|letter| letter.is_ascii_alphanumeric())
-    };
+    let ending = Path::new(name).extension().and_then(|ending| ending.to_str());
+    let plain = |ending: &&str| ending.len() <= 5 && ending.bytes().all(|letter| letter.is_ascii_alphanumeric());
     ending
         .filter(plain)
         .map_or_else(|| "bin".to_owned(), str::to_ascii_lowercase)

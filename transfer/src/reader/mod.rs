@@ -8,9 +8,7 @@ use store::portable_tables;
 use tokio::sync::mpsc::Sender;
 
 pub(crate) use media_folder::{file_name, media_key};
-pub(crate) use prepare::{
-    PreparedLike, PreparedMessage, PreparedPost, PreparedRecord, edge_name, prepare_record,
-};
+pub(crate) use prepare::{PreparedLike, PreparedMessage, PreparedPost, PreparedRecord, edge_name, prepare_record};
 
 use crate::report::ImportReport;
 use crate::source::OpenedSource;
@@ -87,8 +85,7 @@ fn check_source(errand: &ReadJob, out: &Sender<ReaderMessage>) -> Result<u64, Ar
         if broken.is_some() || out.is_closed() {
             return false;
         }
-        records % PROGRESS_INTERVAL != 0
-            || out.blocking_send(ReaderMessage::Checking(records)).is_ok()
+        records % PROGRESS_INTERVAL != 0 || out.blocking_send(ReaderMessage::Checking(records)).is_ok()
     })?;
     broken.map_or(Ok(records), Err)
 }
@@ -114,8 +111,7 @@ fn read_chunks(errand: &ReadJob, out: &Sender<ReaderMessage>) -> Result<(), Arch
         }
         let next = ImportChunk::starting_at(&chunk.next_position);
         let full = std::mem::replace(&mut chunk, next);
-        out.blocking_send(ReaderMessage::Chunk(Box::new(full)))
-            .is_ok()
+        out.blocking_send(ReaderMessage::Chunk(Box::new(full))).is_ok()
     })?;
     // The reader is gone or has it all: what is left is the last chunk, perhaps an empty one.
     drop(out.blocking_send(ReaderMessage::Chunk(Box::new(chunk))));
@@ -150,23 +146,18 @@ impl ImportChunk {
             None => skipped.file.clone(),
         };
         let (why, example) = match &skipped.why {
-            SkipReason::Bad(reason) => (
-                "it cannot be read".to_owned(),
-                format!("{}: {reason}", place()),
-            ),
+            SkipReason::Bad(reason) => ("it cannot be read".to_owned(), format!("{}: {reason}", place())),
             why => (why.to_string(), place()),
         };
         if skipped.why != SkipReason::Absent {
             self.report.count_seen(&skipped.kind, skipped.count);
         }
-        self.report
-            .add_skipped(&skipped.kind, &why, skipped.count, || example);
+        self.report.add_skipped(&skipped.kind, &why, skipped.count, || example);
     }
 
     fn add_refused(&mut self, error: &ArchiveError) {
         self.report.records += 1;
-        self.report
-            .skip("element", "it is refused", || error.to_string());
+        self.report.skip("element", "it is refused", || error.to_string());
     }
 }
 
@@ -197,9 +188,7 @@ fn data_type(record: &ArchiveRecord) -> &'static str {
         ArchiveRecord::Media(_) => "media",
         ArchiveRecord::Message(message) if message.conversation.contains('-') => "directMessages",
         ArchiveRecord::Message(_) => "directMessagesGroup",
-        ArchiveRecord::Row(row) => {
-            portable_tables::find_table(&row.kind).map_or("line", |table| table.name)
-        }
+        ArchiveRecord::Row(row) => portable_tables::find_table(&row.kind).map_or("line", |table| table.name),
         ArchiveRecord::Skipped(_) => "skipped",
     }
 }

@@ -1,8 +1,8 @@
 //! Records made ready to store: everything that needs no transaction is done here.
 
 use archive::{
-    ArchiveRecord, ArchivedAccount, ArchivedAttachment, ArchivedList, ArchivedListMember,
-    ArchivedMedia, ArchivedMessage, ArchivedProfile, ArchivedUser, UserRelation,
+    ArchiveRecord, ArchivedAccount, ArchivedAttachment, ArchivedList, ArchivedListMember, ArchivedMedia,
+    ArchivedMessage, ArchivedProfile, ArchivedUser, UserRelation,
 };
 use base::Time;
 use base::id::first_snowflake_at;
@@ -81,8 +81,7 @@ pub(crate) fn prepare_record(
         ArchiveRecord::Account(account) => {
             report.count_stored("account");
             // That of an archive was settled before the first chunk.
-            return (!media_folder.is_archive())
-                .then(|| PreparedRecord::User(Box::new(user_from_account(account))));
+            return (!media_folder.is_archive()).then(|| PreparedRecord::User(Box::new(user_from_account(account))));
         }
         ArchiveRecord::Profile(profile) => PreparedRecord::Profile(profile),
         ArchiveRecord::User(user) => {
@@ -91,12 +90,9 @@ pub(crate) fn prepare_record(
             }
             PreparedRecord::User(user)
         }
-        ArchiveRecord::Post(post) => PreparedRecord::Post(Box::new(prepare_post(
-            *post,
-            media_folder,
-            highest,
-            report,
-        )?)),
+        ArchiveRecord::Post(post) => {
+            PreparedRecord::Post(Box::new(prepare_post(*post, media_folder, highest, report)?))
+        }
         ArchiveRecord::Follow(tie) => prepare_edge(EdgeKind::Follow, tie, highest, report)?,
         ArchiveRecord::Block(tie) => prepare_edge(EdgeKind::Block, tie, highest, report)?,
         ArchiveRecord::Mute(tie) => prepare_edge(EdgeKind::Mute, tie, highest, report)?,
@@ -139,11 +135,7 @@ pub(crate) fn prepare_record(
     })
 }
 
-fn prepare_message(
-    mut message: ArchivedMessage,
-    highest: i64,
-    report: &mut ImportReport,
-) -> Option<PreparedRecord> {
+fn prepare_message(mut message: ArchivedMessage, highest: i64, report: &mut ImportReport) -> Option<PreparedRecord> {
     let sane = |id: i64| id > 0 && id <= highest;
     let id = message.id.unwrap_or(1);
     let at = first_snowflake_at(Time::from_ms(message.at_ms));
@@ -161,17 +153,10 @@ fn prepare_message(
     message.people.retain(|id| sane(*id));
     message.people.truncate(MAX_LIST_LENGTH);
     let draft = PostTextDraft::parse(&message.text);
-    Some(PreparedRecord::Message(Box::new(PreparedMessage {
-        message,
-        draft,
-    })))
+    Some(PreparedRecord::Message(Box::new(PreparedMessage { message, draft })))
 }
 
-fn prepare_row(
-    line: &archive::ExportRow,
-    highest: i64,
-    report: &mut ImportReport,
-) -> Option<PreparedRecord> {
+fn prepare_row(line: &archive::ExportRow, highest: i64, report: &mut ImportReport) -> Option<PreparedRecord> {
     match portable_rows::from_line(line, highest) {
         Ok(row) => Some(PreparedRecord::Row(Box::new(row))),
         Err(why) => {
@@ -194,18 +179,11 @@ fn user_from_account(account: ArchivedAccount) -> ArchivedUser {
 }
 
 fn skip_invalid_id(kind: &str, id: i64, report: &mut ImportReport) -> Option<PreparedRecord> {
-    report.skip(kind, "its id is from the future or none", || {
-        format!("{kind} {id}")
-    });
+    report.skip(kind, "its id is from the future or none", || format!("{kind} {id}"));
     None
 }
 
-fn prepare_edge(
-    kind: EdgeKind,
-    tie: UserRelation,
-    highest: i64,
-    report: &mut ImportReport,
-) -> Option<PreparedRecord> {
+fn prepare_edge(kind: EdgeKind, tie: UserRelation, highest: i64, report: &mut ImportReport) -> Option<PreparedRecord> {
     let strange_id = [tie.from, tie.to]
         .into_iter()
         .flatten()
@@ -227,11 +205,7 @@ pub(crate) const fn edge_name(kind: EdgeKind) -> &'static str {
     }
 }
 
-fn prepare_like(
-    mut like: archive::ArchivedLike,
-    highest: i64,
-    report: &mut ImportReport,
-) -> Option<PreparedRecord> {
+fn prepare_like(mut like: archive::ArchivedLike, highest: i64, report: &mut ImportReport) -> Option<PreparedRecord> {
     let user = like.user.unwrap_or(1);
     if like.post <= 0 || like.post > highest || user <= 0 || user > highest {
         return skip_invalid_id("like", like.post, report);
@@ -293,10 +267,7 @@ fn prepare_post(
     let lang = post.lang.as_deref().filter(|lang| is_language_tag(lang));
     Some(PreparedPost {
         lang: lang.unwrap_or_else(|| draft.language()).to_owned(),
-        source: post
-            .repost_of
-            .as_ref()
-            .map(|repost| PostTextDraft::parse(&repost.text)),
+        source: post.repost_of.as_ref().map(|repost| PostTextDraft::parse(&repost.text)),
         draft,
         paths,
         post,

@@ -34,22 +34,13 @@ fn an_archive_is_taken_whole() {
         assert_eq!(kinds.map(taken), [1, 1, 8, 4, 2, 1, 1, 4, 2, 1, 2]);
         assert_eq!(report.manifest_mismatches(), []);
         assert_eq!(
-            (
-                report.media.copied,
-                report.media.bytes,
-                report.media.missing
-            ),
+            (report.media.copied, report.media.bytes, report.media.missing),
             (1, 6, 1)
         );
         let why: Vec<_> = report
             .skipped
             .iter()
-            .map(|skip| {
-                format!(
-                    "{} {}: {} ({})",
-                    skip.count, skip.kind, skip.why, skip.example
-                )
-            })
+            .map(|skip| format!("{} {}: {} ({})", skip.count, skip.kind, skip.why, skip.example))
             .collect();
         assert_eq!(
             why,
@@ -73,28 +64,15 @@ fn its_people_are_there() {
             (owner.username.as_str(), owner.state),
             ("ada", users::UserState::Active)
         );
+        assert_eq!((owner.post_count, owner.media_count, owner.like_count), (7, 2, 2));
         assert_eq!(
-            (owner.post_count, owner.media_count, owner.like_count),
-            (7, 2, 2)
-        );
-        assert_eq!(
-            (
-                owner.followers_count,
-                owner.following_count,
-                owner.listed_count
-            ),
+            (owner.followers_count, owner.following_count, owner.listed_count),
             (2, 2, 2)
         );
-        assert_eq!(
-            (owner.description.as_str(), owner.email.as_str()),
-            ("a & b", "")
-        );
+        assert_eq!((owner.description.as_str(), owner.email.as_str()), ("a & b", ""));
         assert_eq!(owner.most_recent_post_id.unwrap().get(), at(90));
         assert_eq!(world.user(77).await.unwrap().username, "Grace_H");
-        assert_eq!(
-            world.user(7).await.unwrap().state,
-            users::UserState::Placeholder
-        );
+        assert_eq!(world.user(7).await.unwrap().state, users::UserState::Placeholder);
         assert_eq!(world.named("bob").await.unwrap().id.get(), 5);
     });
 }
@@ -121,39 +99,18 @@ fn posts_keep_their_places() {
         );
 
         let repost = world.post(at(10)).await.unwrap();
-        let source = world
-            .post(repost.repost_of_id.unwrap().get())
-            .await
-            .unwrap();
-        assert_eq!(
-            (source.state, source.author_id.get()),
-            (PostState::Placeholder, 77)
-        );
-        assert_eq!(
-            (source.text.as_str(), source.repost_count),
-            ("the first & only …", 1)
-        );
+        let source = world.post(repost.repost_of_id.unwrap().get()).await.unwrap();
+        assert_eq!((source.state, source.author_id.get()), (PostState::Placeholder, 77));
+        assert_eq!((source.text.as_str(), source.repost_count), ("the first & only …", 1));
 
         let old = world.post(20).await.unwrap();
-        assert_eq!(
-            (old.in_reply_to_user_id.unwrap().get(), old.display_start),
-            (5, 5)
-        );
+        assert_eq!((old.in_reply_to_user_id.unwrap().get(), old.display_start), (5, 5));
         assert_eq!(old.conversation_id.get(), 19);
         assert_eq!(world.post(19).await.unwrap().state, PostState::Placeholder);
 
-        let (old, new) = (
-            world.post(at(50)).await.unwrap(),
-            world.post(at(60)).await.unwrap(),
-        );
-        assert_eq!(
-            (old.state, new.state),
-            (PostState::Superseded, PostState::Live)
-        );
-        assert_eq!(
-            (new.edit_root_id.unwrap().get(), new.edits_remaining),
-            (at(50), 4)
-        );
+        let (old, new) = (world.post(at(50)).await.unwrap(), world.post(at(60)).await.unwrap());
+        assert_eq!((old.state, new.state), (PostState::Superseded, PostState::Live));
+        assert_eq!((new.edit_root_id.unwrap().get(), new.edits_remaining), (at(50), 4));
         assert_eq!(new.conversation_id.get(), at(50));
 
         let likes = world.post(at(5)).await.unwrap();
@@ -174,10 +131,7 @@ fn a_thread_is_one_conversation_in_whatever_chunks_it_comes() {
                 batch,
                 ..world.options()
             };
-            world
-                .try_import(folder(&ada()).source(), options)
-                .await
-                .unwrap();
+            world.try_import(folder(&ada()).source(), options).await.unwrap();
             world.recount().await;
             for seconds in [70, 80, 90] {
                 let post = world.post(at(seconds)).await.unwrap();
@@ -220,10 +174,7 @@ fn what_a_placeholder_waited_for_takes_its_place() {
         world.import(folder(&ada()).source()).await;
         let report = world.import(folder(&grace()).source()).await;
         assert_eq!(
-            (
-                report.placeholders.completed_users,
-                report.placeholders.completed_posts
-            ),
+            (report.placeholders.completed_users, report.placeholders.completed_posts),
             (1, 1)
         );
         let grace = world.user(77).await.unwrap();
@@ -232,11 +183,7 @@ fn what_a_placeholder_waited_for_takes_its_place() {
             ("Grace Hopper", users::UserState::Active)
         );
         assert_eq!(
-            (
-                grace.followers_count,
-                grace.following_count,
-                grace.post_count
-            ),
+            (grace.followers_count, grace.following_count, grace.post_count),
             (1, 1, 2)
         );
         let liked = world.post(at(5)).await.unwrap();
@@ -303,9 +250,8 @@ fn readers_find_what_came_in_their_home_timeline() {
         let homes = Arc::new(HomeTimelines::default());
         let page = async || {
             let (homes, user) = (Arc::clone(&homes), world.user(reader.get()).await.unwrap());
-            let page = move |tx: &mut Tx<'_>| {
-                Ok(homes.page(tx, TimelineSource::Reader(&user), &PageRange::newest(100))?)
-            };
+            let page =
+                move |tx: &mut Tx<'_>| Ok(homes.page(tx, TimelineSource::Reader(&user), &PageRange::newest(100))?);
             world.store.read(page).await.unwrap().0.len()
         };
         assert_eq!(page().await, 0);

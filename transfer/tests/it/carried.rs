@@ -149,12 +149,7 @@ fn posts(tx: &mut Tx<'_>, people: People) -> Result<(), Error> {
     Ok(())
 }
 
-fn media(
-    tx: &mut Tx<'_>,
-    kind: &str,
-    owner: UserId,
-    prefix: &str,
-) -> Result<Id<base::id::marker::MediaMarker>, Error> {
+fn media(tx: &mut Tx<'_>, kind: &str, owner: UserId, prefix: &str) -> Result<Id<base::id::marker::MediaMarker>, Error> {
     let id = tx.next_id();
     let medium = Media {
         media_key: format!("{prefix}_{id}"),
@@ -273,10 +268,7 @@ fn spaces(tx: &mut Tx<'_>, people: People) -> Result<(), Error> {
 
 fn talks(tx: &mut Tx<'_>, people: People) -> Result<(), Error> {
     let People { ada, bea, cas, dan } = people;
-    let from = |user_id| MessageSender {
-        user_id,
-        app_id: None,
-    };
+    let from = |user_id| MessageSender { user_id, app_id: None };
     let says = |text: &str| NewMessage {
         text: text.to_owned(),
         media: None,
@@ -361,15 +353,8 @@ fn something_of_everything_comes_back_the_same_on_either_engine() {
             assert!(again.taken.is_empty(), "{:?}", again.taken);
             let found = |tx: &mut Tx<'_>| {
                 let community = store::communities::search(tx, "sail", i64::MAX, 10)?.len();
-                let live = network::spaces::search(
-                    tx,
-                    "harbour",
-                    network::spaces::SpaceStateFilter::All,
-                    10,
-                )?;
-                let news =
-                    network::news::search(tx, Viewer::anonymous(), "boat", Time::from_ms(0), 10)?
-                        .len();
+                let live = network::spaces::search(tx, "harbour", network::spaces::SpaceStateFilter::All, 10)?;
+                let news = network::news::search(tx, Viewer::anonymous(), "boat", Time::from_ms(0), 10)?.len();
                 Ok((community, live.len(), news))
             };
             assert_eq!(copy.store.read(found).await.unwrap(), (1, 1, 1));
@@ -396,11 +381,7 @@ fn rows_that_are_not_sound_are_left_out_and_told() {
         let source: Vec<String> = source.iter().map(|line| (*line).to_owned()).collect();
         let (_folder, source) = lines("bad.jsonl", &source);
         let report = world.import(source).await;
-        let why: Vec<_> = report
-            .skipped
-            .iter()
-            .map(|skip| skip.why.as_str())
-            .collect();
+        let why: Vec<_> = report.skipped.iter().map(|skip| skip.why.as_str()).collect();
         assert_eq!(
             why,
             [
@@ -434,11 +415,7 @@ fn an_account_that_turns_out_to_be_another_brings_everything_along() {
         let named = |lines: &[String], id: i64| {
             let id = format!("\"{id}\"");
             let mut kinds = kinds(lines);
-            let without: Vec<String> = lines
-                .iter()
-                .filter(|line| !line.contains(&id))
-                .cloned()
-                .collect();
+            let without: Vec<String> = lines.iter().filter(|line| !line.contains(&id)).cloned().collect();
             for (kind, count) in self::kinds(&without) {
                 *kinds.entry(kind).or_default() -= count;
             }
@@ -487,9 +464,7 @@ fn an_account_that_turns_out_to_be_another_brings_everything_along() {
             }
         }
         let pairs = |lines: &[String]| {
-            let talks = lines
-                .iter()
-                .filter(|line| line.contains(r#""kind":"dm_conversation""#));
+            let talks = lines.iter().filter(|line| line.contains(r#""kind":"dm_conversation""#));
             talks.count()
         };
         // Ada and Bea, Ada and Dan are one; Bea and Cas, and the group stay.

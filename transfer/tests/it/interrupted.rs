@@ -6,9 +6,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 
-use transfer::{
-    ImportOptions, ImportSource, TransferError, TransferProgress, TransferStage, import,
-};
+use transfer::{ImportOptions, ImportSource, TransferError, TransferProgress, TransferStage, import};
 
 use crate::sample::{Files, ada, array, at, folder, post, text};
 use crate::world::{START, World, on_each_engine};
@@ -147,10 +145,7 @@ fn two_imports_of_one_source_do_not_mix() {
         let other = world.try_import(archive.source(), options());
         let (one, other) = tokio::join!(one, other);
         let busy = [one, other].into_iter().filter_map(Result::err);
-        assert!(
-            busy.into_iter()
-                .all(|error| matches!(error, TransferError::Busy))
-        );
+        assert!(busy.into_iter().all(|error| matches!(error, TransferError::Busy)));
         world.import(archive.source()).await;
     });
 }

@@ -20,10 +20,7 @@ fn what_was_exported_comes_back_the_same() {
             self_serve: false,
         };
         let work = move |tx: &mut Tx<'_>| {
-            for (text, nullcast) in [
-                ("for promotion @ada", true),
-                ("see https://locum.example", false),
-            ] {
+            for (text, nullcast) in [("for promotion @ada", true), ("see https://locum.example", false)] {
                 let new = NewPost {
                     text: text.to_owned(),
                     nullcast,
@@ -49,10 +46,7 @@ fn what_was_exported_comes_back_the_same() {
             let of_kind = exported.iter().filter(|line| line.contains(&kind));
             assert_eq!(of_kind.count(), 1, "{kind}");
         }
-        assert!(
-            !exported.concat().contains("example.org"),
-            "an address is in the lines"
-        );
+        assert!(!exported.concat().contains("example.org"), "an address is in the lines");
 
         let (_folder, source) = lines("export.jsonl", &exported);
         let copy = World::new(engine).await;
@@ -90,18 +84,11 @@ fn lines_of_the_old_interface_are_taken() {
             user(4, "dora")
         );
         let same = shared.replace("\"51\"", "\"52\"");
-        let orphan =
-            r#"{"id_str":"53","full_text":"whose?","created_at":"Thu Jan 01 00:00:02 +0000 2009"}"#;
+        let orphan = r#"{"id_str":"53","full_text":"whose?","created_at":"Thu Jan 01 00:00:02 +0000 2009"}"#;
         let tie = r#"{"kind":"follow","to":"3"}"#;
         let (_folder, source) = lines(
             "old.jsonl",
-            &[
-                shared,
-                same,
-                orphan.to_owned(),
-                tie.to_owned(),
-                "{".to_owned(),
-            ],
+            &[shared, same, orphan.to_owned(), tie.to_owned(), "{".to_owned()],
         );
         let report = world.import(source).await;
         let source = world.post(50).await.unwrap();
@@ -113,11 +100,7 @@ fn lines_of_the_old_interface_are_taken() {
         assert!(world.post(52).await.is_none());
         assert_eq!(world.post(53).await.unwrap().state, PostState::Placeholder);
         assert!(world.user(3).await.unwrap().verified);
-        let why: Vec<_> = report
-            .skipped
-            .iter()
-            .map(|skip| skip.why.as_str())
-            .collect();
+        let why: Vec<_> = report.skipped.iter().map(|skip| skip.why.as_str()).collect();
         assert_eq!(
             why,
             [

@@ -14,32 +14,19 @@ fn an_account_with_the_same_handle_is_completed_and_told() {
         let here = world.join("Ada").await;
         let report = world.import(folder(&ada()).source()).await;
         assert!(
-            report
-                .remarks
-                .iter()
-                .any(|remark| remark.contains("@ada (12)")),
+            report.remarks.iter().any(|remark| remark.contains("@ada (12)")),
             "{report:?}"
         );
         assert!(world.user(12).await.is_none());
         let user = world.user(here.get()).await.unwrap();
         assert_eq!(
-            (
-                user.username.as_str(),
-                user.post_count,
-                user.location.as_str()
-            ),
+            (user.username.as_str(), user.post_count, user.location.as_str()),
             ("Ada", 7, "here")
         );
-        assert_eq!(
-            world.post(at(90)).await.unwrap().in_reply_to_user_id,
-            Some(here)
-        );
+        assert_eq!(world.post(at(90)).await.unwrap().in_reply_to_user_id, Some(here));
         // Later sources mean the same person by the same id.
         world.import(folder(&crate::sample::grace()).source()).await;
-        assert_eq!(
-            world.post(at(6)).await.unwrap().in_reply_to_user_id,
-            Some(here)
-        );
+        assert_eq!(world.post(at(6)).await.unwrap().in_reply_to_user_id, Some(here));
         assert_eq!(world.user(here.get()).await.unwrap().followers_count, 3);
         let mut known = world.import(folder(&ada()).source()).await.known;
         assert_eq!(known.remove("post"), Some(8));
@@ -58,10 +45,7 @@ fn an_archive_can_be_given_to_somebody() {
             owner: Some(ArchiveOwner::Username("bea".to_owned())),
             ..world.options()
         };
-        world
-            .try_import(folder(&ada()).source(), options)
-            .await
-            .unwrap();
+        world.try_import(folder(&ada()).source(), options).await.unwrap();
         world.recount().await;
         assert!(world.user(12).await.is_none());
         let user = world.user(bea.get()).await.unwrap();
@@ -70,20 +54,14 @@ fn an_archive_can_be_given_to_somebody() {
             owner: Some(ArchiveOwner::Id(UserId::new(4))),
             ..world.options()
         };
-        let error = world
-            .try_import(folder(&ada()).source(), missing)
-            .await
-            .unwrap_err();
+        let error = world.try_import(folder(&ada()).source(), missing).await.unwrap_err();
         assert!(matches!(error, TransferError::Owner(_)), "{error}");
         let named = ImportOptions {
             owner: Some(ArchiveOwner::Username("newcomer".to_owned())),
             ..world.options()
         };
         let files = parts("500", "somebody", "Somebody");
-        world
-            .try_import(folder(&files).source(), named)
-            .await
-            .unwrap();
+        world.try_import(folder(&files).source(), named).await.unwrap();
         assert_eq!(world.user(500).await.unwrap().username, "newcomer");
     });
 }
@@ -101,9 +79,7 @@ fn a_handle_alone_waits_for_its_id() {
         let carol = world.named("carol").await.unwrap();
         let source = world.post(at(1)).await.unwrap().repost_of_id.unwrap();
         assert_eq!(world.post(source.get()).await.unwrap().author_id, carol.id);
-        world
-            .import(folder(&parts("33", "Carol", "Carol")).source())
-            .await;
+        world.import(folder(&parts("33", "Carol", "Carol")).source()).await;
         assert!(world.user(carol.id.get()).await.is_none());
         assert_eq!(world.post(source.get()).await.unwrap().author_id.get(), 33);
         assert_eq!(world.named("carol").await.unwrap().state, UserState::Active);
@@ -126,12 +102,7 @@ fn a_placeholder_makes_room_for_whoever_has_the_handle() {
         assert_eq!(world.user(3).await.unwrap().username, "u3");
         let (_folder, source) = lines(
             "b.jsonl",
-            &[
-                user("4", "dora"),
-                user("5", "Dora"),
-                user("6", "u3"),
-                user("3", "eve"),
-            ],
+            &[user("4", "dora"), user("5", "Dora"), user("6", "u3"), user("3", "eve")],
         );
         let report = world.import(source).await;
         let mut names = Vec::new();

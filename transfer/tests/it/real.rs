@@ -20,17 +20,13 @@ fn bodies(folder: &str) -> Vec<String> {
         let bytes = fs::read(&path).unwrap();
         let mut text = String::new();
         if path.extension().is_some_and(|ending| ending == "gz") {
-            flate2::read::GzDecoder::new(&*bytes)
-                .read_to_string(&mut text)
-                .unwrap();
+            flate2::read::GzDecoder::new(&*bytes).read_to_string(&mut text).unwrap();
         } else {
             text = String::from_utf8(bytes).unwrap();
         }
         let cassette: serde_json::Value = serde_json::from_str(&text).unwrap();
         for exchange in cassette["http_interactions"].as_array().unwrap() {
-            let body = exchange["response"]["body"]["string"]
-                .as_str()
-                .unwrap_or_default();
+            let body = exchange["response"]["body"]["string"].as_str().unwrap_or_default();
             match serde_json::from_str::<serde_json::Value>(body) {
                 Ok(serde_json::Value::Array(items)) => {
                     all.extend(items.iter().map(ToString::to_string));
@@ -59,16 +55,10 @@ fn recorded_posts_are_imported() {
         let exported = world.lines().await;
         let kinds = |kind: &str| {
             let sign = format!("{{\"kind\":\"{kind}\"");
-            exported
-                .iter()
-                .filter(|line| line.starts_with(&sign))
-                .count()
+            exported.iter().filter(|line| line.starts_with(&sign)).count()
         };
         let (posts, users) = (kinds("post"), kinds("user"));
-        eprintln!(
-            "{posts} posts, {users} users, {} media in the store",
-            kinds("media")
-        );
+        eprintln!("{posts} posts, {users} users, {} media in the store", kinds("media"));
         assert_eq!(u64::try_from(posts).unwrap(), report.taken["post"]);
         assert!(posts > 1_900 && users > 1_300);
         world.import(source).await;
@@ -78,10 +68,7 @@ fn recorded_posts_are_imported() {
         let (_folder, source) = lines("again.jsonl", &exported);
         copy.import(source).await;
         let back: BTreeSet<String> = copy.lines().await.into_iter().collect();
-        let lost: Vec<_> = exported
-            .iter()
-            .filter(|line| !back.contains(*line))
-            .collect();
+        let lost: Vec<_> = exported.iter().filter(|line| !back.contains(*line)).collect();
         assert!(
             lost.is_empty(),
             "{} lines differ, the first: {:#?}",

@@ -128,10 +128,7 @@ pub(crate) fn grace() -> Files {
         text("data/following.js", &ties("following", "following", &[12])),
         text(
             "data/like.js",
-            &array(
-                "like",
-                &[format!(r#"{{"like":{{"tweetId":"{}"}}}}"#, at(0))],
-            ),
+            &array("like", &[format!(r#"{{"like":{{"tweetId":"{}"}}}}"#, at(0))]),
         ),
     ]);
     files
@@ -161,8 +158,7 @@ pub(crate) fn array(name: &str, elements: &[String]) -> String {
 
 pub(crate) fn ties(name: &str, wrapper: &str, ids: &[i64]) -> String {
     let elements = ids.iter();
-    let elements =
-        elements.map(|id| format!(r#"{{"{wrapper}":{{"accountId":"{id}","userLink":"x"}}}}"#));
+    let elements = elements.map(|id| format!(r#"{{"{wrapper}":{{"accountId":"{id}","userLink":"x"}}}}"#));
     array(name, &elements.collect::<Vec<_>>())
 }
 
@@ -189,10 +185,7 @@ pub(crate) fn folder(files: &Files) -> Made {
         fs::write(path, bytes).unwrap();
     }
     let path = folder.path().to_owned();
-    Made {
-        _folder: folder,
-        path,
-    }
+    Made { _folder: folder, path }
 }
 
 pub(crate) fn zipped(files: &Files) -> Made {
@@ -204,10 +197,7 @@ pub(crate) fn zipped(files: &Files) -> Made {
         zip.write_all(bytes).unwrap();
     }
     zip.finish().unwrap();
-    Made {
-        _folder: folder,
-        path,
-    }
+    Made { _folder: folder, path }
 }
 
 /// Lines in a file.

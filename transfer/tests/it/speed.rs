@@ -41,16 +41,12 @@ fn one(number: i64) -> String {
     );
     let (words, mentions, more) = match number % 30 {
         0 | 3 | 9 => (
-            format!(
-                "RT @friend{friend}: This is what a post of a usual length says to everybody {number}"
-            ),
+            format!("RT @friend{friend}: This is what a post of a usual length says to everybody {number}"),
             mention,
             String::new(),
         ),
         1 | 4 | 7 | 10 | 13 | 16 | 19 | 22 | 25 | 28 => (
-            format!(
-                "@friend{friend} This is &amp; remains a typical answer of a usual length 🦀 {number}{tag}{link}"
-            ),
+            format!("@friend{friend} This is &amp; remains a typical answer of a usual length 🦀 {number}{tag}{link}"),
             mention,
             format!(
                 r#","in_reply_to_status_id_str":"{}","in_reply_to_user_id_str":"{}","in_reply_to_screen_name":"friend{friend}""#,
@@ -59,9 +55,7 @@ fn one(number: i64) -> String {
             ),
         ),
         _ => (
-            format!(
-                "What a post of a usual length says to everybody who reads it, number {number}{tag}{link}"
-            ),
+            format!("What a post of a usual length says to everybody who reads it, number {number}{tag}{link}"),
             String::new(),
             String::new(),
         ),
@@ -77,10 +71,7 @@ fn one(number: i64) -> String {
 
 fn report(what: &str, begun: Instant, count: u64) {
     let seconds = begun.elapsed().as_secs_f64();
-    eprintln!(
-        "{what}: {count} in {seconds:.2} s, {:.0}/s",
-        count as f64 / seconds
-    );
+    eprintln!("{what}: {count} in {seconds:.2} s, {:.0}/s", count as f64 / seconds);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -94,25 +85,15 @@ async fn posts_a_second() {
 
     let world = World::new(Engine::Lite).await;
     let begun = Instant::now();
-    let done = world
-        .try_import(archive.source(), world.options())
-        .await
-        .unwrap();
+    let done = world.try_import(archive.source(), world.options()).await.unwrap();
     report("archive, check included", begun, done.taken["post"]);
     world.recount().await;
     let begun = Instant::now();
-    world
-        .try_import(archive.source(), world.options())
-        .await
-        .unwrap();
+    world.try_import(archive.source(), world.options()).await.unwrap();
     report("the same again", begun, done.taken["post"]);
     let begun = Instant::now();
     let exported = world.lines().await;
-    report(
-        "export, lines",
-        begun,
-        u64::try_from(exported.len()).unwrap(),
-    );
+    report("export, lines", begun, u64::try_from(exported.len()).unwrap());
 
     let copy = World::new(Engine::Lite).await;
     let (_folder, source) = lines("a.jsonl", &exported);
@@ -122,10 +103,7 @@ async fn posts_a_second() {
     if std::env::var_os("LOCUM_TEST_POSTGRES").is_some() {
         let world = World::new(Engine::Postgres).await;
         let begun = Instant::now();
-        let done = world
-            .try_import(archive.source(), world.options())
-            .await
-            .unwrap();
+        let done = world.try_import(archive.source(), world.options()).await.unwrap();
         report("PostgreSQL, archive", begun, done.taken["post"]);
     }
 }
@@ -153,10 +131,7 @@ fn measure_parts(source: &ImportSource) {
         .collect();
     report("entities alone", begun, count);
     let begun = Instant::now();
-    let languages = drafts
-        .iter()
-        .filter(|draft| draft.language() == "en")
-        .count();
+    let languages = drafts.iter().filter(|draft| draft.language() == "en").count();
     report("language alone", begun, count);
     let begun = Instant::now();
     let known = [("friend1".to_owned(), base::UserId::new(1))];
@@ -183,11 +158,7 @@ async fn lines_of_the_benches() {
             let source = ImportSource::JsonLines(folder.join(file).with_extension("jsonl"));
             let begun = Instant::now();
             let done = world.try_import(source, ImportOptions::default()).await;
-            report(
-                &format!("{engine:?}, {file}"),
-                begun,
-                done.unwrap().taken[kind],
-            );
+            report(&format!("{engine:?}, {file}"), begun, done.unwrap().taken[kind]);
         }
     }
 }

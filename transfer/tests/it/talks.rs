@@ -43,10 +43,7 @@ async fn take(world: &World, files: &Files) -> ImportReport {
         messages: true,
         ..world.options()
     };
-    let report = world
-        .try_import(folder(files).source(), options)
-        .await
-        .unwrap();
+    let report = world.try_import(folder(files).source(), options).await.unwrap();
     world.recount().await;
     report
 }
@@ -79,11 +76,7 @@ fn messages_are_taken_when_they_are_asked_for_and_by_their_owner_alone() {
 
         let report = take(&world, &ada()).await;
         assert_eq!(report.taken["message"], 5);
-        let skipped: Vec<_> = report
-            .skipped
-            .iter()
-            .map(|skip| skip.example.as_str())
-            .collect();
+        let skipped: Vec<_> = report.skipped.iter().map(|skip| skip.example.as_str()).collect();
         assert_eq!(skipped, ["5-6"], "she has no part in it");
         let found = inbox(&world, 12).await;
         let told: Vec<(&str, String, i64)> = found
@@ -96,20 +89,12 @@ fn messages_are_taken_when_they_are_asked_for_and_by_their_owner_alone() {
                 ("ParticipantsLeave", String::new(), 8),
                 ("MessageCreate", "hello all".to_owned(), 77),
                 ("ParticipantsJoin", String::new(), 77),
-                (
-                    "MessageCreate",
-                    "fine & you? https://example.com/x".to_owned(),
-                    77
-                ),
+                ("MessageCreate", "fine & you? https://example.com/x".to_owned(), 77),
                 ("MessageCreate", "how are you?".to_owned(), 12),
             ]
         );
         assert_eq!(found[3].id, at(20));
-        assert!(
-            found[3].entities.contains("example.com"),
-            "{}",
-            found[3].entities
-        );
+        assert!(found[3].entities.contains("example.com"), "{}", found[3].entities);
         assert_eq!(found[3].conversation.to_string(), "12-77");
         assert_eq!(found[1].conversation.to_string(), at(60).to_string());
         assert!(inbox(&world, 77).await.is_empty(), "hers are hers alone");
@@ -117,11 +102,7 @@ fn messages_are_taken_when_they_are_asked_for_and_by_their_owner_alone() {
         let read = move |tx: &mut Tx<'_>| {
             let mut all = Vec::new();
             for user in [8, 12, 77] {
-                all.push(store::messages::is_participant(
-                    tx,
-                    group,
-                    UserId::new(user),
-                )?);
+                all.push(store::messages::is_participant(tx, group, UserId::new(user))?);
             }
             Ok(all)
         };
@@ -137,9 +118,7 @@ fn messages_are_taken_when_they_are_asked_for_and_by_their_owner_alone() {
         grace.extend(parts("77", "Grace_H", "Grace"));
         take(&world, &grace).await;
         assert_eq!(inbox(&world, 77).await.len(), 5);
-        let ids = |events: Vec<MessageEvent>| {
-            events.into_iter().map(|event| event.id).collect::<Vec<_>>()
-        };
+        let ids = |events: Vec<MessageEvent>| events.into_iter().map(|event| event.id).collect::<Vec<_>>();
         assert_eq!(ids(inbox(&world, 77).await), ids(found));
 
         // And they go on talking.

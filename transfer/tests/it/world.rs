@@ -10,10 +10,7 @@ use store::posts::Post;
 use store::users::User;
 use store::{DatabaseLocation, Store, StoreOptions, Tx};
 use tempfile::TempDir;
-use transfer::{
-    ImportOptions, ImportReport, ImportSource, TransferError, TransferProgress, export_json_lines,
-    import,
-};
+use transfer::{ImportOptions, ImportReport, ImportSource, TransferError, TransferProgress, export_json_lines, import};
 
 /// 2026-06-01T12:00:00Z.
 pub(crate) const START: Time = Time::from_seconds(1_780_315_200);
@@ -154,9 +151,7 @@ impl World {
     /// The export's lines in order.
     pub(crate) async fn lines(&self) -> Vec<String> {
         let mut out = Vec::new();
-        export_json_lines(&self.store, &mut out, &mut |_| {})
-            .await
-            .unwrap();
+        export_json_lines(&self.store, &mut out, &mut |_| {}).await.unwrap();
         let text = String::from_utf8(out).unwrap();
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         lines.sort();

@@ -89,22 +89,14 @@ fn display_url(address: &str) -> String {
     if plain.chars().count() <= DISPLAY_URL_LENGTH {
         return plain.to_owned();
     }
-    plain
-        .chars()
-        .take(DISPLAY_URL_LENGTH)
-        .chain(['…'])
-        .collect()
+    plain.chars().take(DISPLAY_URL_LENGTH).chain(['…']).collect()
 }
 
 /// The link to media that ends the text: one entity for each of them.
 fn media_link_entities(facts: PostRenderContext<'_>, link: &str) -> Vec<Value> {
     let (start, end) = link_range(facts, link);
     let plain = link.split_once("://").map_or(link, |(_, rest)| rest);
-    let display: String = plain
-        .chars()
-        .take(DISPLAY_URL_LENGTH)
-        .chain(['…'])
-        .collect();
+    let display: String = plain.chars().take(DISPLAY_URL_LENGTH).chain(['…']).collect();
     let keys = media_keys(facts.post);
     keys.map(|key| {
         json!({ "start": start, "end": end, "url": link, "expanded_url": link,
@@ -115,12 +107,7 @@ fn media_link_entities(facts: PostRenderContext<'_>, link: &str) -> Vec<Value> {
 
 /// A link that the post's card leads by, with what the card shows. The text ends with the first of
 /// them: all stand there.
-fn card_link_entity(
-    facts: PostRenderContext<'_>,
-    card: &CardLink,
-    link: &str,
-    (start, end): (usize, usize),
-) -> Value {
+fn card_link_entity(facts: PostRenderContext<'_>, card: &CardLink, link: &str, (start, end): (usize, usize)) -> Value {
     // The platform's own page of a card has no other address.
     let to = Some(card.url.as_str()).filter(|url| !url.is_empty());
     let to = to.unwrap_or(link);
@@ -130,17 +117,9 @@ fn card_link_entity(
     let media = id.and_then(|id| objects.media.get(id));
     let image = media.and_then(|media| {
         let moves = media.kind != "photo";
-        let own =
-            media_url(media, objects.site).filter(|_| !moves || media.size_path("small").is_some());
-        let still =
-            Some(media.preview_image_url.clone()).filter(|still| moves && !still.is_empty());
-        let own = own.map(|own| {
-            if moves {
-                format!("{own}?name=small")
-            } else {
-                own
-            }
-        });
+        let own = media_url(media, objects.site).filter(|_| !moves || media.size_path("small").is_some());
+        let still = Some(media.preview_image_url.clone()).filter(|still| moves && !still.is_empty());
+        let own = own.map(|own| if moves { format!("{own}?name=small") } else { own });
         own.or(still)
     });
     if let (Some(image), Some(media), Some(members)) = (image, media, entity.as_object_mut()) {

@@ -8,20 +8,14 @@ pub(super) fn push_author<'a>(facts: PostRenderContext<'a>, to: &mut Vec<Expansi
     to.push(ExpansionTarget::User(facts.post.author_id));
 }
 
-pub(super) fn push_replied_to_user<'a>(
-    facts: PostRenderContext<'a>,
-    to: &mut Vec<ExpansionTarget<'a>>,
-) {
+pub(super) fn push_replied_to_user<'a>(facts: PostRenderContext<'a>, to: &mut Vec<ExpansionTarget<'a>>) {
     to.extend(facts.post.in_reply_to_user_id.map(ExpansionTarget::User));
 }
 
 /// Whom the text as it is sent mentions.
 pub(super) fn push_mentions<'a>(facts: PostRenderContext<'a>, to: &mut Vec<ExpansionTarget<'a>>) {
     // Before the author's handle is known, a repost's text is not: all that it can mention.
-    if let Some(original) = facts
-        .original_post()
-        .filter(|facts| facts.author().is_none())
-    {
+    if let Some(original) = facts.original_post().filter(|facts| facts.author().is_none()) {
         to.push(ExpansionTarget::User(original.post.author_id));
         let mentioned = mentioned_users(&original.post.entities).into_iter();
         to.extend(mentioned.map(ExpansionTarget::User));
@@ -35,10 +29,7 @@ pub(super) fn push_mentions<'a>(facts: PostRenderContext<'a>, to: &mut Vec<Expan
 }
 
 /// Whom the whole of a long post mentions.
-pub(super) fn push_note_mentions<'a>(
-    facts: PostRenderContext<'a>,
-    to: &mut Vec<ExpansionTarget<'a>>,
-) {
+pub(super) fn push_note_mentions<'a>(facts: PostRenderContext<'a>, to: &mut Vec<ExpansionTarget<'a>>) {
     if facts.is_long() {
         to.extend(
             mentioned_users(&facts.post.entities)
@@ -48,10 +39,7 @@ pub(super) fn push_note_mentions<'a>(
     }
 }
 
-pub(super) fn push_referenced_posts<'a>(
-    facts: PostRenderContext<'a>,
-    to: &mut Vec<ExpansionTarget<'a>>,
-) {
+pub(super) fn push_referenced_posts<'a>(facts: PostRenderContext<'a>, to: &mut Vec<ExpansionTarget<'a>>) {
     to.extend(referenced_posts(facts.post).map(|(_, id)| ExpansionTarget::Post(id)));
 }
 

@@ -55,9 +55,7 @@ pub(super) fn write_referenced_posts(out: &mut JsonWriter, facts: PostRenderCont
             out.write_member(VocabularyWord::same_in_both("type"), |out| {
                 out.write_nonempty_text(kind)
             });
-            out.write_member(VocabularyWord::same_in_both("id"), |out| {
-                out.write_id(id.get())
-            });
+            out.write_member(VocabularyWord::same_in_both("id"), |out| out.write_id(id.get()));
         });
     });
 }
@@ -146,11 +144,7 @@ pub(super) fn write_withheld(out: &mut JsonWriter, facts: PostRenderContext<'_>)
 
 pub(super) fn write_scopes(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
     if facts.post.followers_only {
-        out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("followers"), |out| {
-                out.write_bool(true)
-            })
-        });
+        out.write_object(|out| out.write_member(VocabularyWord::same_in_both("followers"), |out| out.write_bool(true)));
     }
 }
 

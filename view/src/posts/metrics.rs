@@ -39,11 +39,7 @@ fn promoted_totals(facts: PostRenderContext<'_>) -> MetricSums {
 pub(super) fn write_non_public_metrics(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
     let post = facts.post;
     let promoted = promoted_totals(facts);
-    let counted = post.like_count
-        + post.reply_count
-        + post.repost_count
-        + post.quote_count
-        + post.bookmark_count;
+    let counted = post.like_count + post.reply_count + post.repost_count + post.quote_count + post.bookmark_count;
     // What is done elsewhere than here is counted where it was served.
     let elsewhere = promoted.get(Metric::Engagements)
         - promoted.get(Metric::Likes)

@@ -75,9 +75,7 @@ pub(super) fn media_link(facts: PostRenderContext<'_>) -> Option<String> {
 }
 
 /// Where the card of a post leads, and the links that the post has for it.
-pub(super) fn card_links(
-    facts: PostRenderContext<'_>,
-) -> impl Iterator<Item = (&CardLink, String)> {
+pub(super) fn card_links(facts: PostRenderContext<'_>) -> impl Iterator<Item = (&CardLink, String)> {
     let objects = facts.objects;
     let card = card_id(facts.post).and_then(|card| objects.card_links.get(&card));
     let links = card.into_iter().flatten();
@@ -97,11 +95,7 @@ fn short_link(link: &CardLink, post: &Post, site: &str) -> Option<String> {
 /// Where the link at the end begins and ends in the text, in code points.
 pub(super) fn link_range(facts: PostRenderContext<'_>, link: &str) -> (usize, usize) {
     let words = text_without_link(facts).chars().count();
-    let start = if words == 0 {
-        0
-    } else {
-        words.saturating_add(1)
-    };
+    let start = if words == 0 { 0 } else { words.saturating_add(1) };
     (start, start.saturating_add(link.chars().count()))
 }
 

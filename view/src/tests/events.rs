@@ -8,9 +8,7 @@ use store::{Tx, users};
 
 use super::loading::store;
 use super::{NOW, POSTS, TWEETS, json, media, post, post_id, user};
-use crate::{
-    EventRenderer, LikeEvent, legacy_entities_json, legacy_participant_json, legacy_post_json,
-};
+use crate::{EventRenderer, LikeEvent, legacy_entities_json, legacy_participant_json, legacy_post_json};
 
 const SITE: &str = "https://social.example";
 
@@ -72,9 +70,7 @@ async fn read_scene<T: Send + 'static>(read: fn(&mut Tx<'_>) -> T) -> T {
 }
 
 fn older(tx: &mut Tx<'_>, minutes: i64) -> Value {
-    let found = store::posts::find_by_id(tx, post_id(minutes))
-        .unwrap()
-        .unwrap();
+    let found = store::posts::find_by_id(tx, post_id(minutes)).unwrap().unwrap();
     legacy_post_json(tx, Viewer::user(UserId::new(1)), found, SITE)
         .unwrap()
         .unwrap()
@@ -115,10 +111,7 @@ fn parts(told: &crate::activity::EventPayload) -> (Value, Value) {
 async fn events_speak_the_words_of_their_app() {
     let both = read_scene(|tx| {
         [POSTS, TWEETS].map(|options| {
-            let shared = EventRenderer {
-                options,
-                site: SITE,
-            };
+            let shared = EventRenderer { options, site: SITE };
             let like = LikeEvent {
                 id: 5,
                 user: UserId::new(1),
@@ -142,14 +135,8 @@ async fn events_speak_the_words_of_their_app() {
     assert_eq!(like.0["liked_post_author_id"], "2");
     assert_eq!(older_like.0["liked_tweet_author_id"], "2");
     assert_eq!(like.1["posts"][0]["id"], like.0["liked_post_id"]);
-    assert_eq!(
-        older_like.1["tweets"][0]["text"],
-        like.1["posts"][0]["text"]
-    );
-    assert_eq!(
-        reply.0["in_reply_to_post_id"],
-        older_reply.0["in_reply_to_tweet_id"]
-    );
+    assert_eq!(older_like.1["tweets"][0]["text"], like.1["posts"][0]["text"]);
+    assert_eq!(reply.0["in_reply_to_post_id"], older_reply.0["in_reply_to_tweet_id"]);
     assert!(reply.0["note_post"].is_object() == older_reply.0["note_tweet"].is_object());
     assert_eq!(tie.0["source"]["id"], older_tie.0["source"]["data"]["id"]);
     insta::assert_json_snapshot!("event_reply", reply.0);

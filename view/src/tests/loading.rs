@@ -54,17 +54,10 @@ fn texts(answer: &ResponsePayload) -> Vec<String> {
     }
     let data = data(answer);
     let posts = data.as_array().unwrap().iter();
-    posts
-        .map(|post| post["text"].as_str().unwrap().to_owned())
-        .collect()
+    posts.map(|post| post["text"].as_str().unwrap().to_owned()).collect()
 }
 
-fn look(
-    tx: &mut Tx<'_>,
-    viewer: Viewer,
-    ids: &[PostId],
-    selection: &FieldSelection,
-) -> ResponsePayload {
+fn look(tx: &mut Tx<'_>, viewer: Viewer, ids: &[PostId], selection: &FieldSelection) -> ResponsePayload {
     let found = store::posts::find_by_ids(tx, ids).unwrap();
     let asked = LookupKeys {
         parameter: "ids",
@@ -183,10 +176,7 @@ async fn versions_references_and_ties_come_along() {
             values: &names,
         };
         let answer = crate::render_user(tx, ana, bob, &selection, POSTS, asked).unwrap();
-        assert_eq!(
-            data(&answer)["most_recent_post_id"],
-            post_id(29).to_string()
-        );
+        assert_eq!(data(&answer)["most_recent_post_id"], post_id(29).to_string());
         assert_eq!(json(&answer.includes)["posts"][0]["text"], "after");
         Ok(())
     };

@@ -52,10 +52,7 @@ const OFFICIAL: &[(ObjectKind, &str)] = &[
         ObjectKind::News,
         "category cluster_posts_results contexts disclaimer hook id keywords name summary updated_at rest_id last_updated_at_ms",
     ),
-    (
-        ObjectKind::Note,
-        "id info scoring_status status test_result",
-    ),
+    (ObjectKind::Note, "id info scoring_status status test_result"),
     (ObjectKind::Trend, "trend_name tweet_count"),
     (
         ObjectKind::PersonalizedTrend,
@@ -78,10 +75,7 @@ const OFFICIAL: &[(ObjectKind, &str)] = &[
         "all_project_client_apps cap_per_client_app cap_per_project client_app_rules_count project_rules_count",
     ),
     (ObjectKind::SearchCount, "end start tweet_count"),
-    (
-        ObjectKind::Like,
-        "created_at id liked_tweet_id timestamp_ms",
-    ),
+    (ObjectKind::Like, "created_at id liked_tweet_id timestamp_ms"),
 ];
 
 const OFFICIAL_EXPANSIONS: &[(ObjectKind, &str)] = &[
@@ -139,10 +133,7 @@ fn every_official_name_is_taken_and_hardly_any_other() {
                 assert!(names.contains(name), "{object:?} lacks {name}");
             }
             for name in names {
-                assert!(
-                    listed.contains(&name) || OURS.contains(&name),
-                    "{object:?}: {name}"
-                );
+                assert!(listed.contains(&name) || OURS.contains(&name), "{object:?}: {name}");
             }
         }
     }
@@ -154,11 +145,7 @@ fn a_table_fits_its_bits_and_has_no_name_twice() {
         assert_eq!(ObjectKind::ALL[object.index()], object);
         assert!(object.fields().len() <= 64 && object.expansions().len() <= 32);
         for speech in [Vocabulary::Post, Vocabulary::Tweet] {
-            let mut names: Vec<_> = object
-                .fields()
-                .iter()
-                .map(|field| field.name.name_in(speech))
-                .collect();
+            let mut names: Vec<_> = object.fields().iter().map(|field| field.name.name_in(speech)).collect();
             let all = names.len();
             names.sort_unstable();
             names.dedup();
@@ -166,11 +153,7 @@ fn a_table_fits_its_bits_and_has_no_name_twice() {
             assert!(!names.contains(&""));
         }
         for expansion in object.expansions() {
-            let start = if expansion.nested {
-                ObjectKind::Post
-            } else {
-                object
-            };
+            let start = if expansion.nested { ObjectKind::Post } else { object };
             assert_ne!(
                 crate::field_selection::field_bit(start, expansion.field),
                 0,
@@ -201,19 +184,13 @@ fn refusal(result: Result<(), Refusal>) -> Vec<(String, String)> {
     };
     let wrongs = wrongs.into_iter();
     wrongs
-        .map(|wrong| {
-            (
-                format!("{} {:?}", wrong.parameter, wrong.values),
-                wrong.message,
-            )
-        })
+        .map(|wrong| (format!("{} {:?}", wrong.parameter, wrong.values), wrong.message))
         .collect()
 }
 
 #[test]
 fn unknown_names_are_refused_with_the_list() {
-    let topics =
-        "The `topic.fields` query parameter value [{}] is not one of [description,id,name]";
+    let topics = "The `topic.fields` query parameter value [{}] is not one of [description,id,name]";
     for (value, wrong) in [
         ("x", vec!["x"]),
         ("", vec![""]),
@@ -223,17 +200,13 @@ fn unknown_names_are_refused_with_the_list() {
     ] {
         let mut selection = FieldSelection::defaults(ObjectKind::Space);
         let result = refusal(selection.add_fields_param(ObjectKind::Topic, "topic.fields", value));
-        let expected = wrong.iter().map(|name| {
-            (
-                format!("topic.fields {:?}", [name]),
-                topics.replace("{}", name),
-            )
-        });
+        let expected = wrong
+            .iter()
+            .map(|name| (format!("topic.fields {:?}", [name]), topics.replace("{}", name)));
         assert_eq!(result, expected.collect::<Vec<_>>(), "{value}");
     }
     let mut selection = FieldSelection::defaults(ObjectKind::User);
-    let (about, message) =
-        refusal(selection.add_expansions_param("expansions", "author_id")).remove(0);
+    let (about, message) = refusal(selection.add_expansions_param("expansions", "author_id")).remove(0);
     assert_eq!(about, "expansions [\"author_id\"]");
     assert_eq!(
         message,
@@ -241,11 +214,8 @@ fn unknown_names_are_refused_with_the_list() {
          affiliation.user_id,most_recent_post_id,most_recent_tweet_id,pinned_post_id,pinned_tweet_id]"
     );
     let mut selection = FieldSelection::defaults(ObjectKind::Post);
-    let (_, message) =
-        refusal(selection.add_fields_param(ObjectKind::Post, "tweet.fields", "username")).remove(0);
-    assert!(message.starts_with(
-        "The `tweet.fields` query parameter value [username] is not one of [article,"
-    ));
+    let (_, message) = refusal(selection.add_fields_param(ObjectKind::Post, "tweet.fields", "username")).remove(0);
+    assert!(message.starts_with("The `tweet.fields` query parameter value [username] is not one of [article,"));
     // A list has no expansions but its owner; a poll none at all.
     assert!(
         FieldSelection::defaults(ObjectKind::Poll)
@@ -259,32 +229,20 @@ fn names_give_their_vocabulary_away() {
     let told = |root, asked: &[(ObjectKind, &str, &str)], expansions: &str| {
         let mut selection = FieldSelection::defaults(root);
         for (object, parameter, names) in asked {
-            selection
-                .add_fields_param(*object, parameter, names)
-                .unwrap();
+            selection.add_fields_param(*object, parameter, names).unwrap();
         }
         if !expansions.is_empty() {
-            selection
-                .add_expansions_param("expansions", expansions)
-                .unwrap();
+            selection.add_expansions_param("expansions", expansions).unwrap();
         }
         selection.detected_vocabulary()
     };
     assert_eq!(told(ObjectKind::Post, &[], ""), None);
     assert_eq!(
-        told(
-            ObjectKind::Post,
-            &[(ObjectKind::Post, "post.fields", "lang")],
-            ""
-        ),
+        told(ObjectKind::Post, &[(ObjectKind::Post, "post.fields", "lang")], ""),
         Some(Vocabulary::Post)
     );
     assert_eq!(
-        told(
-            ObjectKind::Post,
-            &[(ObjectKind::Post, "tweet.fields", "lang")],
-            ""
-        ),
+        told(ObjectKind::Post, &[(ObjectKind::Post, "tweet.fields", "lang")], ""),
         Some(Vocabulary::Tweet)
     );
     assert_eq!(
@@ -311,14 +269,8 @@ fn names_give_their_vocabulary_away() {
         ),
         Some(Vocabulary::Post)
     );
-    assert_eq!(
-        told(ObjectKind::User, &[], "affiliation"),
-        Some(Vocabulary::Post)
-    );
-    assert_eq!(
-        told(ObjectKind::Post, &[], "username"),
-        Some(Vocabulary::Post)
-    );
+    assert_eq!(told(ObjectKind::User, &[], "affiliation"), Some(Vocabulary::Post));
+    assert_eq!(told(ObjectKind::Post, &[], "username"), Some(Vocabulary::Post));
     assert_eq!(
         told(ObjectKind::Post, &[], "entities.note.mentions.username"),
         Some(Vocabulary::Tweet)
@@ -334,18 +286,11 @@ fn names_give_their_vocabulary_away() {
 
 #[test]
 fn an_expansion_shows_the_field_it_goes_through() {
-    let through = field_selection(
-        ObjectKind::Post,
-        &[],
-        "author_id,referenced_tweets.id.author_id",
-    );
+    let through = field_selection(ObjectKind::Post, &[], "author_id,referenced_tweets.id.author_id");
     let plain = FieldSelection::defaults(ObjectKind::Post);
     let bit = crate::field_selection::field_bit(ObjectKind::Post, "author_id");
     assert_eq!(through.root_mask(), plain.root_mask() | bit);
-    assert_eq!(
-        through.included_mask(ObjectKind::Post),
-        plain.root_mask() | bit
-    );
+    assert_eq!(through.included_mask(ObjectKind::Post), plain.root_mask() | bit);
     let through = field_selection(ObjectKind::Post, &[], "author_id");
     assert_eq!(through.included_mask(ObjectKind::Post), plain.root_mask());
 }

@@ -6,9 +6,7 @@ use network::visibility::{Viewer, Visibility};
 use serde_json::json as value;
 use store::posts::{Post, PostState};
 
-use super::{
-    POSTS, TWEETS, data, field_selection, json, loaded_objects, media, post, post_id, user,
-};
+use super::{POSTS, TWEETS, data, field_selection, json, loaded_objects, media, post, post_id, user};
 use crate::loader::LoadedObjects;
 use crate::response::{LookupKeys, render_post_page, render_requested_posts};
 use crate::{FieldSelection, ObjectKind, ResponsePayload};
@@ -25,8 +23,7 @@ fn shown(post: Post, names: &str) -> serde_json::Value {
 #[test]
 fn what_comes_unasked() {
     let answer = shown(post(PostId::new(20), 1, "a <b> & \"c\"\n"), "id");
-    let wanted =
-        r#"{"id":"20","text":"a &lt;b&gt; &amp; \"c\"\n","edit_history_tweet_ids":["20"]}"#;
+    let wanted = r#"{"id":"20","text":"a &lt;b&gt; &amp; \"c\"\n","edit_history_tweet_ids":["20"]}"#;
     assert_eq!(answer, json(wanted));
 }
 
@@ -40,21 +37,12 @@ fn a_long_text_is_sent_in_part_and_whole_as_a_note() {
     assert!(part.ends_with("words.…") || part.ends_with('…'), "{part}");
     let plain = base::text::unescape_html(part).into_owned();
     assert!(text.starts_with(plain.trim_end_matches('…')) && plain.chars().count() <= 256);
-    assert_eq!(
-        answer["note_tweet"]["text"],
-        base::text::escape_html(&text).as_ref()
-    );
+    assert_eq!(answer["note_tweet"]["text"], base::text::escape_html(&text).as_ref());
     assert_eq!(answer["note_tweet"]["entities"]["hashtags"][0]["tag"], "w");
     assert!(answer.get("entities").is_none());
-    assert_eq!(
-        answer["display_text_range"],
-        value!([0, plain.chars().count()])
-    );
+    assert_eq!(answer["display_text_range"], value!([0, plain.chars().count()]));
 
-    let short = shown(
-        post(post_id(1), 1, &"x".repeat(280)),
-        "note_tweet,display_text_range",
-    );
+    let short = shown(post(post_id(1), 1, &"x".repeat(280)), "note_tweet,display_text_range");
     assert_eq!(short["text"], "x".repeat(280));
     assert!(short.get("note_tweet").is_none());
     assert_eq!(short["display_text_range"], value!([0, 280]));
@@ -118,10 +106,7 @@ fn repost_of(text: &str, stored: &str) -> serde_json::Value {
 #[test]
 fn a_repost_names_whom_it_reposts() {
     assert_eq!(repost_of("a < b", ""), "RT @bob: a &lt; b");
-    assert_eq!(
-        repost_of("gone", "RT @carol: as imported"),
-        "RT @carol: as imported"
-    );
+    assert_eq!(repost_of("gone", "RT @carol: as imported"), "RT @carol: as imported");
     let exact = "y".repeat(140 - "RT @bob: ".len());
     assert_eq!(repost_of(&exact, ""), format!("RT @bob: {exact}"));
     let cut = repost_of(&format!("{exact}é"), "");
@@ -137,10 +122,7 @@ fn edits_are_told_by_the_first_version() {
     edited.edits_remaining = 4;
     let until = post_id(30).created_at().plus_ms(3_600_000).to_string();
     let wanted = value!({"edits_remaining": 4, "is_edit_eligible": true, "editable_until": until});
-    assert_eq!(
-        shown(edited.clone(), "edit_controls")["edit_controls"],
-        wanted
-    );
+    assert_eq!(shown(edited.clone(), "edit_controls")["edit_controls"], wanted);
     edited.in_reply_to_user_id = Some(UserId::new(2));
     assert_eq!(
         shown(edited, "edit_controls")["edit_controls"]["is_edit_eligible"],
@@ -156,11 +138,7 @@ const PRIVATE: &[&str] = &[
 ];
 
 fn private_figures(viewer: Viewer, minutes: i64) -> ResponsePayload {
-    let selection = field_selection(
-        ObjectKind::Post,
-        &[(ObjectKind::Post, "non_public_metrics")],
-        "",
-    );
+    let selection = field_selection(ObjectKind::Post, &[(ObjectKind::Post, "non_public_metrics")], "");
     let id = post_id(minutes);
     let objects = loaded_objects(
         viewer,
@@ -187,11 +165,7 @@ fn private_figures_are_for_the_author_for_thirty_days() {
     let month = 30 * 24 * 60;
     let answer = private_figures(own, month);
     assert_eq!(data(&answer)[0]["non_public_metrics"]["engagements"], 15);
-    for (viewer, minutes) in [
-        (own, month + 1),
-        (Viewer::user(UserId::new(2)), 5),
-        (ANYONE, 5),
-    ] {
+    for (viewer, minutes) in [(own, month + 1), (Viewer::user(UserId::new(2)), 5), (ANYONE, 5)] {
         let answer = private_figures(viewer, minutes);
         assert_eq!((answer.data.as_str(), answer.count), ("", 0));
         let wanted = PRIVATE.iter().map(|name| Refusal::FieldNotVisible {
@@ -212,20 +186,11 @@ fn mixed(selection: &FieldSelection) -> LoadedObjects {
         post(post_id(4), 3, "hidden"),
         post(post_id(5), 4, "suspended"),
     ];
-    let users = vec![
-        user(1, "ana"),
-        user(2, "bob"),
-        user(3, "carol"),
-        user(4, "dave"),
-    ];
+    let users = vec![user(1, "ana"), user(2, "bob"), user(3, "carol"), user(4, "dave")];
     let mut objects = loaded_objects(ANYONE, selection, 5, posts, users, Vec::new());
     objects.hidden_posts.insert(post_id(3), Visibility::Missing);
-    objects
-        .hidden_posts
-        .insert(post_id(4), Visibility::Forbidden);
-    objects
-        .hidden_posts
-        .insert(post_id(5), Visibility::Suspended);
+    objects.hidden_posts.insert(post_id(4), Visibility::Forbidden);
+    objects.hidden_posts.insert(post_id(5), Visibility::Suspended);
     objects
 }
 
@@ -324,17 +289,8 @@ fn leading_on() -> ResponsePayload {
         post(post_id(7), 2, "seven"),
     ];
     let users = vec![user(1, "ana"), user(2, "bob"), user(3, "carol")];
-    let mut objects = loaded_objects(
-        ANYONE,
-        &selection,
-        2,
-        posts,
-        users,
-        vec![media(70, "photo", 1)],
-    );
-    objects
-        .hidden_posts
-        .insert(post_id(7), Visibility::Forbidden);
+    let mut objects = loaded_objects(ANYONE, &selection, 2, posts, users, vec![media(70, "photo", 1)]);
+    objects.hidden_posts.insert(post_id(7), Visibility::Forbidden);
     render_post_page(&objects, &selection, TWEETS)
 }
 
@@ -352,38 +308,20 @@ fn expansions_lead_to_each_thing_once() {
     assert_eq!(ids("tweets", "author_id"), ["3"]);
     assert_eq!(ids("media", "media_key"), ["3_70"]);
     assert_eq!(includes["users"][0]["verified"], false);
-    assert_eq!(
-        data(&answer)[0]["attachments"]["media_keys"],
-        value!(["3_70", "3_99"])
-    );
+    assert_eq!(data(&answer)[0]["attachments"]["media_keys"], value!(["3_70", "3_99"]));
 }
 
 #[test]
 fn what_expansions_do_not_find_is_told_once() {
-    let included =
-        |resource, expansion, id: String| ResourceRef::from_expansion(resource, expansion, id);
-    let reference = |minutes| {
-        included(
-            "tweet",
-            "referenced_tweets.id",
-            post_id(minutes).to_string(),
-        )
-    };
+    let included = |resource, expansion, id: String| ResourceRef::from_expansion(resource, expansion, id);
+    let reference = |minutes| included("tweet", "referenced_tweets.id", post_id(minutes).to_string());
     assert_eq!(
         leading_on().errors,
         [
             Refusal::NotFound(reference(9)),
             Refusal::NotVisible(reference(7)),
-            Refusal::NotFound(included(
-                "user",
-                "entities.mentions.username",
-                "5".to_owned()
-            )),
-            Refusal::NotFound(included(
-                "media",
-                "attachments.media_keys",
-                "3_99".to_owned()
-            )),
+            Refusal::NotFound(included("user", "entities.mentions.username", "5".to_owned())),
+            Refusal::NotFound(included("media", "attachments.media_keys", "3_99".to_owned())),
         ]
     );
 }
@@ -392,12 +330,8 @@ fn what_expansions_do_not_find_is_told_once() {
 fn a_withheld_notice_names_the_post_in_the_answers_words() {
     let mut subject = post(post_id(1), 1, "x");
     for (scope, wanted) in [("post", "tweet"), ("tweet", "tweet"), ("user", "user")] {
-        subject.withheld =
-            format!(r#"{{"copyright":true,"country_codes":["XY"],"scope":"{scope}"}}"#);
-        assert_eq!(
-            shown(subject.clone(), "withheld")["withheld"]["scope"],
-            wanted
-        );
+        subject.withheld = format!(r#"{{"copyright":true,"country_codes":["XY"],"scope":"{scope}"}}"#);
+        assert_eq!(shown(subject.clone(), "withheld")["withheld"]["scope"], wanted);
     }
     subject.withheld = "{".to_owned();
     assert!(shown(subject, "withheld").get("withheld").is_none());

@@ -5,17 +5,11 @@ use network::visibility::Viewer;
 use serde_json::Value;
 use store::users::User;
 
-use super::{
-    NOW, POSTS, TWEETS, data, full_field_selection, json, loaded_objects, media, post, post_id,
-    user,
-};
+use super::{NOW, POSTS, TWEETS, data, full_field_selection, json, loaded_objects, media, post, post_id, user};
 use crate::json_writer::JsonWriter;
 use crate::loader::LoadedObjects;
 use crate::response::{render_post_page, render_user_page};
-use crate::{
-    FieldDefinition, FieldSelection, JsonFieldType, JsonMember, ObjectKind, RenderOptions,
-    ResponsePayload,
-};
+use crate::{FieldDefinition, FieldSelection, JsonFieldType, JsonMember, ObjectKind, RenderOptions, ResponsePayload};
 
 const ENTITIES: &str = r#"{"urls":[{"start":0,"end":5,"url":"https://t.co/a"}],"mentions":[{"start":6,"end":9,"username":"bob","id":"2"}]}"#;
 
@@ -89,8 +83,7 @@ fn full_world(selection: &FieldSelection) -> LoadedObjects {
     let other = post(post_id(8), 2, "a & b");
     let mut video = media(70, "video", 1);
     video.alt_text = "a \"cat\"".to_owned();
-    video.variants =
-        r#"[{"bit_rate":1,"content_type":"video/mp4","url":"https://x/v"}]"#.to_owned();
+    video.variants = r#"[{"bit_rate":1,"content_type":"video/mp4","url":"https://x/v"}]"#.to_owned();
     (video.width, video.height, video.duration_ms) = (1, 2, 3);
     video.preview_image_url = "https://x/p".to_owned();
     let mut photo = media(71, "photo", 1);
@@ -105,17 +98,13 @@ fn full_world(selection: &FieldSelection) -> LoadedObjects {
         users,
         vec![video, photo],
     );
-    objects
-        .edit_versions
-        .insert(post_id(3), vec![post_id(3), post_id(1)]);
+    objects.edit_versions.insert(post_id(3), vec![post_id(3), post_id(1)]);
     objects.relations.following.insert(base::UserId::new(2));
     objects
         .promoted_totals
         .insert(post_id(1), store::ledger::MetricSums::default());
     objects.polls.extend_distinct(vec![poll()], |poll| poll.id);
-    objects
-        .places
-        .extend_distinct(vec![place()], |place| place.id);
+    objects.places.extend_distinct(vec![place()], |place| place.id);
     objects
 }
 
@@ -169,10 +158,7 @@ fn translated(value: Value, words: &[VocabularyWord]) -> Value {
                 (word.post.to_owned(), translated(value, words))
             })
             .collect(),
-        Value::Array(items) => items
-            .into_iter()
-            .map(|item| translated(item, words))
-            .collect(),
+        Value::Array(items) => items.into_iter().map(|item| translated(item, words)).collect(),
         Value::String(text) if text == "tweet" => Value::String("post".to_owned()),
         other => other,
     }
@@ -184,14 +170,9 @@ fn the_vocabularies_are_images_of_each_other() {
     for (post, tweet) in full_answers(POSTS).iter().zip(&full_answers(TWEETS)) {
         assert_ne!(post.data, tweet.data);
         assert_eq!(data(post), translated(data(tweet), &words));
-        assert_eq!(
-            json(&post.includes),
-            translated(json(&tweet.includes), &words)
-        );
+        assert_eq!(json(&post.includes), translated(json(&tweet.includes), &words));
         for (text, other) in [(&post.data, "tweet"), (&post.includes, "tweet")] {
-            let text = text
-                .replace("media_source_tweet", "")
-                .replace("retweeted", "");
+            let text = text.replace("media_source_tweet", "").replace("retweeted", "");
             assert!(!text.contains(&format!("{other}_")), "{text}");
         }
         assert!(
@@ -234,9 +215,7 @@ fn matches_schema(value: &Value, json: &JsonFieldType, speech: Vocabulary, path:
 fn has_members(value: &Value, members: &[JsonMember], speech: Vocabulary, path: &str) {
     for (key, value) in value.as_object().unwrap_or_else(|| panic!("{path}")) {
         let path = format!("{path}.{key}");
-        let member = members
-            .iter()
-            .find(|member| member.name.name_in(speech) == key);
+        let member = members.iter().find(|member| member.name.name_in(speech) == key);
         matches_schema(
             value,
             &member.unwrap_or_else(|| panic!("{path}")).json_type,
@@ -251,11 +230,7 @@ fn check_records(list: &Value, object: ObjectKind, speech: Vocabulary) -> Vec<&'
     for record in list.as_array().unwrap() {
         for (key, value) in record.as_object().unwrap() {
             let is = |field: &&FieldDefinition| field.name.name_in(speech) == key;
-            let field = object
-                .fields()
-                .iter()
-                .find(is)
-                .unwrap_or_else(|| panic!("{key}"));
+            let field = object.fields().iter().find(is).unwrap_or_else(|| panic!("{key}"));
             matches_schema(value, &field.json_type, speech, key);
             seen.push(field.name.post);
         }
@@ -277,11 +252,7 @@ fn everything_written_is_declared_and_everything_declared_is_written() {
             ObjectKind::Post,
             speech,
         ));
-        post.extend(check_records(
-            &more[key(ObjectKind::Post)],
-            ObjectKind::Post,
-            speech,
-        ));
+        post.extend(check_records(&more[key(ObjectKind::Post)], ObjectKind::Post, speech));
         user.extend(check_records(&included["users"], ObjectKind::User, speech));
         user.extend(check_records(&more["users"], ObjectKind::User, speech));
         let media = check_records(&included["media"], ObjectKind::Media, speech);
@@ -299,8 +270,7 @@ fn everything_written_is_declared_and_everything_declared_is_written() {
                 let name = field.name.post;
                 let known = seen.contains(&name);
                 let unknown = matches!(object, ObjectKind::Media) && name == "promoted_metrics";
-                let silent =
-                    unknown || never.contains(&name) || field.description.starts_with("Accepted");
+                let silent = unknown || never.contains(&name) || field.description.starts_with("Accepted");
                 assert_eq!(known, !silent, "{object:?} {name}");
             }
         }
@@ -319,10 +289,7 @@ fn what_is_not_there_is_left_out() {
                 }
             }
             Value::Object(inside) => {
-                assert!(
-                    !inside.is_empty() || path.ends_with(".properties"),
-                    "{path}"
-                );
+                assert!(!inside.is_empty() || path.ends_with(".properties"), "{path}");
                 inside
                     .iter()
                     .for_each(|(key, value)| no_blanks(value, &format!("{path}.{key}")));

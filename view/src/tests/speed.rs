@@ -25,11 +25,7 @@ fn measured(what: &str, mut work: impl FnMut() -> usize) {
         }
         best = best.min(start.elapsed().as_nanos() / u128::from(ROUNDS));
     }
-    println!(
-        "{what}: {}.{:02} µs, {size} bytes",
-        best / 1000,
-        best % 1000 / 10
-    );
+    println!("{what}: {}.{:02} µs, {size} bytes", best / 1000, best % 1000 / 10);
 }
 
 #[test]
@@ -43,11 +39,7 @@ fn without_a_store() {
             .map(|(id, place)| post(*id, place % 20, TEXT))
             .collect()
     };
-    let people = || {
-        (0..20)
-            .map(|number| user(number, "somebody"))
-            .collect::<Vec<_>>()
-    };
+    let people = || (0..20).map(|number| user(number, "somebody")).collect::<Vec<_>>();
     let anyone = Viewer::anonymous();
     let plain = FieldSelection::defaults(ObjectKind::Post);
     let hundred = loaded_objects(anyone, &plain, 100, posts(100), people(), Vec::new());
@@ -85,9 +77,7 @@ fn without_a_store() {
         selection
             .add_fields_param(ObjectKind::Post, "tweet.fields", fields)
             .unwrap();
-        selection
-            .add_expansions_param("expansions", "author_id")
-            .unwrap();
+        selection.add_expansions_param("expansions", "author_id").unwrap();
         usize::from(selection.detected_vocabulary().is_some())
     });
 }
@@ -118,26 +108,20 @@ async fn out_of_a_store() {
                 ("anyone", Viewer::anonymous()),
                 ("a user", Viewer::user(UserId::new(3))),
             ] {
-                measured(
-                    &format!("1 post and author by {who}, read and spoken"),
-                    || {
-                        let found = store::posts::find_by_id(tx, ids[0]).unwrap();
-                        let asked = LookupKeys {
-                            parameter: "id",
-                            values: &ids[..1],
-                        };
-                        crate::render_post(tx, viewer, found, &expanded, POSTS, asked)
-                            .unwrap()
-                            .data
-                            .len()
-                    },
-                );
-                measured(&format!("100 posts by {who}, read and spoken"), || {
-                    let page = store::posts::find_by_ids(tx, &ids).unwrap();
-                    crate::render_posts(tx, viewer, page, &plain, POSTS)
+                measured(&format!("1 post and author by {who}, read and spoken"), || {
+                    let found = store::posts::find_by_id(tx, ids[0]).unwrap();
+                    let asked = LookupKeys {
+                        parameter: "id",
+                        values: &ids[..1],
+                    };
+                    crate::render_post(tx, viewer, found, &expanded, POSTS, asked)
                         .unwrap()
                         .data
                         .len()
+                });
+                measured(&format!("100 posts by {who}, read and spoken"), || {
+                    let page = store::posts::find_by_ids(tx, &ids).unwrap();
+                    crate::render_posts(tx, viewer, page, &plain, POSTS).unwrap().data.len()
                 });
             }
             measured("1 post, read only", || {

@@ -6,10 +6,7 @@ use network::visibility::Viewer;
 use serde_json::{Value, json as value};
 use store::users::{User, UserState};
 
-use super::{
-    POSTS, TWEETS, data, field_selection, full_field_selection, json, loaded_objects, post,
-    post_id, user,
-};
+use super::{POSTS, TWEETS, data, field_selection, full_field_selection, json, loaded_objects, post, post_id, user};
 use crate::loader::LoadedObjects;
 use crate::response::{LookupKeys, render_requested_users, render_user_page};
 use crate::{FieldSelection, ObjectKind};
@@ -23,11 +20,7 @@ fn ana() -> User {
     }
 }
 
-fn seen_by(
-    viewer: Viewer,
-    selection: &FieldSelection,
-    prepare: impl Fn(&mut LoadedObjects),
-) -> Value {
+fn seen_by(viewer: Viewer, selection: &FieldSelection, prepare: impl Fn(&mut LoadedObjects)) -> Value {
     let mut objects = loaded_objects(viewer, selection, 1, Vec::new(), vec![ana()], Vec::new());
     prepare(&mut objects);
     data(&render_user_page(&objects, selection, POSTS))[0].take()
@@ -37,10 +30,7 @@ fn seen_by(
 fn what_comes_unasked() {
     let selection = FieldSelection::defaults(ObjectKind::User);
     let answer = seen_by(Viewer::anonymous(), &selection, |_| {});
-    assert_eq!(
-        answer,
-        value!({"id": "1", "name": "ana", "username": "ana"})
-    );
+    assert_eq!(answer, value!({"id": "1", "name": "ana", "username": "ana"}));
 }
 
 #[test]
@@ -71,22 +61,14 @@ fn ties_are_for_users_and_email_for_oneself() {
     ] {
         assert!(app.get(name).is_none(), "{name}");
     }
-    let scopeless = self::field_selection(
-        ObjectKind::User,
-        &[(ObjectKind::User, "confirmed_email")],
-        "",
-    );
+    let scopeless = self::field_selection(ObjectKind::User, &[(ObjectKind::User, "confirmed_email")], "");
     let own = seen_by(Viewer::user(UserId::new(1)), &scopeless, |_| {});
     assert!(own.get("confirmed_email").is_none());
 }
 
 #[test]
 fn messages_are_taken_from_those_one_follows_and_never_from_the_blocked() {
-    let selection = field_selection(
-        ObjectKind::User,
-        &[(ObjectKind::User, "receives_your_dm")],
-        "",
-    );
+    let selection = field_selection(ObjectKind::User, &[(ObjectKind::User, "receives_your_dm")], "");
     let id = UserId::new(1);
     for (open, follows, blocks, wanted) in [
         (true, false, false, true),
@@ -121,14 +103,7 @@ fn users_come_in_the_order_of_asking() {
     let mut deleted = user(4, "dave");
     deleted.state = UserState::Deleted;
     let users = vec![user(1, "ana"), user(2, "Bob"), suspended, deleted];
-    let objects = loaded_objects(
-        Viewer::anonymous(),
-        &selection,
-        4,
-        Vec::new(),
-        users,
-        Vec::new(),
-    );
+    let objects = loaded_objects(Viewer::anonymous(), &selection, 4, Vec::new(), users, Vec::new());
     let names = ["bob", "nobody", "ANA", "carol", "dave", "Bob"].map(str::to_owned);
     let answer = render_requested_users(
         &objects,
@@ -140,10 +115,7 @@ fn users_come_in_the_order_of_asking() {
         },
     );
     assert_eq!(data(&answer)[0]["username"], "Bob");
-    assert_eq!(
-        (&data(&answer)[1]["username"], answer.count),
-        (&value!("ana"), 2)
-    );
+    assert_eq!((&data(&answer)[1]["username"], answer.count), (&value!("ana"), 2));
     let subject = |name: &str| ResourceRef::new("user", "usernames", name);
     assert_eq!(
         answer.errors,
@@ -169,11 +141,7 @@ fn users_come_in_the_order_of_asking() {
 
 #[test]
 fn a_pinned_post_comes_along() {
-    let selection = field_selection(
-        ObjectKind::User,
-        &[],
-        "pinned_tweet_id,most_recent_tweet_id",
-    );
+    let selection = field_selection(ObjectKind::User, &[], "pinned_tweet_id,most_recent_tweet_id");
     let mut subject = ana();
     subject.pinned_post_id = Some(post_id(1));
     subject.most_recent_post_id = Some(post_id(9));

@@ -68,18 +68,10 @@ fn app_origins(tx: &mut Tx<'_>, app: Option<AppId>) -> Result<Vec<String>, Error
     };
     let app = apps::find_by_id(tx, app)?;
     let urls = app.map(|app| format!("{}\n{}", app.website_url, app.callback_urls));
-    Ok(urls
-        .unwrap_or_default()
-        .lines()
-        .map(str::to_owned)
-        .collect())
+    Ok(urls.unwrap_or_default().lines().map(str::to_owned).collect())
 }
 
-fn build_preview_page(
-    call: &RequestContext,
-    looks: &PreviewContent,
-    status: &Value,
-) -> PostPreviewPage {
+fn build_preview_page(call: &RequestContext, looks: &PreviewContent, status: &Value) -> PostPreviewPage {
     // A repost shows what it reposts.
     let status = status.get("retweeted_status").unwrap_or(status);
     let text = |path: &str| {
@@ -92,10 +84,7 @@ fn build_preview_page(
     let whole = base::text::unescape_html(&text("/full_text")).into_owned();
     // The link to what is shown is left out.
     let link = text("/entities/media/0/url");
-    let said = whole
-        .strip_suffix(link.as_str())
-        .unwrap_or(&whole)
-        .trim_end();
+    let said = whole.strip_suffix(link.as_str()).unwrap_or(&whole).trim_end();
     let pictures = media.filter_map(|one| one.get("media_url_https")?.as_str());
     let mut notes = Vec::new();
     if looks.post.nullcast {

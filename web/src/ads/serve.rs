@@ -22,14 +22,9 @@ pub(crate) fn request_ads(call: RequestContext) -> HandlerFuture {
         // The auction is held beside others; only its outcome waits for its turn to be written.
         let bids = Arc::new(chosen.bid_outcomes);
         if !bids.is_empty() {
-            call.write(move |tx| serving::record_bid_outcomes(tx, &bids))
-                .await?;
+            call.write(move |tx| serving::record_bid_outcomes(tx, &bids)).await?;
         }
-        Ok(HttpReply::bytes(
-            200,
-            crate::reply::ADS_JSON,
-            chosen.answer.to_string(),
-        ))
+        Ok(HttpReply::bytes(200, crate::reply::ADS_JSON, chosen.answer.to_string()))
     })
 }
 
@@ -38,14 +33,8 @@ pub(crate) fn report_events(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let key = call.state.page_context.config.page_key;
         let reports = ImpressionReport::parse_all(&parse_json_body(&call)?, &key, call.now())?;
-        let taken = call
-            .write(move |tx| serving::record_reports(tx, &reports))
-            .await?;
-        Ok(HttpReply::bytes(
-            200,
-            crate::reply::ADS_JSON,
-            taken.to_string(),
-        ))
+        let taken = call.write(move |tx| serving::record_reports(tx, &reports)).await?;
+        Ok(HttpReply::bytes(200, crate::reply::ADS_JSON, taken.to_string()))
     })
 }
 

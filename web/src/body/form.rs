@@ -15,10 +15,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
     let mut form = Map::new();
     for (name, value) in pairs {
         if value.contains('\0') {
-            return Err(Refusal::invalid_value(
-                truncate_for_echo(&name).into_owned(),
-                "",
-            ));
+            return Err(Refusal::invalid_value(truncate_for_echo(&name).into_owned(), ""));
         }
         if form.contains_key(&name) {
             let name = truncate_for_echo(&name);
@@ -36,10 +33,7 @@ pub(super) fn flatten_json(object: Map<String, Value>) -> Result<Map<String, Val
     let text = |(name, value): (String, Value)| match value {
         Value::String(_) => Ok((name, value)),
         Value::Bool(_) | Value::Number(_) => Ok((name, Value::String(value.to_string()))),
-        _ => Err(Refusal::invalid_value(
-            truncate_for_echo(&name).into_owned(),
-            "",
-        )),
+        _ => Err(Refusal::invalid_value(truncate_for_echo(&name).into_owned(), "")),
     };
     object.into_iter().map(text).collect()
 }
@@ -58,9 +52,7 @@ pub(super) fn check_form(
             .or_else(|| form.get(name.tweet))
             .and_then(Value::as_str);
         match value {
-            None | Some("") if member.required => {
-                wrong.push(missing_parameter(name.name_in(speech)))
-            }
+            None | Some("") if member.required => wrong.push(missing_parameter(name.name_in(speech))),
             Some(text) if !text.is_empty() && !matches_shape(member.shape, text) => {
                 wrong.push(invalid_parameter(name.name_in(speech)));
             }
@@ -82,9 +74,7 @@ fn matches_shape(shape: MemberShape, text: &str) -> bool {
         MemberShape::Id => base::Id::<()>::parse(text).is_some(),
         MemberShape::Text(least, most) => (least..=most).contains(&text.chars().count()),
         MemberShape::Bool => matches!(text, "true" | "false"),
-        MemberShape::Int(low, high) => text
-            .parse()
-            .is_ok_and(|number| (low..=high).contains(&number)),
+        MemberShape::Int(low, high) => text.parse().is_ok_and(|number| (low..=high).contains(&number)),
         MemberShape::OneOf(words) => words.contains(&text),
         MemberShape::Any => true,
         MemberShape::Object(_) | MemberShape::Array(..) => false,

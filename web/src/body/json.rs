@@ -18,12 +18,8 @@ pub(super) fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> 
     match read {
         Ok(Value::Object(members)) => Ok(members),
         Ok(_) => Err(super::invalid_body("Request body must be a JSON object.")),
-        Err(error) if error.is_data() => Err(super::invalid_body(format!(
-            "Request body is not valid: {error}."
-        ))),
-        Err(error) => Err(super::invalid_body(format!(
-            "Request body is not valid JSON: {error}."
-        ))),
+        Err(error) if error.is_data() => Err(super::invalid_body(format!("Request body is not valid: {error}."))),
+        Err(error) => Err(super::invalid_body(format!("Request body is not valid JSON: {error}."))),
     }
 }
 
@@ -34,9 +30,7 @@ struct StrictJson {
 impl StrictJson {
     fn next_depth<E: Error>(&self) -> Result<usize, E> {
         if self.depth >= MOST_DEEP {
-            return Err(E::custom(format_args!(
-                "it is nested deeper than {MOST_DEEP} levels"
-            )));
+            return Err(E::custom(format_args!("it is nested deeper than {MOST_DEEP} levels")));
         }
         Ok(self.depth + 1)
     }
@@ -108,9 +102,7 @@ impl<'de> Visitor<'de> for StrictJson {
             let value = members.next_value_seed(Self { depth: deep })?;
             if values.contains_key(&name) {
                 let name: String = name.chars().take(MAX_SHOWN_NAME).collect();
-                return Err(A::Error::custom(format_args!(
-                    "the member `{name}` stands twice"
-                )));
+                return Err(A::Error::custom(format_args!("the member `{name}` stands twice")));
             }
             values.insert(name, value);
         }

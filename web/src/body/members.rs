@@ -102,10 +102,7 @@ impl<'b> BodyMembers<'b> {
     }
 
     /// An array of objects; empty where it is not there.
-    pub fn object_array(
-        &self,
-        word: VocabularyWord,
-    ) -> impl Iterator<Item = BodyMembers<'b>> + use<'b> {
+    pub fn object_array(&self, word: VocabularyWord) -> impl Iterator<Item = BodyMembers<'b>> + use<'b> {
         self.value_array(word)
             .iter()
             .filter_map(Value::as_object)

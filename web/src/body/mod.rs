@@ -73,9 +73,7 @@ pub fn parse_body(
         (BodySpec::None | BodySpec::Raw, _) | (BodySpec::Multipart(_), BodyContentType::Other) => {
             return Ok(ParsedBody::default());
         }
-        (BodySpec::Multipart(members), BodyContentType::Form) => {
-            form::check_form(members, form::parse(bytes)?, speech)
-        }
+        (BodySpec::Multipart(members), BodyContentType::Form) => form::check_form(members, form::parse(bytes)?, speech),
         (BodySpec::Json(members) | BodySpec::Multipart(members), _) if bytes.is_empty() => {
             shape::check_object(members, Map::new(), speech)
         }
@@ -92,11 +90,9 @@ pub fn parse_body(
                 expected: "application/json",
             });
         }
-        (BodySpec::Form(members), BodyContentType::Json) if !bytes.is_empty() => form::check_form(
-            members,
-            form::flatten_json(json::parse_object(bytes)?)?,
-            speech,
-        ),
+        (BodySpec::Form(members), BodyContentType::Json) if !bytes.is_empty() => {
+            form::check_form(members, form::flatten_json(json::parse_object(bytes)?)?, speech)
+        }
         (BodySpec::Form(members), kind) if bytes.is_empty() || kind == BodyContentType::Form => {
             form::check_form(members, form::parse(bytes)?, speech)
         }

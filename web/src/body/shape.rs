@@ -66,9 +66,7 @@ impl fmt::Display for MemberPath<'_> {
         }
         match (self.step, self.parent.map(|parent| parent.step)) {
             (MemberPathStep::Root, _) => Ok(()),
-            (MemberPathStep::Name(name), Some(MemberPathStep::Root) | None) => {
-                f.write_str(&truncate_for_echo(name))
-            }
+            (MemberPathStep::Name(name), Some(MemberPathStep::Root) | None) => f.write_str(&truncate_for_echo(name)),
             (MemberPathStep::Name(name), _) => write!(f, ".{}", truncate_for_echo(name)),
             (MemberPathStep::Index(place), _) => write!(f, "[{place}]"),
         }
@@ -76,12 +74,7 @@ impl fmt::Display for MemberPath<'_> {
 }
 
 impl ShapeChecker {
-    fn report_problem(
-        &mut self,
-        path: MemberPath<'_>,
-        value: Option<&Value>,
-        why: impl fmt::Display,
-    ) {
+    fn report_problem(&mut self, path: MemberPath<'_>, value: Option<&Value>, why: impl fmt::Display) {
         let values = value.map(|value| match value {
             Value::String(text) => truncate_for_echo(text).into_owned(),
             other => truncate_for_echo(&other.to_string()).into_owned(),
@@ -93,12 +86,7 @@ impl ShapeChecker {
         });
     }
 
-    fn check_members(
-        &mut self,
-        members: &[BodyMember],
-        object: &Map<String, Value>,
-        at: MemberPath<'_>,
-    ) {
+    fn check_members(&mut self, members: &[BodyMember], object: &Map<String, Value>, at: MemberPath<'_>) {
         for (name, value) in object {
             let path = MemberPath {
                 parent: Some(&at),
@@ -106,15 +94,10 @@ impl ShapeChecker {
             };
             match members.iter().find(|member| member.name.matches(name)) {
                 Some(member) if is_duplicate_spelling(member.name, name, object) => {
-                    self.report_problem(
-                        path,
-                        Some(value),
-                        format_args!("`{}` says the same", member.name.post),
-                    );
+                    self.report_problem(path, Some(value), format_args!("`{}` says the same", member.name.post));
                 }
                 Some(member) => {
-                    self.vocabulary_hint =
-                        self.vocabulary_hint.or(member.name.detect_vocabulary(name));
+                    self.vocabulary_hint = self.vocabulary_hint.or(member.name.detect_vocabulary(name));
                     self.check_value(member.shape, value, path);
                 }
                 None => self.report_problem(
@@ -142,11 +125,7 @@ impl ShapeChecker {
             (MemberShape::Any, _) | (MemberShape::Bool, Value::Bool(_)) => {}
             (MemberShape::Id, Value::String(text)) => {
                 if base::Id::<()>::parse(text).is_none() {
-                    self.report_problem(
-                        at,
-                        Some(value),
-                        "does not match the regex pattern ^[0-9]{1,19}$",
-                    );
+                    self.report_problem(at, Some(value), "does not match the regex pattern ^[0-9]{1,19}$");
                 }
             }
             (MemberShape::Text(least, most), Value::String(text)) => {
@@ -155,18 +134,10 @@ impl ShapeChecker {
             }
             (MemberShape::Int(low, high), Value::Number(number)) => match number.as_i64() {
                 Some(number) if number < low => {
-                    self.report_problem(
-                        at,
-                        Some(value),
-                        format_args!("must have a minimum value of {low}"),
-                    );
+                    self.report_problem(at, Some(value), format_args!("must have a minimum value of {low}"));
                 }
                 Some(number) if number > high => {
-                    self.report_problem(
-                        at,
-                        Some(value),
-                        format_args!("must have a maximum value of {high}"),
-                    );
+                    self.report_problem(at, Some(value), format_args!("must have a maximum value of {high}"));
                 }
                 Some(_) => {}
                 None => self.report_problem(at, Some(value), "number found, integer expected"),
@@ -178,9 +149,7 @@ impl ShapeChecker {
                     self.report_problem(at, Some(value), why);
                 }
             }
-            (MemberShape::Object(members), Value::Object(object)) => {
-                self.check_members(members, object, at)
-            }
+            (MemberShape::Object(members), Value::Object(object)) => self.check_members(members, object, at),
             (MemberShape::Array(shape, least, most), Value::Array(items)) => {
                 self.check_bounds(items.len(), least, most, (at, value), "item");
                 for (place, item) in items.iter().enumerate().take(most) {
@@ -193,11 +162,7 @@ impl ShapeChecker {
             }
             (shape, _) => {
                 let (found, expected) = (json_type_name(value), shape.expected_type());
-                self.report_problem(
-                    at,
-                    Some(value),
-                    format_args!("{found} found, {expected} expected"),
-                );
+                self.report_problem(at, Some(value), format_args!("{found} found, {expected} expected"));
             }
         }
     }
@@ -216,11 +181,7 @@ impl ShapeChecker {
             _ => return,
         };
         let (which, bound) = bound;
-        self.report_problem(
-            at,
-            Some(value),
-            format_args!("must have a {which} of {bound} {of}s"),
-        );
+        self.report_problem(at, Some(value), format_args!("must have a {which} of {bound} {of}s"));
     }
 }
 

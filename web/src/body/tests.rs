@@ -5,11 +5,7 @@ use super::{BodyContentType, parse_body};
 use crate::endpoint::{BodyMember, BodySpec, Endpoint, MemberShape};
 
 const fn member(name: VocabularyWord, required: bool, shape: MemberShape) -> BodyMember {
-    BodyMember {
-        name,
-        required,
-        shape,
-    }
+    BodyMember { name, required, shape }
 }
 
 const POST_ID: VocabularyWord = VocabularyWord::new("post_id", "tweet_id");
@@ -27,21 +23,9 @@ const POLL: &[BodyMember] = &[
 ];
 static LIKE: Endpoint = Endpoint::new("like", "POST", "/like").body(BodySpec::Json(&[
     member(POST_ID, true, MemberShape::Id),
-    member(
-        VocabularyWord::same_in_both("text"),
-        false,
-        MemberShape::Text(1, 10),
-    ),
-    member(
-        VocabularyWord::same_in_both("hidden"),
-        false,
-        MemberShape::Bool,
-    ),
-    member(
-        VocabularyWord::same_in_both("poll"),
-        false,
-        MemberShape::Object(POLL),
-    ),
+    member(VocabularyWord::same_in_both("text"), false, MemberShape::Text(1, 10)),
+    member(VocabularyWord::same_in_both("hidden"), false, MemberShape::Bool),
+    member(VocabularyWord::same_in_both("poll"), false, MemberShape::Object(POLL)),
     member(
         VocabularyWord::same_in_both("settings"),
         false,
@@ -67,12 +51,7 @@ static FREE: Endpoint = Endpoint::new("free", "POST", "/free").body(BodySpec::Js
 )]));
 
 fn json(text: impl Into<Bytes>) -> Result<super::ParsedBody, Refusal> {
-    parse_body(
-        &LIKE,
-        BodyContentType::Json,
-        &text.into(),
-        Vocabulary::Tweet,
-    )
+    parse_body(&LIKE, BodyContentType::Json, &text.into(), Vocabulary::Tweet)
 }
 
 fn messages(text: impl Into<Bytes>) -> String {
@@ -98,14 +77,12 @@ fn a_good_body_is_read_in_either_vocabulary() {
         "é"
     );
     assert_eq!(
-        body.members()
-            .optional_bool(VocabularyWord::same_in_both("hidden")),
+        body.members().optional_bool(VocabularyWord::same_in_both("hidden")),
         Some(true)
     );
     assert_eq!(body.members().name_used(POST_ID), "tweet_id");
     assert_eq!(body.vocabulary_hint, Some(Vocabulary::Tweet));
-    let body =
-        json(r#"{"post_id":"21","poll":{"options":["x","y"],"duration_minutes":5}}"#).unwrap();
+    let body = json(r#"{"post_id":"21","poll":{"options":["x","y"],"duration_minutes":5}}"#).unwrap();
     assert_eq!(body.vocabulary_hint, Some(Vocabulary::Post));
     let poll = body
         .members()
@@ -144,14 +121,7 @@ fn everything_wrong_is_told_at_once() {
 
 #[test]
 fn ids_are_strings_of_digits() {
-    for bad in [
-        "20",
-        "null",
-        "\"\"",
-        "\"x\"",
-        "\"9223372036854775808\"",
-        "[\"20\"]",
-    ] {
+    for bad in ["20", "null", "\"\"", "\"x\"", "\"9223372036854775808\"", "[\"20\"]"] {
         let told = messages(format!(r#"{{"post_id":{bad}}}"#));
         assert!(told.contains("$.post_id: "), "{told}");
     }
@@ -168,14 +138,8 @@ fn json_is_read_strictly() {
             b"{\"text\":\"a\",\"text\":\"b\"}".to_vec(),
             "the member `text` stands twice",
         ),
-        (
-            b"{\"a\":9223372036854775808}".to_vec(),
-            "larger than 64 bits",
-        ),
-        (
-            b"{\"a\":-9223372036854775809}".to_vec(),
-            "larger than 64 bits",
-        ),
+        (b"{\"a\":9223372036854775808}".to_vec(), "larger than 64 bits"),
+        (b"{\"a\":-9223372036854775809}".to_vec(), "larger than 64 bits"),
         (
             b"{\"a\":123456789012345678901234567890}".to_vec(),
             "larger than 64 bits",
@@ -190,10 +154,7 @@ fn json_is_read_strictly() {
         (b"{\"text\":\"\xc0\xaf\"}".to_vec(), "not valid JSON"),
         (b"{\"text\":\"\\u0000\"}".to_vec(), "U+0000"),
         (b"{\"a\":NaN}".to_vec(), "not valid JSON"),
-        (
-            format!("{{\"a\":{}}}", deep(64)).into_bytes(),
-            "nested deeper than 64",
-        ),
+        (format!("{{\"a\":{}}}", deep(64)).into_bytes(), "nested deeper than 64"),
         (deep(100_000).into_bytes(), "nested deeper than 64"),
     ];
     for (text, expected) in cases {
@@ -213,20 +174,13 @@ fn an_empty_body_is_an_empty_object() {
     ] {
         assert!(parse_body(&FREE, kind, &Bytes::new(), Vocabulary::Post).is_ok());
     }
-    assert_eq!(
-        messages(""),
-        "[tweet_id] [] $.tweet_id: is missing but it is required"
-    );
+    assert_eq!(messages(""), "[tweet_id] [] $.tweet_id: is missing but it is required");
 }
 
 #[test]
 fn another_content_type_is_not_read() {
     let body = Bytes::from_static(b"{}");
-    for kind in [
-        BodyContentType::Absent,
-        BodyContentType::Form,
-        BodyContentType::Other,
-    ] {
+    for kind in [BodyContentType::Absent, BodyContentType::Form, BodyContentType::Other] {
         let refused = parse_body(&FREE, kind, &body, Vocabulary::Post).unwrap_err();
         assert_eq!(
             refused,

@@ -1,9 +1,7 @@
 //! The advertising interface's envelope.
 
 use base::Refusal;
-use base::refusal::{
-    AdsProblem, AdsRefusal, InvalidParameter, ProblemLocation, StreamConnectionRefusal,
-};
+use base::refusal::{AdsProblem, AdsRefusal, InvalidParameter, ProblemLocation, StreamConnectionRefusal};
 use serde_json::{Value, json};
 
 use crate::reply::{HttpReply, JSON_UTF8};
@@ -15,11 +13,7 @@ pub(super) fn render(refusal: &Refusal) -> HttpReply {
         Refusal::InvalidParameters(wrongs) => {
             render_envelope(status, wrongs.iter().map(parameter_error_json).collect())
         }
-        _ => render_error(
-            status,
-            refusal_code(refusal),
-            &refusal_message(refusal, status),
-        ),
+        _ => render_error(status, refusal_code(refusal), &refusal_message(refusal, status)),
     }
 }
 
@@ -118,9 +112,7 @@ fn code_status(code: &str) -> u16 {
 fn refusal_message(refusal: &Refusal, status: u16) -> String {
     match refusal {
         Refusal::Forbidden { detail, .. } => detail.to_string(),
-        Refusal::Legacy { message, .. } | Refusal::NamedReason { message, .. } => {
-            message.to_string()
-        }
+        Refusal::Legacy { message, .. } | Refusal::NamedReason { message, .. } => message.to_string(),
         Refusal::Unauthenticated(_) => "This request is not properly authenticated".to_owned(),
         Refusal::RouteNotFound => "The requested resource does not exist; the current version of \
                                 this interface is 12"
@@ -137,9 +129,7 @@ fn refusal_message(refusal: &Refusal, status: u16) -> String {
 
 fn refusal_code(refusal: &Refusal) -> &'static str {
     match refusal {
-        Refusal::Forbidden {
-            code: Some(187), ..
-        } => "DUPLICATE_TWEET",
+        Refusal::Forbidden { code: Some(187), .. } => "DUPLICATE_TWEET",
         Refusal::Ads(_)
         | Refusal::InvalidParameters(_)
         | Refusal::Connection(StreamConnectionRefusal::NoRules)
@@ -157,20 +147,14 @@ fn refusal_code(refusal: &Refusal) -> &'static str {
             "media" => "MEDIA_NOT_FOUND",
             _ => "NOT_FOUND",
         },
-        Refusal::Suspended(_) | Refusal::Forbidden { code: Some(64), .. } => {
-            "CURRENT_USER_SUSPENDED"
-        }
-        Refusal::NotVisible(_) | Refusal::FieldNotVisible { .. } | Refusal::Forbidden { .. } => {
-            "ACTION_NOT_ALLOWED"
-        }
+        Refusal::Suspended(_) | Refusal::Forbidden { code: Some(64), .. } => "CURRENT_USER_SUSPENDED",
+        Refusal::NotVisible(_) | Refusal::FieldNotVisible { .. } | Refusal::Forbidden { .. } => "ACTION_NOT_ALLOWED",
         Refusal::Unauthenticated(_) | Refusal::AppOnlyTokenRefused => "UNAUTHORIZED_ACCESS",
         Refusal::InsufficientAccessLevel => "READONLY_CLIENT_APPLICATION",
         Refusal::WrongCredential { .. } | Refusal::ScopeMissing | Refusal::NotEnrolled { .. } => {
             "UNAUTHORIZED_CLIENT_APPLICATION"
         }
-        Refusal::RateLimited | Refusal::Connection(StreamConnectionRefusal::TooManyConnections) => {
-            "TOO_MANY_REQUESTS"
-        }
+        Refusal::RateLimited | Refusal::Connection(StreamConnectionRefusal::TooManyConnections) => "TOO_MANY_REQUESTS",
         Refusal::RouteNotFound => "ROUTE_NOT_FOUND",
         Refusal::MethodNotAllowed { .. } => "METHOD_NOT_ALLOWED",
         Refusal::NotImplemented { .. } => "INTERNAL_ERROR",

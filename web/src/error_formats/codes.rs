@@ -3,9 +3,7 @@
 /// Status and sentence of a code.
 pub fn find_code(code: u16) -> Option<(u16, &'static str)> {
     let place = CODES.binary_search_by_key(&code, |(code, ..)| *code).ok()?;
-    CODES
-        .get(place)
-        .map(|(_, status, message)| (*status, *message))
+    CODES.get(place).map(|(_, status, message)| (*status, *message))
 }
 
 /// Sorted by code.
@@ -45,30 +43,14 @@ const CODES: &[(u16, u16, &str)] = &[
     (130, 503, "Over capacity."),
     (131, 500, "Internal error."),
     (135, 401, "Timestamp out of bounds."),
-    (
-        136,
-        403,
-        "You have been blocked from performing this action.",
-    ),
+    (136, 403, "You have been blocked from performing this action."),
     (139, 403, "You have already favorited this status."),
     (144, 404, "No status found with that ID."),
-    (
-        150,
-        403,
-        "You cannot send messages to users who are not following you.",
-    ),
+    (150, 403, "You cannot send messages to users who are not following you."),
     (151, 403, "There was an error sending your message."),
     (160, 403, "You've already requested to follow the user."),
-    (
-        161,
-        403,
-        "You are unable to follow more people at this time.",
-    ),
-    (
-        179,
-        403,
-        "Sorry, you are not authorized to see this status.",
-    ),
+    (161, 403, "You are unable to follow more people at this time."),
+    (179, 403, "Sorry, you are not authorized to see this status."),
     (185, 403, "User is over daily status update limit."),
     (186, 403, "Tweet needs to be a bit shorter."),
     (187, 403, "Status is a duplicate."),
@@ -77,17 +59,9 @@ const CODES: &[(u16, u16, &str)] = &[
     (205, 403, "You are over the limit for spam reports."),
     (214, 400, "Webhook URL does not meet the requirements."),
     (215, 400, "Bad Authentication data."),
-    (
-        220,
-        403,
-        "Your credentials do not allow access to this resource.",
-    ),
+    (220, 403, "Your credentials do not allow access to this resource."),
     (226, 403, "This request looks like it might be automated."),
-    (
-        251,
-        410,
-        "This endpoint has been retired and should not be used.",
-    ),
+    (251, 410, "This endpoint has been retired and should not be used."),
     (261, 403, "Application cannot perform write actions."),
     (271, 403, "You can't mute yourself."),
     (272, 403, "You are not muting the specified user."),
@@ -116,11 +90,7 @@ const CODES: &[(u16, u16, &str)] = &[
         403,
         "You attempted to reply to a Tweet that is deleted or not visible to you.",
     ),
-    (
-        386,
-        403,
-        "The Tweet exceeds the number of allowed attachment types.",
-    ),
+    (386, 403, "The Tweet exceeds the number of allowed attachment types."),
     (407, 400, "The given URL is invalid."),
     (
         415,
@@ -139,11 +109,7 @@ const CODES: &[(u16, u16, &str)] = &[
         404,
         "This Tweet is no longer available because it violated the Rules.",
     ),
-    (
-        425,
-        403,
-        "Some actions on this user's Tweet have been disabled.",
-    ),
+    (425, 403, "Some actions on this user's Tweet have been disabled."),
     (
         433,
         403,

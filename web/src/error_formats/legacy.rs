@@ -26,8 +26,7 @@ pub(super) fn render(refusal: &Refusal) -> HttpReply {
         return HttpReply::bytes(401, TEXT_UTF8, message.as_bytes().to_vec());
     }
     let (code, message) = code_and_message(refusal);
-    let message =
-        message.unwrap_or_else(|| codes::find_code(code).map_or("", |(_, text)| text).into());
+    let message = message.unwrap_or_else(|| codes::find_code(code).map_or("", |(_, text)| text).into());
     render_envelope(legacy_status(refusal, code), code, &message)
 }
 
@@ -65,9 +64,7 @@ fn code_and_message(refusal: &Refusal) -> (u16, Option<Cow<'_, str>>) {
             "tweet" => (144, None),
             _ => (34, None),
         },
-        Refusal::NotVisible(ResourceRef {
-            resource: "tweet", ..
-        }) => (179, None),
+        Refusal::NotVisible(ResourceRef { resource: "tweet", .. }) => (179, None),
         Refusal::Suspended(_) => (63, None),
         Refusal::Forbidden { detail, code } => (code.unwrap_or(200), Some(detail.as_ref().into())),
         Refusal::Unauthenticated(AuthenticationProblem::Missing) => (215, None),
@@ -79,27 +76,14 @@ fn code_and_message(refusal: &Refusal) -> (u16, Option<Cow<'_, str>>) {
         Refusal::NotEnrolled { .. } => (87, None),
         Refusal::Legacy { code, message } => (*code, Some(message.as_ref().into())),
         Refusal::OAuth2 { description, .. } => (215, Some(description.as_ref().into())),
-        Refusal::NamedReason { code, message, .. } => {
-            (code.unwrap_or(214), Some(message.as_ref().into()))
-        }
+        Refusal::NamedReason { code, message, .. } => (code.unwrap_or(214), Some(message.as_ref().into())),
         Refusal::RouteNotFound => (34, None),
-        Refusal::MethodNotAllowed { allowed } => {
-            say(34, format!("This path takes only {allowed}."))
-        }
-        Refusal::NotImplemented { operation } => {
-            say(131, format!("{operation} is declared, but not built yet."))
-        }
-        Refusal::BodyTooLarge { limit } => say(
-            44,
-            format!("The request body is larger than {limit} bytes."),
-        ),
+        Refusal::MethodNotAllowed { allowed } => say(34, format!("This path takes only {allowed}.")),
+        Refusal::NotImplemented { operation } => say(131, format!("{operation} is declared, but not built yet.")),
+        Refusal::BodyTooLarge { limit } => say(44, format!("The request body is larger than {limit} bytes.")),
         Refusal::BodyTimeout => say(44, "The request body did not arrive in time.".to_owned()),
-        Refusal::UnsupportedMediaType { expected } => {
-            say(44, format!("The request body must be {expected}."))
-        }
-        Refusal::RuleLimitReached { .. }
-        | Refusal::InvalidRule { .. }
-        | Refusal::DuplicateRule { .. } => (44, None),
+        Refusal::UnsupportedMediaType { expected } => say(44, format!("The request body must be {expected}.")),
+        Refusal::RuleLimitReached { .. } | Refusal::InvalidRule { .. } | Refusal::DuplicateRule { .. } => (44, None),
         Refusal::Connection(StreamConnectionRefusal::TooManyConnections) => (88, None),
         Refusal::Connection(StreamConnectionRefusal::NoRules) => (44, None),
         Refusal::Unavailable => (130, None),

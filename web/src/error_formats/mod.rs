@@ -46,11 +46,7 @@ pub fn render_internal_error(accent: ErrorFormat, voice: ErrorContext<'_>) -> Ht
         ErrorFormat::Legacy => legacy::render_envelope(500, 131, "Internal error."),
         ErrorFormat::OAuth2 => oauth2::render_error(500, "server_error", "Something went wrong."),
         ErrorFormat::Ads => ads::render_error(500, "INTERNAL_ERROR", "Something went wrong."),
-        ErrorFormat::Page => page::render_page(
-            500,
-            "Something went wrong",
-            "This is our fault. Try again later.",
-        ),
+        ErrorFormat::Page => page::render_page(500, "Something went wrong", "This is our fault. Try again later."),
     }
 }
 
@@ -99,9 +95,7 @@ fn refusal_status(refusal: &Refusal) -> u16 {
         | Refusal::NotEnrolled { .. }
         | Refusal::AppOnlyTokenRefused => 403,
         Refusal::Unauthenticated(_) => 401,
-        Refusal::RateLimited | Refusal::Connection(StreamConnectionRefusal::TooManyConnections) => {
-            429
-        }
+        Refusal::RateLimited | Refusal::Connection(StreamConnectionRefusal::TooManyConnections) => 429,
         Refusal::Connection(StreamConnectionRefusal::NoRules) => 409,
         Refusal::NamedReason { kind: no, .. } => match no {
             RefusalKind::Invalid => 400,
@@ -143,9 +137,7 @@ fn refusal_code(refusal: &Refusal) -> Option<u16> {
 /// A status's name, as titles have it.
 fn status_reason(status: u16) -> &'static str {
     let status = http::StatusCode::from_u16(status).ok();
-    status
-        .and_then(|status| status.canonical_reason())
-        .unwrap_or("Error")
+    status.and_then(|status| status.canonical_reason()).unwrap_or("Error")
 }
 
 #[cfg(test)]

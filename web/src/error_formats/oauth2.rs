@@ -16,19 +16,13 @@ pub(super) fn render(refusal: &Refusal) -> HttpReply {
             let first = wrong.first().map_or("", |wrong| wrong.message.as_str());
             render_error(400, "invalid_request", first)
         }
-        Refusal::Unauthenticated(_) | Refusal::AppOnlyTokenRefused => render_error(
-            401,
-            "unauthorized_client",
-            "Missing valid authorization header",
-        ),
-        Refusal::RateLimited | Refusal::Unavailable => render_error(
-            other,
-            "temporarily_unavailable",
-            super::status_reason(other),
-        ),
-        Refusal::NotImplemented { .. } => {
-            render_error(other, "server_error", super::status_reason(other))
+        Refusal::Unauthenticated(_) | Refusal::AppOnlyTokenRefused => {
+            render_error(401, "unauthorized_client", "Missing valid authorization header")
         }
+        Refusal::RateLimited | Refusal::Unavailable => {
+            render_error(other, "temporarily_unavailable", super::status_reason(other))
+        }
+        Refusal::NotImplemented { .. } => render_error(other, "server_error", super::status_reason(other)),
         Refusal::UnsupportedMediaType { expected } => render_error(
             other,
             "invalid_request",

@@ -12,9 +12,7 @@ pub(super) fn render(refusal: &Refusal) -> HttpReply {
 /// What a person is told.
 pub(crate) fn error_message(refusal: &Refusal) -> &str {
     match refusal {
-        Refusal::InvalidParameters(wrong) => {
-            wrong.first().map_or("", |wrong| wrong.message.as_str())
-        }
+        Refusal::InvalidParameters(wrong) => wrong.first().map_or("", |wrong| wrong.message.as_str()),
         Refusal::Forbidden { detail, .. } => detail,
         Refusal::Legacy { message, .. } | Refusal::NamedReason { message, .. } => message,
         Refusal::OAuth2 { description, .. } => description,

@@ -1,6 +1,5 @@
 use base::refusal::{
-    AdsProblem, AuthenticationProblem, InvalidParameter, RefusalKind, ResourceRef,
-    StreamConnectionRefusal,
+    AdsProblem, AuthenticationProblem, InvalidParameter, RefusalKind, ResourceRef, StreamConnectionRefusal,
 };
 use base::{AppId, Refusal};
 
@@ -29,11 +28,7 @@ fn of_the_request() -> Vec<Refusal> {
     let subject = || ResourceRef::new("tweet", "ids", 20);
     vec![
         Refusal::InvalidParameters(vec![
-            wrong(
-                "id",
-                &["x"],
-                "The `id` query parameter value [x] is not valid",
-            ),
+            wrong("id", &["x"], "The `id` query parameter value [x] is not valid"),
             wrong("query", &[], "The `query` query parameter can not be empty"),
             wrong("", &[], "Request body must be a JSON object."),
         ]),
@@ -45,10 +40,7 @@ fn of_the_request() -> Vec<Refusal> {
             subject: subject(),
         },
         Refusal::forbidden("You are not allowed to update this List."),
-        Refusal::forbidden_with_code(
-            187,
-            "You are not allowed to create a Tweet with duplicate content.",
-        ),
+        Refusal::forbidden_with_code(187, "You are not allowed to create a Tweet with duplicate content."),
     ]
 }
 
@@ -66,9 +58,7 @@ fn of_the_credential() -> Vec<Refusal> {
         },
         Refusal::InsufficientAccessLevel,
         Refusal::ScopeMissing,
-        Refusal::NotEnrolled {
-            required: "Academic",
-        },
+        Refusal::NotEnrolled { required: "Academic" },
         Refusal::RateLimited,
         Refusal::AppOnlyTokenRefused,
     ]
@@ -124,8 +114,7 @@ fn of_the_protocol() -> Vec<Refusal> {
             expected: "application/json",
         },
         Refusal::Unavailable,
-        AdsProblem::invalid_attribute("objective", "The objective does not suit the campaign")
-            .into(),
+        AdsProblem::invalid_attribute("objective", "The objective does not suit the campaign").into(),
     ]
 }
 
@@ -235,9 +224,5 @@ fn what_a_caller_wrote_is_inert() {
     let allowed = Refusal::MethodNotAllowed {
         allowed: "GET\r\nset-cookie: a=b".to_owned(),
     };
-    assert!(
-        !render(ErrorFormat::V2, &allowed, VOICE)
-            .headers
-            .contains_key("allow")
-    );
+    assert!(!render(ErrorFormat::V2, &allowed, VOICE).headers.contains_key("allow"));
 }

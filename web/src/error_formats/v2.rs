@@ -43,10 +43,7 @@ pub(super) fn render(refusal: &Refusal, voice: ErrorContext<'_>) -> HttpReply {
                 values: vec![value.clone()],
                 message: message.to_string(),
             };
-            vec![add_parameter_error(
-                add_legacy_code(whole.clone(), refusal),
-                &wrong,
-            )]
+            vec![add_parameter_error(add_legacy_code(whole.clone(), refusal), &wrong)]
         }
         _ => vec![Value::Object(add_legacy_code(whole.clone(), refusal))],
     };
@@ -131,10 +128,7 @@ impl ProblemDocument {
             ("resource_id", json!(value)),
             ("parameter", json!(parameter)),
             ("value", json!(value)),
-            (
-                "section",
-                json!(if *included { "includes" } else { "data" }),
-            ),
+            ("section", json!(if *included { "includes" } else { "data" })),
         ];
         self.extra_members.extend(more);
         self
@@ -168,9 +162,7 @@ impl ProblemDocument {
 
 fn build_problem(refusal: &Refusal, status: u16, voice: ErrorContext<'_>) -> ProblemDocument {
     match refusal {
-        Refusal::InvalidParameters(_) => {
-            ProblemDocument::new("invalid-request", "Invalid Request", INVALID_DETAIL)
-        }
+        Refusal::InvalidParameters(_) => ProblemDocument::new("invalid-request", "Invalid Request", INVALID_DETAIL),
         Refusal::NotFound(subject) => not_found_problem(subject),
         Refusal::NotVisible(subject) => not_visible_problem(subject),
         Refusal::Suspended(subject) => {
@@ -179,14 +171,11 @@ fn build_problem(refusal: &Refusal, status: u16, voice: ErrorContext<'_>) -> Pro
         }
         Refusal::FieldNotVisible { field, subject } => {
             let (what, value) = (resource_display_name(subject.resource), &subject.value);
-            let detail = format!(
-                "Sorry, you are not authorized to access '{field}' on the {what} with id : [{value}]."
-            );
+            let detail =
+                format!("Sorry, you are not authorized to access '{field}' on the {what} with id : [{value}].");
             let title = "Field Authorization Error";
             let problem = ProblemDocument::new("not-authorized-for-field", title, detail);
-            problem
-                .add_resource(subject)
-                .add_member("field", field.as_ref())
+            problem.add_resource(subject).add_member("field", field.as_ref())
         }
         Refusal::WrongCredential { used, accepted } => {
             // Two spaces stand there in the public service's text.
@@ -194,44 +183,29 @@ fn build_problem(refusal: &Refusal, status: u16, voice: ErrorContext<'_>) -> Pro
                 "Authenticating with {used} is forbidden for this endpoint.  Supported \
                  authentication types are [{accepted}]."
             );
-            ProblemDocument::new(
-                "unsupported-authentication",
-                "Unsupported Authentication",
-                detail,
-            )
+            ProblemDocument::new("unsupported-authentication", "Unsupported Authentication", detail)
         }
         Refusal::InsufficientAccessLevel => {
             ProblemDocument::new("oauth1-permissions", "Forbidden", ACCESS_LEVEL_DETAIL)
         }
         Refusal::NotEnrolled { required } => not_enrolled_problem(required, voice),
-        Refusal::Forbidden { detail, .. } => {
-            ProblemDocument::blank_with_detail(status, detail.as_ref())
+        Refusal::Forbidden { detail, .. } => ProblemDocument::blank_with_detail(status, detail.as_ref()),
+        Refusal::Legacy { message, .. } => ProblemDocument::blank_with_detail(status, message.as_ref()),
+        Refusal::OAuth2 { description, .. } => ProblemDocument::blank_with_detail(status, description.as_ref()),
+        Refusal::RuleLimitReached { .. } | Refusal::InvalidRule { .. } | Refusal::DuplicateRule { .. } => {
+            rule_problem(refusal)
         }
-        Refusal::Legacy { message, .. } => {
-            ProblemDocument::blank_with_detail(status, message.as_ref())
-        }
-        Refusal::OAuth2 { description, .. } => {
-            ProblemDocument::blank_with_detail(status, description.as_ref())
-        }
-        Refusal::RuleLimitReached { .. }
-        | Refusal::InvalidRule { .. }
-        | Refusal::DuplicateRule { .. } => rule_problem(refusal),
         Refusal::Connection(why) => connection_problem(*why),
-        Refusal::NamedReason {
-            kind: no, message, ..
-        } => custom_problem(*no, message, status),
-        Refusal::NotImplemented { operation } => ProblemDocument::blank_with_detail(
-            status,
-            format!("{operation} is declared, but not built yet."),
-        ),
-        Refusal::BodyTooLarge { limit } => ProblemDocument::blank_with_detail(
-            status,
-            format!("The request body is larger than {limit} bytes."),
-        ),
-        Refusal::UnsupportedMediaType { expected } => ProblemDocument::blank_with_detail(
-            status,
-            format!("The request body must be {expected}."),
-        ),
+        Refusal::NamedReason { kind: no, message, .. } => custom_problem(*no, message, status),
+        Refusal::NotImplemented { operation } => {
+            ProblemDocument::blank_with_detail(status, format!("{operation} is declared, but not built yet."))
+        }
+        Refusal::BodyTooLarge { limit } => {
+            ProblemDocument::blank_with_detail(status, format!("The request body is larger than {limit} bytes."))
+        }
+        Refusal::UnsupportedMediaType { expected } => {
+            ProblemDocument::blank_with_detail(status, format!("The request body must be {expected}."))
+        }
         Refusal::Unauthenticated(_)
         | Refusal::ScopeMissing
         | Refusal::RateLimited
@@ -240,21 +214,15 @@ fn build_problem(refusal: &Refusal, status: u16, voice: ErrorContext<'_>) -> Pro
         | Refusal::MethodNotAllowed { .. }
         | Refusal::BodyTimeout
         | Refusal::Unavailable => ProblemDocument::blank_for_status(status),
-        Refusal::Ads(declined) => {
-            ProblemDocument::blank_with_detail(status, declined.first_message())
-        }
+        Refusal::Ads(declined) => ProblemDocument::blank_with_detail(status, declined.first_message()),
     }
 }
 
 /// A refusal with a sentence of its own.
 fn custom_problem(no: RefusalKind, message: &str, status: u16) -> ProblemDocument {
     match no {
-        RefusalKind::Invalid => {
-            ProblemDocument::new("invalid-request", "Invalid Request", INVALID_DETAIL)
-        }
-        RefusalKind::NotFound => {
-            ProblemDocument::new("resource-not-found", "Not Found Error", message)
-        }
+        RefusalKind::Invalid => ProblemDocument::new("invalid-request", "Invalid Request", INVALID_DETAIL),
+        RefusalKind::NotFound => ProblemDocument::new("resource-not-found", "Not Found Error", message),
         RefusalKind::Conflict => ProblemDocument::new("conflict", "Conflict", message),
         RefusalKind::Forbidden => ProblemDocument::blank_with_detail(status, message),
     }
@@ -268,20 +236,14 @@ fn rule_problem(refusal: &Refusal) -> ProblemDocument {
             details,
             too_long,
         } => {
-            let kind = if *too_long {
-                "rule-length"
-            } else {
-                "invalid-rules"
-            };
+            let kind = if *too_long { "rule-length" } else { "invalid-rules" };
             ProblemDocument::new(kind, "UnprocessableEntity", "")
                 .add_member("value", value.as_str())
                 .add_member("details", details.clone())
         }
-        Refusal::DuplicateRule { value, id } => {
-            ProblemDocument::new("duplicate-rules", "DuplicateRule", "")
-                .add_member("value", value.as_str())
-                .add_member("id", id.to_string())
-        }
+        Refusal::DuplicateRule { value, id } => ProblemDocument::new("duplicate-rules", "DuplicateRule", "")
+            .add_member("value", value.as_str())
+            .add_member("id", id.to_string()),
         Refusal::RuleLimitReached { limit: most } => {
             let detail = format!("An app has at most {most} rules of this stream.");
             ProblemDocument::new("rule-cap", "RulesCapExceeded", detail)
@@ -302,8 +264,7 @@ fn connection_problem(why: StreamConnectionRefusal) -> ProblemDocument {
             "Rules must be configured on this stream before connecting.",
         ),
     };
-    ProblemDocument::new("streaming-connection", "ConnectionException", detail)
-        .add_member("connection_issue", issue)
+    ProblemDocument::new("streaming-connection", "ConnectionException", detail).add_member("connection_issue", issue)
 }
 
 fn not_found_problem(subject: &ResourceRef) -> ProblemDocument {
@@ -325,10 +286,8 @@ fn not_visible_problem(subject: &ResourceRef) -> ProblemDocument {
         ..
     } = subject;
     let what = resource_display_name(resource);
-    let detail =
-        format!("Sorry, you are not authorized to see the {what} with {parameter}: [{value}].");
-    ProblemDocument::new("not-authorized-for-resource", "Authorization Error", detail)
-        .add_resource(subject)
+    let detail = format!("Sorry, you are not authorized to see the {what} with {parameter}: [{value}].");
+    ProblemDocument::new("not-authorized-for-resource", "Authorization Error", detail).add_resource(subject)
 }
 
 fn not_enrolled_problem(required: &'static str, voice: ErrorContext<'_>) -> ProblemDocument {

@@ -48,9 +48,7 @@ impl RateLimitStatus {
             put([LIMIT, REMAINING, RESET], figures);
         }
         match self.day {
-            Some(figures) if self.is_user_limit => {
-                put([USER_LIMIT, USER_REMAINING, USER_RESET], figures)
-            }
+            Some(figures) if self.is_user_limit => put([USER_LIMIT, USER_REMAINING, USER_RESET], figures),
             Some(figures) => put([APP_LIMIT, APP_REMAINING, APP_RESET], figures),
             None => {}
         }

@@ -95,10 +95,7 @@ pub struct RateQuota<'a> {
 
 impl<'a> From<&'a [RateWindow]> for RateQuota<'a> {
     fn from(windows: &'a [RateWindow]) -> Self {
-        Self {
-            windows,
-            shared: None,
-        }
+        Self { windows, shared: None }
     }
 }
 
@@ -161,10 +158,7 @@ struct CounterSlots {
 }
 
 impl CounterSlots {
-    fn pair_windows<'a>(
-        &mut self,
-        quota: RateQuota<'a>,
-    ) -> impl Iterator<Item = (&'a [RateWindow], &mut CounterSlot)> {
+    fn pair_windows<'a>(&mut self, quota: RateQuota<'a>) -> impl Iterator<Item = (&'a [RateWindow], &mut CounterSlot)> {
         let shared = quota
             .shared
             .map_or(&[][..], |shared| std::slice::from_ref(&shared.window));
@@ -205,18 +199,17 @@ impl RateLimiter {
         let of_user = matches!(pool, RateLimitSubject::User(..));
         // All that one pool counts is in one place, so that it is looked at as a whole.
         let place = usize::try_from(self.hasher.hash_one(pool) >> 32).unwrap_or(0) % SHARDS;
-        let Some(shard) = self.shards.get(place).filter(|_| {
-            self.mode != RateLimitMode::Off && !(quota.windows.is_empty() && quota.shared.is_none())
-        }) else {
+        let Some(shard) = self
+            .shards
+            .get(place)
+            .filter(|_| self.mode != RateLimitMode::Off && !(quota.windows.is_empty() && quota.shared.is_none()))
+        else {
             return RateLimitStatus {
                 is_user_limit: of_user,
                 ..self.unused_status(quota, now)
             };
         };
-        let of = |counter| CounterKey {
-            subject: pool,
-            counter,
-        };
+        let of = |counter| CounterKey { subject: pool, counter };
         let own = of(LimitCounter::Operation(operation));
         let common = quota.shared.map(|shared| of(LimitCounter::Shared(shared)));
         let mut shard = shard.lock();
@@ -226,10 +219,7 @@ impl RateLimiter {
             common: common.as_ref().and_then(held).unwrap_or_default(),
         };
         let allowed = self.try_charge(&mut slots, quota, now.ms());
-        let all = [
-            Some((own, slots.own)),
-            common.map(|key| (key, slots.common)),
-        ];
+        let all = [Some((own, slots.own)), common.map(|key| (key, slots.common))];
         for (key, slot) in all.into_iter().flatten() {
             if shard.len() >= self.max_keys_per_shard && !shard.contains_key(&key) {
                 evict_expired(&mut shard, self.max_keys_per_shard, now.ms());
@@ -254,10 +244,7 @@ impl RateLimiter {
             subject: pool,
             counter: LimitCounter::Operation(operation),
         };
-        let shard = self
-            .shards
-            .get(place)
-            .filter(|_| self.mode != RateLimitMode::Off);
+        let shard = self.shards.get(place).filter(|_| self.mode != RateLimitMode::Off);
         let Some(slot) = shard.and_then(|shard| shard.lock().get(&key).copied()) else {
             return self.unused_status(quota, now);
         };
@@ -302,17 +289,13 @@ impl RateLimiter {
         let mut all = Vec::new();
         for shard in &self.shards {
             let shard = shard.lock();
-            for (key, slot) in shard
-                .iter()
-                .filter(|(key, _)| key.subject.belongs_to_app(app))
-            {
+            for (key, slot) in shard.iter().filter(|(key, _)| key.subject.belongs_to_app(app)) {
                 let windows = match key.counter {
                     LimitCounter::Operation(number) => windows(key.subject, number),
                     LimitCounter::Shared(shared) => std::slice::from_ref(&shared.window),
                 };
                 let counts = windows.iter().zip(&slot.counts);
-                let counted =
-                    counts.map(|(window, count)| self.window_usage(*key, *window, *count));
+                let counted = counts.map(|(window, count)| self.window_usage(*key, *window, *count));
                 all.extend(counted.filter(|one| one.used > 0 && one.resets > now));
             }
         }
@@ -358,10 +341,7 @@ impl RateLimiter {
             let into = now - count.start_ms;
             // A machine's clock that was set back must not freeze a window for good.
             if !(-length..length).contains(&into) || count.used == 0 {
-                *count = WindowCount {
-                    start_ms: now,
-                    used: 0,
-                };
+                *count = WindowCount { start_ms: now, used: 0 };
             }
             room &= count.used < self.allowed_calls(*window);
         }
@@ -394,20 +374,15 @@ impl RateLimiter {
         };
         let own = quota.windows.iter().zip(&slots.own.counts);
         let shared = quota.shared.map(|shared| &shared.window);
-        let all = own
-            .chain(shared.into_iter().zip(&slots.common.counts))
-            .map(figures);
+        let all = own.chain(shared.into_iter().zip(&slots.common.counts)).map(figures);
         let pick = |seconds: u32| {
             all.clone()
                 .find(|(length, _)| *length == seconds)
                 .map(|(_, figures)| figures)
         };
         let used_up = all.clone().filter(|(_, figures)| figures.remaining == 0);
-        let used_up = used_up
-            .map(|(_, figures)| figures)
-            .max_by_key(|figures| figures.reset);
-        let common =
-            pick(QUARTER_HOUR_SECONDS).or_else(|| all.clone().next().map(|(_, figures)| figures));
+        let used_up = used_up.map(|(_, figures)| figures).max_by_key(|figures| figures.reset);
+        let common = pick(QUARTER_HOUR_SECONDS).or_else(|| all.clone().next().map(|(_, figures)| figures));
         // A refused client waits for the window that refused it.
         let shown = if allowed { common } else { used_up.or(common) };
         RateLimitStatus {

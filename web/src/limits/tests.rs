@@ -2,9 +2,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::Time;
 
-use super::{
-    DAY_SECONDS, LimitCounter, RateLimitMode, RateLimitSubject, RateLimiter, RateQuota, SHARDS,
-};
+use super::{DAY_SECONDS, LimitCounter, RateLimitMode, RateLimitSubject, RateLimiter, RateQuota, SHARDS};
 use crate::endpoint::{RateWindow, SharedWindow, per_day, per_quarter_hour};
 
 const ME: RateLimitSubject = RateLimitSubject::User(1, 2);
@@ -25,29 +23,14 @@ fn a_window_starts_with_its_first_call() {
     assert_eq!(refused.common.unwrap().remaining, 0);
     let reset = refused.common.unwrap().reset;
     assert_eq!(reset, 1_901);
-    assert!(
-        !limiter
-            .count(ME, 0, &windows, Time::from_ms(1_900_249))
-            .allowed
-    );
-    assert!(
-        limiter
-            .count(ME, 0, &windows, Time::from_seconds(reset))
-            .allowed
-    );
+    assert!(!limiter.count(ME, 0, &windows, Time::from_ms(1_900_249)).allowed);
+    assert!(limiter.count(ME, 0, &windows, Time::from_seconds(reset)).allowed);
 }
 
 #[test]
 fn nothing_is_counted_where_one_window_is_used_up() {
     let limiter = RateLimiter::new(RateLimitMode::Table, 1024);
-    let windows = [
-        RateWindow {
-            calls: 1,
-            seconds: 1,
-        },
-        per_quarter_hour(3),
-        per_day(100),
-    ];
+    let windows = [RateWindow { calls: 1, seconds: 1 }, per_quarter_hour(3), per_day(100)];
     let mut allowed = 0;
     for tenth in 0..25 {
         let now = Time::from_ms(1_000_000 + tenth * 100);
@@ -98,34 +81,15 @@ fn a_race_lets_exactly_the_limit_through() {
 fn memory_is_bounded() {
     let limiter = RateLimiter::new(RateLimitMode::Table, SHARDS * 64);
     for user in 0..200_000 {
-        limiter.count(
-            RateLimitSubject::User(1, user),
-            0,
-            &[per_quarter_hour(1)],
-            at(5),
-        );
+        limiter.count(RateLimitSubject::User(1, user), 0, &[per_quarter_hour(1)], at(5));
     }
-    assert!(
-        limiter.tracked_keys() <= SHARDS * 64,
-        "{}",
-        limiter.tracked_keys()
-    );
+    assert!(limiter.tracked_keys() <= SHARDS * 64, "{}", limiter.tracked_keys());
     for user in 0..1_000 {
-        limiter.count(
-            RateLimitSubject::User(2, user),
-            0,
-            &[per_quarter_hour(1)],
-            at(2_000),
-        );
+        limiter.count(RateLimitSubject::User(2, user), 0, &[per_quarter_hour(1)], at(2_000));
     }
     assert!(
         !limiter
-            .count(
-                RateLimitSubject::User(2, 1),
-                0,
-                &[per_quarter_hour(1)],
-                at(2_001)
-            )
+            .count(RateLimitSubject::User(2, 1), 0, &[per_quarter_hour(1)], at(2_001))
             .allowed
     );
 }
@@ -139,10 +103,7 @@ fn the_mode_scales_or_only_shows() {
     assert_eq!(allowed, 6);
     let off = RateLimiter::new(RateLimitMode::Off, 1024);
     for _ in 0..10 {
-        let figures = off
-            .count(ME, 0, &[per_quarter_hour(2)], at(1))
-            .common
-            .unwrap();
+        let figures = off.count(ME, 0, &[per_quarter_hour(2)], at(1)).common.unwrap();
         assert_eq!((figures.limit, figures.remaining), (2, 2));
     }
     assert_eq!(off.tracked_keys(), 0);
@@ -151,16 +112,8 @@ fn the_mode_scales_or_only_shows() {
 #[test]
 fn a_clock_set_back_does_not_freeze_a_window() {
     let limiter = RateLimiter::new(RateLimitMode::Table, 1024);
-    assert!(
-        limiter
-            .count(ME, 0, &[per_quarter_hour(1)], at(100_000))
-            .allowed
-    );
-    assert!(
-        limiter
-            .count(ME, 0, &[per_quarter_hour(1)], at(50_000))
-            .allowed
-    );
+    assert!(limiter.count(ME, 0, &[per_quarter_hour(1)], at(100_000)).allowed);
+    assert!(limiter.count(ME, 0, &[per_quarter_hour(1)], at(50_000)).allowed);
 }
 
 #[test]

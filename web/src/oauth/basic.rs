@@ -19,9 +19,7 @@ pub(crate) enum BasicCredentials {
 
 /// Basic credentials, whose halves are each percent-encoded.
 pub(crate) fn parse_basic_credentials(headers: &HeaderMap) -> BasicCredentials {
-    let header = headers
-        .get(AUTHORIZATION)
-        .and_then(|header| header.to_str().ok());
+    let header = headers.get(AUTHORIZATION).and_then(|header| header.to_str().ok());
     let parts = header.and_then(|header| header.split_once(' '));
     let Some((_, coded)) = parts.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("basic")) else {
         return BasicCredentials::Absent;
@@ -54,10 +52,7 @@ mod tests {
     #[test]
     fn halves_are_decoded_and_garbage_is_told_from_absence() {
         let coded = format!("basic {}", STANDARD.encode("a%2Bb:c:d"));
-        assert_eq!(
-            read(&coded),
-            BasicCredentials::Pair("a+b".to_owned(), "c:d".to_owned())
-        );
+        assert_eq!(read(&coded), BasicCredentials::Pair("a+b".to_owned(), "c:d".to_owned()));
         assert_eq!(read("Basic ???"), BasicCredentials::Malformed);
         assert_eq!(read("Bearer abc"), BasicCredentials::Absent);
     }

@@ -24,9 +24,7 @@ pub(crate) fn issue(call: RequestContext) -> HandlerFuture {
         if grant != Some("client_credentials") {
             return Err(Refusal::AppOnlyTokenRefused.into());
         }
-        let app = load_basic_app(&call)
-            .await?
-            .ok_or(Refusal::AppOnlyTokenRefused)?;
+        let app = load_basic_app(&call).await?.ok_or(Refusal::AppOnlyTokenRefused)?;
         let id = app.id;
         if !call
             .state
@@ -63,9 +61,7 @@ pub(crate) fn invalidate(call: RequestContext) -> HandlerFuture {
             address: call.client_address(),
             ..AuditActor::default()
         };
-        let gone = call
-            .write(move |tx| bearer::invalidate(tx, &app, &by, &token))
-            .await?;
+        let gone = call.write(move |tx| bearer::invalidate(tx, &app, &by, &token)).await?;
         call.respond_json(&json!({"access_token": gone.expose_secret()}))
     })
 }

@@ -27,10 +27,7 @@ pub(crate) fn invalidate_token(call: RequestContext) -> HandlerFuture {
 pub(crate) fn verify_credentials(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (caller, user) = (call.require_caller()?, call.require_user()?);
-        let wanted = matches!(
-            call.query_text("include_email"),
-            Some("true" | "True" | "t" | "1")
-        );
+        let wanted = matches!(call.query_text("include_email"), Some("true" | "True" | "t" | "1"));
         let email = wanted && caller.app.request_email;
         let found = call.read(move |tx| users::find_active(tx, user)).await?;
         call.respond_json(&view::legacy_user_json(&found, email))
@@ -42,10 +39,7 @@ pub(crate) fn verify_credentials(call: RequestContext) -> HandlerFuture {
 pub(crate) fn show_user(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.query_id("user_id");
-        let name = call
-            .query_text("screen_name")
-            .unwrap_or_default()
-            .to_owned();
+        let name = call.query_text("screen_name").unwrap_or_default().to_owned();
         if id.is_none() && name.is_empty() {
             return Err(Refusal::missing_parameter("user_id").into());
         }

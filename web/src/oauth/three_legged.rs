@@ -13,9 +13,7 @@ use crate::request_context::{HttpReply, RequestContext};
 pub(crate) fn request_token(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let VerifiedRequest { app, presented, .. } = verify_signature(&call).await?;
-        let callback = presented
-            .callback
-            .or_else(|| read_parameter(&call, "oauth_callback"));
+        let callback = presented.callback.or_else(|| read_parameter(&call, "oauth_callback"));
         let callback = callback.unwrap_or_default();
         let level = requested_permission(&call)?;
         let ports = call.state.oauth_settings.ports;
@@ -35,12 +33,9 @@ pub(crate) fn access_token(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let VerifiedRequest { app, presented, .. } = verify_signature(&call).await?;
         let token = presented.token.unwrap_or_default();
-        let verifier = presented
-            .verifier
-            .or_else(|| read_parameter(&call, "oauth_verifier"));
+        let verifier = presented.verifier.or_else(|| read_parameter(&call, "oauth_verifier"));
         let verifier = verifier.unwrap_or_default();
-        let exchanged =
-            call.write(move |tx| oauth1_flow::exchange_request_token(tx, &app, &token, &verifier));
+        let exchanged = call.write(move |tx| oauth1_flow::exchange_request_token(tx, &app, &token, &verifier));
         let access = exchanged.await?.into_result()?;
         Ok(form_reply(&[
             ("oauth_token", access.token.expose_secret()),
@@ -52,18 +47,13 @@ pub(crate) fn access_token(call: RequestContext) -> HandlerFuture {
 }
 
 async fn verify_signature(call: &RequestContext) -> Result<VerifiedRequest, Error> {
-    let signed = call
-        .authenticator()
-        .verify_signed_request(call.auth_request())
-        .await?;
+    let signed = call.authenticator().verify_signed_request(call.auth_request()).await?;
     Ok(signed.ok_or(Refusal::Unauthenticated(AuthenticationProblem::Malformed))?)
 }
 
 /// A parameter of the query or the form.
 fn read_parameter(call: &RequestContext, name: &'static str) -> Option<String> {
-    let of_form = call
-        .body()
-        .optional_text(VocabularyWord::same_in_both(name));
+    let of_form = call.body().optional_text(VocabularyWord::same_in_both(name));
     of_form.or_else(|| call.query_text(name)).map(str::to_owned)
 }
 
@@ -84,8 +74,6 @@ fn requested_permission(call: &RequestContext) -> Result<Option<Permission>, Err
 
 /// Pairs in a form's encoding.
 fn form_reply(pairs: &[(&str, &str)]) -> HttpReply {
-    let pairs = pairs
-        .iter()
-        .map(|(name, value)| format!("{name}={}", encode(value)));
+    let pairs = pairs.iter().map(|(name, value)| format!("{name}={}", encode(value)));
     HttpReply::form(pairs.collect::<Vec<_>>().join("&"))
 }

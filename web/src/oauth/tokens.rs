@@ -14,10 +14,7 @@ use crate::request_context::{HttpReply, RequestContext};
 /// `POST /2/oauth2/token`.
 pub(crate) fn issue(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (came, rules) = (
-            client_credentials(&call)?,
-            call.state.oauth_settings.clone(),
-        );
+        let (came, rules) = (client_credentials(&call)?, call.state.oauth_settings.clone());
         let granted = match form_parameter(&call, "grant_type").as_deref() {
             Some("authorization_code") => {
                 let exchange = CodeExchangeRequest {
@@ -32,19 +29,10 @@ pub(crate) fn issue(call: RequestContext) -> HandlerFuture {
                 .await?
             }
             Some("refresh_token") => {
-                let (token, scope) = (
-                    form_parameter(&call, "refresh_token"),
-                    form_parameter(&call, "scope"),
-                );
+                let (token, scope) = (form_parameter(&call, "refresh_token"), form_parameter(&call, "scope"));
                 call.write(move |tx| {
                     let client = authenticate_client(tx, &came)?;
-                    oauth2_flow::refresh_tokens(
-                        tx,
-                        &rules,
-                        &client,
-                        token.as_deref(),
-                        scope.as_deref(),
-                    )
+                    oauth2_flow::refresh_tokens(tx, &rules, &client, token.as_deref(), scope.as_deref())
                 })
                 .await?
             }
@@ -64,9 +52,7 @@ pub(crate) fn revoke(call: RequestContext) -> HandlerFuture {
             oauth2_flow::revoke_token(tx, &client, token.as_deref())
         })
         .await?;
-        Ok(add_no_store(
-            call.respond_json(&json!({ "revoked": true }))?,
-        ))
+        Ok(add_no_store(call.respond_json(&json!({ "revoked": true }))?))
     })
 }
 
@@ -74,10 +60,7 @@ fn render_token(call: &RequestContext, granted: &IssuedTokens) -> Result<HttpRep
     let mut body = Map::new();
     body.insert("token_type".to_owned(), "bearer".into());
     body.insert("expires_in".to_owned(), granted.expires_in.into());
-    body.insert(
-        "access_token".to_owned(),
-        granted.access.expose_secret().into(),
-    );
+    body.insert("access_token".to_owned(), granted.access.expose_secret().into());
     body.insert("scope".to_owned(), granted.scopes.to_string().into());
     if let Some(refresh) = &granted.refresh {
         body.insert("refresh_token".to_owned(), refresh.expose_secret().into());
@@ -92,9 +75,7 @@ fn add_no_store(reply: HttpReply) -> HttpReply {
 
 /// A member of the form, or of a JSON body: released clients send either (clients of both kinds).
 fn form_parameter(call: &RequestContext, name: &'static str) -> Option<String> {
-    let told = call
-        .body()
-        .optional_text(VocabularyWord::same_in_both(name));
+    let told = call.body().optional_text(VocabularyWord::same_in_both(name));
     told.filter(|text| !text.is_empty()).map(str::to_owned)
 }
 

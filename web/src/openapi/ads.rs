@@ -15,15 +15,11 @@ pub(super) fn json_body(operation: &ads::AdsOperation) -> Option<Value> {
     }
     let schema = match operation.action {
         OperationAction::Batch(of) => {
-            let operations: Vec<&str> = [
-                ResourceVerb::Create,
-                ResourceVerb::Update,
-                ResourceVerb::Delete,
-            ]
-            .into_iter()
-            .filter(|verb| of.supports(*verb))
-            .map(verb_name)
-            .collect();
+            let operations: Vec<&str> = [ResourceVerb::Create, ResourceVerb::Update, ResourceVerb::Delete]
+                .into_iter()
+                .filter(|verb| of.supports(*verb))
+                .map(verb_name)
+                .collect();
             let item = json!({
                 "type": "object",
                 "required": ["operation_type", "params"],
@@ -91,10 +87,7 @@ pub(super) fn success_content(operation: &ads::AdsOperation) -> Value {
         OperationAction::Verb(_, ResourceVerb::List) | OperationAction::Reference(_)
     );
     if let Some(properties) = properties.as_object_mut().filter(|_| is_list) {
-        properties.insert(
-            "next_cursor".to_owned(),
-            json!({ "type": ["string", "null"] }),
-        );
+        properties.insert("next_cursor".to_owned(), json!({ "type": ["string", "null"] }));
         properties.insert("total_count".to_owned(), json!({ "type": "integer" }));
     }
     let schema = json!({
@@ -181,21 +174,14 @@ fn field_schema(kind: FieldKind) -> Value {
             let words: Vec<&str> = words.iter().map(|word| word.post).collect();
             json!({ "type": "string", "enum": words })
         }
-        FieldKind::SomeOf(words) => {
-            array_schema(&json!({ "type": "string", "enum": words }), 0, usize::MAX)
+        FieldKind::SomeOf(words) => array_schema(&json!({ "type": "string", "enum": words }), 0, usize::MAX),
+        FieldKind::Texts(most, length) => array_schema(&json!({ "type": "string", "maxLength": length }), 0, most),
+        FieldKind::Reference(..) | FieldKind::Account | FieldKind::User | FieldKind::Long | FieldKind::MediaKey => {
+            text()
         }
-        FieldKind::Texts(most, length) => {
-            array_schema(&json!({ "type": "string", "maxLength": length }), 0, most)
+        FieldKind::Ids(_, most) | FieldKind::Longs(most) | FieldKind::MediaKeys(most) | FieldKind::CardUris(most) => {
+            array_schema(&text(), 0, most)
         }
-        FieldKind::Reference(..)
-        | FieldKind::Account
-        | FieldKind::User
-        | FieldKind::Long
-        | FieldKind::MediaKey => text(),
-        FieldKind::Ids(_, most)
-        | FieldKind::Longs(most)
-        | FieldKind::MediaKeys(most)
-        | FieldKind::CardUris(most) => array_schema(&text(), 0, most),
         FieldKind::Time => json!({ "type": "string", "format": "date-time" }),
         FieldKind::Shape(_) => json!({}),
     }

@@ -17,23 +17,17 @@ pub(super) fn param_schema(kind: ParamType) -> Value {
             json!({ "type": "integer", "minimum": least, "maximum": most, "default": default })
         }
         ParamType::OneOf(words) => json!({ "type": "string", "enum": words }),
-        ParamType::SomeOf(words) => {
-            array_schema(&json!({ "type": "string", "enum": words }), 1, usize::MAX)
-        }
+        ParamType::SomeOf(words) => array_schema(&json!({ "type": "string", "enum": words }), 1, usize::MAX),
         ParamType::Fields(of) => array_schema(&enum_schema(&of.field_names()), 1, usize::MAX),
-        ParamType::Expansions(of) => {
-            array_schema(&enum_schema(&of.expansion_names()), 1, usize::MAX)
-        }
+        ParamType::Expansions(of) => array_schema(&enum_schema(&of.expansion_names()), 1, usize::MAX),
         ParamType::Time => json!({ "type": "string", "format": "date-time" }),
         ParamType::PageToken => text_schema(1, usize::MAX),
         ParamType::Bool => json!({ "type": "boolean" }),
         ParamType::Text(least, most) => text_schema(least, most),
         ParamType::Pattern(of) => json!({ "type": "string", "pattern": of.regex }),
-        ParamType::Patterns(of, least, most) => array_schema(
-            &json!({ "type": "string", "pattern": of.regex }),
-            least,
-            most,
-        ),
+        ParamType::Patterns(of, least, most) => {
+            array_schema(&json!({ "type": "string", "pattern": of.regex }), least, most)
+        }
     }
 }
 
@@ -60,10 +54,7 @@ fn text_schema(least: usize, most: usize) -> Value {
 
 /// An array of such items.
 pub(super) fn array_schema(items: &Value, least: usize, most: usize) -> Value {
-    let facts = [
-        ("type".into(), "array".into()),
-        ("items".into(), items.clone()),
-    ];
+    let facts = [("type".into(), "array".into()), ("items".into(), items.clone())];
     add_bounds(Map::from_iter(facts), "Items", least, most)
 }
 
@@ -120,10 +111,7 @@ pub(super) fn schema_name(object: ObjectKind) -> &'static str {
 
 /// An object's schema, from its projection.
 pub(super) fn object_schema(object: ObjectKind) -> Value {
-    let shown = object
-        .fields()
-        .iter()
-        .filter(|field| !field.name.post.is_empty());
+    let shown = object.fields().iter().filter(|field| !field.name.post.is_empty());
     let (mut properties, mut required) = (Map::new(), Vec::new());
     for field in shown {
         let mut schema = field_schema(field.json_type);

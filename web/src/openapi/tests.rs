@@ -28,9 +28,7 @@ fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     match value {
         Value::Object(members) => {
             found.extend(members.get("$ref").and_then(Value::as_str));
-            members
-                .values()
-                .for_each(|member| references(member, found));
+            members.values().for_each(|member| references(member, found));
         }
         Value::Array(items) => items.iter().for_each(|item| references(item, found)),
         _ => {}
@@ -85,11 +83,7 @@ fn only_what_is_built_is_shown_unasked() {
     let document = document(&ENDPOINTS, false);
     let shown = operations(&document);
     assert_eq!(shown.len(), built.count());
-    assert!(
-        shown
-            .iter()
-            .all(|(_, facts)| facts.get("x-status").is_none())
-    );
+    assert!(shown.iter().all(|(_, facts)| facts.get("x-status").is_none()));
 }
 
 fn never(_: RequestContext) -> HandlerFuture {
@@ -115,10 +109,7 @@ fn a_built_lookup_shows_its_object() {
     assert_eq!(data("/2/posts/{id}"), post);
     assert_eq!(data("/2/posts"), json!({ "type": "array", "items": post }));
     assert_eq!(document["components"]["schemas"]["Post"]["type"], "object");
-    assert_eq!(
-        document["paths"]["/2/posts"]["get"]["x-alias"],
-        json!(["/2/tweets"])
-    );
+    assert_eq!(document["paths"]["/2/posts"]["get"]["x-alias"], json!(["/2/tweets"]));
 }
 
 #[test]
@@ -130,8 +121,5 @@ fn the_committed_document_is_up_to_date() {
         std::fs::write(path, &text).unwrap();
     }
     let kept = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(
-        kept == text,
-        "set LOCUM_WRITE_GENERATED=1 to write {path} anew"
-    );
+    assert!(kept == text, "set LOCUM_WRITE_GENERATED=1 to write {path} anew");
 }

@@ -35,10 +35,7 @@ pub static ACCOUNT_ACTIVITY: &[Endpoint] = &[
     )
     .summary("Stops sending what happens to an account to a webhook.")
     .permit("A", Scopes::NONE)
-    .params(&[
-        WEBHOOK,
-        &[EndpointParam::path_id("user_id", "The id of the user.")],
-    ])
+    .params(&[WEBHOOK, &[EndpointParam::path_id("user_id", "The id of the user.")]])
     .handler(v2::account_activity::unsubscribe),
     Endpoint::new(
         "getAccountActivitySubscriptionCount",

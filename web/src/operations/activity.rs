@@ -3,41 +3,28 @@
 use base::{Scope, Scopes};
 
 use super::shared::{BACKFILL, SPAN, page_params};
-use crate::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour,
-};
+use crate::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour};
 use crate::v2;
 
 /// Subscriptions and their stream.
 pub static ACTIVITY: &[Endpoint] = &[
-    Endpoint::new(
-        "createActivitySubscription",
-        "POST",
-        "/2/activity/subscriptions",
-    )
-    .summary("Subscribes the app to a kind of events.")
-    .permit("1A2", Scopes::NONE)
-    .limits(&[per_quarter_hour(500)], &[per_quarter_hour(500)])
-    .body(BodySpec::Json(&[
-        BodyMember::new("event_type", MemberShape::OneOf(EVENT_TYPES)).as_required(),
-        BodyMember::new("filter", MemberShape::Object(FILTER)).as_required(),
-        TAG,
-        WEBHOOK_ID,
-    ]))
-    .handler(v2::activity::subscribe),
-    Endpoint::new(
-        "getActivitySubscriptions",
-        "GET",
-        "/2/activity/subscriptions",
-    )
-    .summary("The app's subscriptions.")
-    .permit(
-        "1A2",
-        Scopes::from_slice(&[Scope::TweetRead, Scope::LikeRead]),
-    )
-    .limits(&[per_quarter_hour(500)], &[per_quarter_hour(500)])
-    .params(&[&page_params(1, 1_000, 1_000)])
-    .handler(v2::activity::list_subscriptions),
+    Endpoint::new("createActivitySubscription", "POST", "/2/activity/subscriptions")
+        .summary("Subscribes the app to a kind of events.")
+        .permit("1A2", Scopes::NONE)
+        .limits(&[per_quarter_hour(500)], &[per_quarter_hour(500)])
+        .body(BodySpec::Json(&[
+            BodyMember::new("event_type", MemberShape::OneOf(EVENT_TYPES)).as_required(),
+            BodyMember::new("filter", MemberShape::Object(FILTER)).as_required(),
+            TAG,
+            WEBHOOK_ID,
+        ]))
+        .handler(v2::activity::subscribe),
+    Endpoint::new("getActivitySubscriptions", "GET", "/2/activity/subscriptions")
+        .summary("The app's subscriptions.")
+        .permit("1A2", Scopes::from_slice(&[Scope::TweetRead, Scope::LikeRead]))
+        .limits(&[per_quarter_hour(500)], &[per_quarter_hour(500)])
+        .params(&[&page_params(1, 1_000, 1_000)])
+        .handler(v2::activity::list_subscriptions),
     Endpoint::new(
         "updateActivitySubscription",
         "PUT",
@@ -66,12 +53,7 @@ pub static ACTIVITY: &[Endpoint] = &[
     )
     .summary("Ends these subscriptions.")
     .permit("A", Scopes::NONE)
-    .params(&[&[EndpointParam::query(
-        "ids",
-        ParamType::Ids(1, 100),
-        "The ids of the subscriptions.",
-    )
-    .as_required()]])
+    .params(&[&[EndpointParam::query("ids", ParamType::Ids(1, 100), "The ids of the subscriptions.").as_required()]])
     .handler(v2::activity::delete_subscriptions),
     Endpoint::new("activityStream", "GET", "/2/activity/stream")
         .summary("Events of the app's subscriptions, as they happen.")
@@ -81,10 +63,7 @@ pub static ACTIVITY: &[Endpoint] = &[
         .handler(v2::activity::open_stream),
 ];
 
-const SUBSCRIPTION: &[EndpointParam] = &[EndpointParam::path_id(
-    "subscription_id",
-    "The id of the subscription.",
-)];
+const SUBSCRIPTION: &[EndpointParam] = &[EndpointParam::path_id("subscription_id", "The id of the subscription.")];
 const TAG: BodyMember = BodyMember::new("tag", MemberShape::Text(1, 200));
 const WEBHOOK_ID: BodyMember = BodyMember::new("webhook_id", MemberShape::Id);
 

@@ -3,9 +3,7 @@
 use base::{Scope, Scopes, VocabularyWord};
 
 use super::shared::{OWN, POST, POST_FIELDS, POST_ID, POST_OF_USER, READ, page_params};
-use crate::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, per_quarter_hour,
-};
+use crate::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, per_quarter_hour};
 use crate::v2;
 
 /// Bookmarks, set, removed and listed.
@@ -26,17 +24,13 @@ pub static BOOKMARKS: &[Endpoint] = &[
             POST_ID,
             BodyMember::new("folder_id", MemberShape::Id),
         ])),
-    Endpoint::new(
-        "deleteUsersBookmark",
-        "DELETE",
-        "/2/users/{id}/bookmarks/{post_id}",
-    )
-    .aliases(&["/2/users/{id}/bookmarks{post_id}"])
-    .handler(v2::bookmarks::delete)
-    .summary("Removes a bookmark of the authenticated user.")
-    .permit("2", READ.with_scope(Scope::BookmarkWrite))
-    .limits(&[], &[per_quarter_hour(50)])
-    .params(&[OWN, POST_OF_USER]),
+    Endpoint::new("deleteUsersBookmark", "DELETE", "/2/users/{id}/bookmarks/{post_id}")
+        .aliases(&["/2/users/{id}/bookmarks{post_id}"])
+        .handler(v2::bookmarks::delete)
+        .summary("Removes a bookmark of the authenticated user.")
+        .permit("2", READ.with_scope(Scope::BookmarkWrite))
+        .limits(&[], &[per_quarter_hour(50)])
+        .params(&[OWN, POST_OF_USER]),
     Endpoint::new("getPostsBookmarks", "GET", "/2/<posts>/{id}/bookmarks")
         .handler(v2::bookmarks::list_for_post)
         .summary(
@@ -59,31 +53,21 @@ pub static BOOKMARKS: &[Endpoint] = &[
             BodyMember::from_names(VocabularyWord::new("post_id", "tweet_id"), MemberShape::Id),
             BodyMember::new("folder_id", MemberShape::Id),
         ])),
-    Endpoint::new(
-        "getUsersBookmarkFolders",
-        "GET",
-        "/2/users/{id}/bookmarks/folders",
-    )
-    .handler(v2::bookmarks::list_folders)
-    .summary("The bookmark folders of the authenticated user.")
-    .permit("12", FOLDERS.with_scope(Scope::BookmarkRead))
-    .limits(&[per_quarter_hour(50)], &[per_quarter_hour(50)])
-    .params(&[OWN, &page_params(1, 100, 100)]),
-    Endpoint::new(
-        "createUsersBookmarkFolder",
-        "POST",
-        "/2/users/{id}/bookmarks/folders",
-    )
-    .handler(v2::bookmarks::create_folder)
-    .summary("Creates a bookmark folder for the authenticated user.")
-    .permit("2", FOLDERS.with_scope(Scope::BookmarkWrite))
-    .params(&[OWN])
-    .body(BodySpec::Json(&[BodyMember::new(
-        "name",
-        MemberShape::Text(1, 25),
-    )
-    .as_required()]))
-    .success_status(201),
+    Endpoint::new("getUsersBookmarkFolders", "GET", "/2/users/{id}/bookmarks/folders")
+        .handler(v2::bookmarks::list_folders)
+        .summary("The bookmark folders of the authenticated user.")
+        .permit("12", FOLDERS.with_scope(Scope::BookmarkRead))
+        .limits(&[per_quarter_hour(50)], &[per_quarter_hour(50)])
+        .params(&[OWN, &page_params(1, 100, 100)]),
+    Endpoint::new("createUsersBookmarkFolder", "POST", "/2/users/{id}/bookmarks/folders")
+        .handler(v2::bookmarks::create_folder)
+        .summary("Creates a bookmark folder for the authenticated user.")
+        .permit("2", FOLDERS.with_scope(Scope::BookmarkWrite))
+        .params(&[OWN])
+        .body(BodySpec::Json(&[
+            BodyMember::new("name", MemberShape::Text(1, 25)).as_required()
+        ]))
+        .success_status(201),
     Endpoint::new(
         "getUsersBookmarksByFolderId",
         "GET",

@@ -4,9 +4,7 @@ use base::Scopes;
 use view::ObjectKind;
 
 use super::shared::object_fields_param;
-use crate::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour,
-};
+use crate::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour};
 use crate::v2::compliance as jobs;
 
 /// Jobs, begun and shown.
@@ -28,8 +26,7 @@ pub static COMPLIANCE: &[Endpoint] = &[
         .limits(&[per_quarter_hour(150)], &[])
         .params(&[
             &[
-                EndpointParam::query("type", ParamType::OneOf(TYPES), "What the jobs are about.")
-                    .as_required(),
+                EndpointParam::query("type", ParamType::OneOf(TYPES), "What the jobs are about.").as_required(),
                 EndpointParam::query(
                     "status",
                     ParamType::OneOf(&["created", "in_progress", "failed", "complete", "expired"]),
@@ -43,10 +40,7 @@ pub static COMPLIANCE: &[Endpoint] = &[
         .summary("The compliance job of this id.")
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(150)], &[])
-        .params(&[
-            &[EndpointParam::path_id("id", "The id of the job.")],
-            JOB_FIELDS,
-        ])
+        .params(&[&[EndpointParam::path_id("id", "The id of the job.")], JOB_FIELDS])
         .handler(jobs::get),
 ];
 
@@ -76,7 +70,4 @@ pub static COMPLIANCE_FILES: &[Endpoint] = &[
 
 const TYPES: &[&str] = &["tweets", "users"];
 
-const JOB_FIELDS: &[EndpointParam] = &[object_fields_param(
-    "compliance_job.fields",
-    ObjectKind::ComplianceJob,
-)];
+const JOB_FIELDS: &[EndpointParam] = &[object_fields_param("compliance_job.fields", ObjectKind::ComplianceJob)];

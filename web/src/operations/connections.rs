@@ -4,9 +4,7 @@ use base::Scopes;
 use view::ObjectKind;
 
 use super::shared::{object_fields_param, page_params};
-use crate::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour,
-};
+use crate::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour};
 use crate::v2;
 
 /// Connections, listed and ended.
@@ -36,19 +34,15 @@ pub static CONNECTIONS: &[Endpoint] = &[
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(25)], &[])
         .handler(v2::connections::close_all),
-    Endpoint::new(
-        "deleteConnectionsByEndpoint",
-        "DELETE",
-        "/2/connections/{endpoint_id}",
-    )
-    .summary("Ends the app's connections of one stream.")
-    .permit("A", Scopes::NONE)
-    .params(&[&[EndpointParam::path(
-        "endpoint_id",
-        ParamType::OneOf(STREAMS),
-        "The name of the stream.",
-    )]])
-    .handler(v2::connections::close_endpoint),
+    Endpoint::new("deleteConnectionsByEndpoint", "DELETE", "/2/connections/{endpoint_id}")
+        .summary("Ends the app's connections of one stream.")
+        .permit("A", Scopes::NONE)
+        .params(&[&[EndpointParam::path(
+            "endpoint_id",
+            ParamType::OneOf(STREAMS),
+            "The name of the stream.",
+        )]])
+        .handler(v2::connections::close_endpoint),
     Endpoint::new("deleteConnectionsByUuids", "DELETE", "/2/connections")
         .summary("Ends these connections.")
         .permit("A", Scopes::NONE)

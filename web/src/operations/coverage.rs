@@ -44,9 +44,7 @@ pub enum CoverageStatus {
 impl CoverageStatus {
     fn from_endpoint(endpoint: Option<&Endpoint>) -> Self {
         match endpoint {
-            Some(Endpoint {
-                handler: Some(_), ..
-            }) => Self::Built,
+            Some(Endpoint { handler: Some(_), .. }) => Self::Built,
             Some(_) => Self::Planned,
             None => Self::Missing,
         }
@@ -64,11 +62,7 @@ impl CoverageStatus {
 
 /// Every line of the published list, in its order.
 pub fn coverage_rows() -> Vec<CoverageRow> {
-    PUBLISHED_LIST
-        .lines()
-        .skip(1)
-        .filter_map(parse_row)
-        .collect()
+    PUBLISHED_LIST.lines().skip(1).filter_map(parse_row).collect()
 }
 
 fn parse_row(line: &'static str) -> Option<CoverageRow> {
@@ -77,10 +71,8 @@ fn parse_row(line: &'static str) -> Option<CoverageRow> {
     let (document, section, group) = (next()?, next()?, next()?);
     let (method, path) = (next()?, next()?);
     let wanted = path_shape(path.trim_start_matches("SANDBOX:"));
-    let endpoint = all_endpoints().find(|endpoint| {
-        endpoint.method == method
-            && endpoint_paths(endpoint).any(|path| path_shape(&path) == wanted)
-    });
+    let endpoint = all_endpoints()
+        .find(|endpoint| endpoint.method == method && endpoint_paths(endpoint).any(|path| path_shape(&path) == wanted));
     Some(CoverageRow {
         document,
         section,
@@ -114,8 +106,7 @@ fn path_shape(path: &str) -> String {
 /// The coverage as a page.
 pub fn coverage_markdown() -> String {
     let rows = coverage_rows();
-    let listed =
-        |endpoint: &&Endpoint| !rows.iter().any(|row| row.operation_id == Some(endpoint.id));
+    let listed = |endpoint: &&Endpoint| !rows.iter().any(|row| row.operation_id == Some(endpoint.id));
     // Pages are for people, and their style changes its path with its content.
     let shown = |endpoint: &&Endpoint| endpoint.error_format != ErrorFormat::Page;
     let further: Vec<_> = all_endpoints().filter(listed).filter(shown).collect();
@@ -144,12 +135,7 @@ pub fn coverage_markdown() -> String {
     for endpoint in further {
         let path = spell_path(endpoint.path, Vocabulary::Post);
         let status = CoverageStatus::from_endpoint(Some(endpoint));
-        page.push_str(&render_line(
-            endpoint.method,
-            &path,
-            Some(endpoint.id),
-            status,
-        ));
+        page.push_str(&render_line(endpoint.method, &path, Some(endpoint.id), status));
     }
     page
 }
@@ -158,9 +144,7 @@ const HEAD: &str = "| Method | Path | Operation | Status |\n|---|---|---|---|\n"
 
 /// A table for each heading of the list.
 fn render_groups(rows: &[CoverageRow]) -> Vec<String> {
-    let same = |one: &CoverageRow, other: &CoverageRow| {
-        one.document == other.document && one.group == other.group
-    };
+    let same = |one: &CoverageRow, other: &CoverageRow| one.document == other.document && one.group == other.group;
     rows.chunk_by(same).map(render_table).collect()
 }
 
@@ -170,12 +154,7 @@ fn render_table(rows: &[CoverageRow]) -> String {
         let _infallible = write!(text, "\n## {}: {}\n\n{HEAD}", first.document, first.group);
     }
     for row in rows {
-        text.push_str(&render_line(
-            row.method,
-            row.path,
-            row.operation_id,
-            row.status,
-        ));
+        text.push_str(&render_line(row.method, row.path, row.operation_id, row.status));
     }
     text
 }
@@ -187,12 +166,8 @@ fn render_line(method: &str, path: &str, id: Option<&str>, status: CoverageStatu
 
 fn render_totals(name: &str, statuses: &[CoverageStatus]) -> String {
     let count = |wanted| statuses.iter().filter(|status| **status == wanted).count();
-    let [built, planned, missing] = [
-        CoverageStatus::Built,
-        CoverageStatus::Planned,
-        CoverageStatus::Missing,
-    ]
-    .map(count);
+    let [built, planned, missing] =
+        [CoverageStatus::Built, CoverageStatus::Planned, CoverageStatus::Missing].map(count);
     format!("| {name} | {built} | {planned} | {missing} |\n")
 }
 
@@ -219,9 +194,6 @@ mod tests {
             std::fs::write(path, &page).unwrap();
         }
         let kept = std::fs::read_to_string(path).unwrap_or_default();
-        assert!(
-            kept == page,
-            "set LOCUM_WRITE_GENERATED=1 to write {path} anew"
-        );
+        assert!(kept == page, "set LOCUM_WRITE_GENERATED=1 to write {path} anew");
     }
 }

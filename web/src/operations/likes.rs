@@ -2,9 +2,7 @@
 
 use base::{Entitlement, Scope};
 
-use super::shared::{
-    OWN, POST, POST_FIELDS, POST_ID, POST_OF_USER, READ, USER, USER_FIELDS, page_params,
-};
+use super::shared::{OWN, POST, POST_FIELDS, POST_ID, POST_OF_USER, READ, USER, USER_FIELDS, page_params};
 use crate::endpoint::{BodySpec, Endpoint, per_day, per_quarter_hour};
 use crate::v2;
 

@@ -3,9 +3,7 @@
 use base::{Scope, Scopes};
 
 use super::shared::{LIST, LIST_FIELDS, OWN, POST_FIELDS, READ, USER, USER_FIELDS, page_params};
-use crate::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, per_quarter_hour,
-};
+use crate::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, per_quarter_hour};
 use crate::v2;
 
 /// Lists, kept and shown.
@@ -66,40 +64,27 @@ pub static LIST_MEMBERS: &[Endpoint] = &[
         .limits(&[per_quarter_hour(900)], &[per_quarter_hour(900)])
         .params(&[LIST, &page_params(1, 100, 100), USER_FIELDS])
         .handler(v2::lists::list_members),
-    Endpoint::new(
-        "getUsersListMemberships",
-        "GET",
-        "/2/users/{id}/list_memberships",
-    )
-    .summary("Lists that a user is a member of.")
-    .permit("1A2", SEE)
-    .limits(&[per_quarter_hour(75)], &[per_quarter_hour(75)])
-    .params(&[USER, &page_params(1, 100, 100), LIST_FIELDS])
-    .handler(v2::lists::list_memberships),
+    Endpoint::new("getUsersListMemberships", "GET", "/2/users/{id}/list_memberships")
+        .summary("Lists that a user is a member of.")
+        .permit("1A2", SEE)
+        .limits(&[per_quarter_hour(75)], &[per_quarter_hour(75)])
+        .params(&[USER, &page_params(1, 100, 100), LIST_FIELDS])
+        .handler(v2::lists::list_memberships),
     Endpoint::new("addListsMember", "POST", "/2/lists/{id}/members")
         .summary("Adds a user to a list of the authenticated user.")
         .permit("12", MANAGE)
         .limits(&[], &[per_quarter_hour(300)])
         .params(&[LIST])
-        .body(BodySpec::Json(&[BodyMember::new(
-            "user_id",
-            MemberShape::Id,
-        )
-        .as_required()]))
+        .body(BodySpec::Json(&[
+            BodyMember::new("user_id", MemberShape::Id).as_required()
+        ]))
         .handler(v2::lists::add_member),
-    Endpoint::new(
-        "removeListsMemberByUserId",
-        "DELETE",
-        "/2/lists/{id}/members/{user_id}",
-    )
-    .summary("Removes a user from a list of the authenticated user.")
-    .permit("12", MANAGE)
-    .limits(&[], &[per_quarter_hour(300)])
-    .params(&[
-        LIST,
-        &[EndpointParam::path_id("user_id", "The id of the user.")],
-    ])
-    .handler(v2::lists::remove_member),
+    Endpoint::new("removeListsMemberByUserId", "DELETE", "/2/lists/{id}/members/{user_id}")
+        .summary("Removes a user from a list of the authenticated user.")
+        .permit("12", MANAGE)
+        .limits(&[], &[per_quarter_hour(300)])
+        .params(&[LIST, &[EndpointParam::path_id("user_id", "The id of the user.")]])
+        .handler(v2::lists::remove_member),
 ];
 
 /// Followers of lists, and lists that are pinned.
@@ -110,16 +95,12 @@ pub static LIST_FOLLOWS: &[Endpoint] = &[
         .limits(&[per_quarter_hour(180)], &[per_quarter_hour(180)])
         .params(&[LIST, &page_params(1, 100, 100), USER_FIELDS])
         .handler(v2::lists::list_followers),
-    Endpoint::new(
-        "getUsersFollowedLists",
-        "GET",
-        "/2/users/{id}/followed_lists",
-    )
-    .summary("Lists that a user follows.")
-    .permit("1A2", SEE)
-    .limits(&[per_quarter_hour(15)], &[per_quarter_hour(15)])
-    .params(&[USER, &page_params(1, 100, 100), LIST_FIELDS])
-    .handler(v2::lists::list_followed),
+    Endpoint::new("getUsersFollowedLists", "GET", "/2/users/{id}/followed_lists")
+        .summary("Lists that a user follows.")
+        .permit("1A2", SEE)
+        .limits(&[per_quarter_hour(15)], &[per_quarter_hour(15)])
+        .params(&[USER, &page_params(1, 100, 100), LIST_FIELDS])
+        .handler(v2::lists::list_followed),
     Endpoint::new("followList", "POST", "/2/users/{id}/followed_lists")
         .summary("Follows a list as the authenticated user.")
         .permit("12", MANAGE)
@@ -127,16 +108,12 @@ pub static LIST_FOLLOWS: &[Endpoint] = &[
         .params(&[OWN])
         .body(BodySpec::Json(&[LIST_ID]))
         .handler(v2::lists::follow),
-    Endpoint::new(
-        "unfollowList",
-        "DELETE",
-        "/2/users/{id}/followed_lists/{list_id}",
-    )
-    .summary("Ends the authenticated user's follow of a list.")
-    .permit("12", MANAGE)
-    .limits(&[], &[per_quarter_hour(50)])
-    .params(&[OWN, LIST_OF_USER])
-    .handler(v2::lists::unfollow),
+    Endpoint::new("unfollowList", "DELETE", "/2/users/{id}/followed_lists/{list_id}")
+        .summary("Ends the authenticated user's follow of a list.")
+        .permit("12", MANAGE)
+        .limits(&[], &[per_quarter_hour(50)])
+        .params(&[OWN, LIST_OF_USER])
+        .handler(v2::lists::unfollow),
     Endpoint::new("getUsersPinnedLists", "GET", "/2/users/{id}/pinned_lists")
         .summary("Lists that the authenticated user pinned.")
         .permit("12", SEE)
@@ -150,16 +127,12 @@ pub static LIST_FOLLOWS: &[Endpoint] = &[
         .params(&[OWN])
         .body(BodySpec::Json(&[LIST_ID]))
         .handler(v2::lists::pin),
-    Endpoint::new(
-        "unpinList",
-        "DELETE",
-        "/2/users/{id}/pinned_lists/{list_id}",
-    )
-    .summary("Unpins a list of the authenticated user.")
-    .permit("12", MANAGE)
-    .limits(&[], &[per_quarter_hour(50)])
-    .params(&[OWN, LIST_OF_USER])
-    .handler(v2::lists::unpin),
+    Endpoint::new("unpinList", "DELETE", "/2/users/{id}/pinned_lists/{list_id}")
+        .summary("Unpins a list of the authenticated user.")
+        .permit("12", MANAGE)
+        .limits(&[], &[per_quarter_hour(50)])
+        .params(&[OWN, LIST_OF_USER])
+        .handler(v2::lists::unpin),
 ];
 
 const SEE: Scopes = READ.with_scope(Scope::ListRead);

@@ -4,32 +4,24 @@ use base::{Scope, Scopes};
 
 use super::shared::{ANY_LENGTH, END_TIME, MEDIA_FIELD, MEDIA_KEY, START_TIME, plain_fields_param};
 use crate::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, ErrorFormat, MemberShape, ParamType, per_day,
-    per_quarter_hour,
+    BodyMember, BodySpec, Endpoint, EndpointParam, ErrorFormat, MemberShape, ParamType, per_day, per_quarter_hour,
 };
 use crate::v2::media::{self, serve, upload};
 
 /// Uploads.
 pub static UPLOADS: &[Endpoint] = &[
-    Endpoint::new(
-        "initializeMediaUpload",
-        "POST",
-        "/2/media/upload/initialize",
-    )
-    .summary("Begins an upload in segments.")
-    .permit("12", WRITE)
-    .limits(&[per_day(180_000)], &[per_quarter_hour(1_875)])
-    .body(BodySpec::Json(&[
-        BodyMember::new("media_type", MemberShape::OneOf(TYPES)),
-        BodyMember::new("total_bytes", MemberShape::Int(0, 17_179_869_184)),
-        BodyMember::new("media_category", MemberShape::OneOf(CATEGORIES)),
-        BodyMember::new(
-            "additional_owners",
-            MemberShape::Array(&MemberShape::Id, 0, 100),
-        ),
-        BodyMember::new("shared", MemberShape::Bool),
-    ]))
-    .handler(upload::initialize),
+    Endpoint::new("initializeMediaUpload", "POST", "/2/media/upload/initialize")
+        .summary("Begins an upload in segments.")
+        .permit("12", WRITE)
+        .limits(&[per_day(180_000)], &[per_quarter_hour(1_875)])
+        .body(BodySpec::Json(&[
+            BodyMember::new("media_type", MemberShape::OneOf(TYPES)),
+            BodyMember::new("total_bytes", MemberShape::Int(0, 17_179_869_184)),
+            BodyMember::new("media_category", MemberShape::OneOf(CATEGORIES)),
+            BodyMember::new("additional_owners", MemberShape::Array(&MemberShape::Id, 0, 100)),
+            BodyMember::new("shared", MemberShape::Bool),
+        ]))
+        .handler(upload::initialize),
     Endpoint::new("appendMediaUpload", "POST", "/2/media/upload/{id}/append")
         .summary("Uploads a segment.")
         .permit("12", WRITE)
@@ -40,16 +32,12 @@ pub static UPLOADS: &[Endpoint] = &[
             BodyMember::new("segment_index", MemberShape::Int(0, 999)).as_required(),
         ]))
         .handler(upload::append),
-    Endpoint::new(
-        "finalizeMediaUpload",
-        "POST",
-        "/2/media/upload/{id}/finalize",
-    )
-    .summary("Ends an upload in segments.")
-    .permit("12", WRITE)
-    .limits(&[per_day(180_000)], &[per_quarter_hour(1_875)])
-    .params(&[MEDIA])
-    .handler(upload::finalize),
+    Endpoint::new("finalizeMediaUpload", "POST", "/2/media/upload/{id}/finalize")
+        .summary("Ends an upload in segments.")
+        .permit("12", WRITE)
+        .limits(&[per_day(180_000)], &[per_quarter_hour(1_875)])
+        .params(&[MEDIA])
+        .handler(upload::finalize),
     Endpoint::new("getMediaUploadStatus", "GET", "/2/media/upload")
         .summary("How far the processing of an upload is.")
         .permit("12", WRITE)
@@ -79,24 +67,18 @@ pub static UPLOADS: &[Endpoint] = &[
         .error_format(ErrorFormat::Legacy)
         .aliases(&["/1.1/media/upload"])
         .handler(upload::status),
-    Endpoint::new(
-        "createMediaMetadataV1",
-        "POST",
-        "/1.1/media/metadata/create.json",
-    )
-    .summary("Describes a media of the authenticated user in the older interface.")
-    .permit("1", Scopes::NONE)
-    .body(BodySpec::Json(&[
-        BodyMember::new("media_id", MemberShape::Any).as_required(),
-        BodyMember::new(
-            "alt_text",
-            MemberShape::Object(&[
-                BodyMember::new("text", MemberShape::Text(0, 1_000)).as_required()
-            ]),
-        ),
-    ]))
-    .error_format(ErrorFormat::Legacy)
-    .handler(media::set_metadata_v1),
+    Endpoint::new("createMediaMetadataV1", "POST", "/1.1/media/metadata/create.json")
+        .summary("Describes a media of the authenticated user in the older interface.")
+        .permit("1", Scopes::NONE)
+        .body(BodySpec::Json(&[
+            BodyMember::new("media_id", MemberShape::Any).as_required(),
+            BodyMember::new(
+                "alt_text",
+                MemberShape::Object(&[BodyMember::new("text", MemberShape::Text(0, 1_000)).as_required()]),
+            ),
+        ]))
+        .error_format(ErrorFormat::Legacy)
+        .handler(media::set_metadata_v1),
 ];
 
 /// The files themselves.
@@ -135,11 +117,7 @@ pub static MEDIA_DETAILS: &[Endpoint] = &[
         .summary("The media of this key.")
         .permit("1A2", SEE)
         .params(&[&[
-            EndpointParam::path(
-                "media_key",
-                ParamType::Pattern(&MEDIA_KEY),
-                "The key of the media.",
-            ),
+            EndpointParam::path("media_key", ParamType::Pattern(&MEDIA_KEY), "The key of the media."),
             MEDIA_FIELD,
         ]])
         .handler(media::get),
@@ -227,11 +205,7 @@ const STEP_PARAMS: &[EndpointParam] = &[
     EndpointParam::query("command", ParamType::OneOf(COMMANDS), "The step to take."),
     EndpointParam::query("media_id", ParamType::Id, "The id of the media."),
     EndpointParam::query("segment_index", ParamType::Int(0, 999, 0), "Which segment."),
-    EndpointParam::query(
-        "media_type",
-        ParamType::Text(1, 100),
-        "The type of the media.",
-    ),
+    EndpointParam::query("media_type", ParamType::Text(1, 100), "The type of the media."),
     EndpointParam::query(
         "total_bytes",
         ParamType::Int(0, 17_179_869_184, 0),

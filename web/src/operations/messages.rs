@@ -4,32 +4,23 @@ use base::{Scope, Scopes};
 
 use super::shared::{ANY_LENGTH, CONVERSATION_ID, DM_FIELDS, READ, page_params};
 use crate::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day,
-    per_quarter_hour,
+    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day, per_quarter_hour,
 };
 use crate::v2::messages;
 
 /// Direct messages, sent, read and removed.
 pub static MESSAGES: &[Endpoint] = &[
-    Endpoint::new(
-        "createDirectMessagesConversation",
-        "POST",
-        "/2/dm_conversations",
-    )
-    .handler(messages::create_conversation)
-    .summary("Begins a conversation of a group with its first message.")
-    .permit("12", SEND)
-    .limits(&[per_day(1_440)], &[per_quarter_hour(15), per_day(1_440)])
-    .body(BodySpec::Json(&[
-        BodyMember::new("conversation_type", MemberShape::OneOf(&["Group"])).as_required(),
-        BodyMember::new(
-            "participant_ids",
-            MemberShape::Array(&MemberShape::Id, 2, 49),
-        )
-        .as_required(),
-        BodyMember::new("message", MemberShape::Object(MESSAGE)).as_required(),
-    ]))
-    .success_status(201),
+    Endpoint::new("createDirectMessagesConversation", "POST", "/2/dm_conversations")
+        .handler(messages::create_conversation)
+        .summary("Begins a conversation of a group with its first message.")
+        .permit("12", SEND)
+        .limits(&[per_day(1_440)], &[per_quarter_hour(15), per_day(1_440)])
+        .body(BodySpec::Json(&[
+            BodyMember::new("conversation_type", MemberShape::OneOf(&["Group"])).as_required(),
+            BodyMember::new("participant_ids", MemberShape::Array(&MemberShape::Id, 2, 49)).as_required(),
+            BodyMember::new("message", MemberShape::Object(MESSAGE)).as_required(),
+        ]))
+        .success_status(201),
     Endpoint::new(
         "createDirectMessagesByParticipantId",
         "POST",
@@ -64,26 +55,18 @@ pub static MESSAGES: &[Endpoint] = &[
         .permit("12", SEE)
         .limits(&[], &[per_quarter_hour(15)])
         .params(&[&page_params(1, 100, 100), EVENT_TYPES, DM_FIELDS]),
-    Endpoint::new(
-        "getDirectMessagesEventsById",
-        "GET",
-        "/2/dm_events/{event_id}",
-    )
-    .handler(messages::get_event)
-    .summary("The message event of this id.")
-    .permit("12", SEE)
-    .limits(&[], &[per_quarter_hour(15)])
-    .params(&[EVENT, DM_FIELDS]),
-    Endpoint::new(
-        "deleteDirectMessagesEvents",
-        "DELETE",
-        "/2/dm_events/{event_id}",
-    )
-    .handler(messages::delete_event)
-    .summary("Removes a message event for the authenticated user.")
-    .permit("12", Scopes::from_slice(&[Scope::DmRead, Scope::DmWrite]))
-    .limits(&[per_day(4_000)], &[per_quarter_hour(300), per_day(1_500)])
-    .params(&[EVENT]),
+    Endpoint::new("getDirectMessagesEventsById", "GET", "/2/dm_events/{event_id}")
+        .handler(messages::get_event)
+        .summary("The message event of this id.")
+        .permit("12", SEE)
+        .limits(&[], &[per_quarter_hour(15)])
+        .params(&[EVENT, DM_FIELDS]),
+    Endpoint::new("deleteDirectMessagesEvents", "DELETE", "/2/dm_events/{event_id}")
+        .handler(messages::delete_event)
+        .summary("Removes a message event for the authenticated user.")
+        .permit("12", Scopes::from_slice(&[Scope::DmRead, Scope::DmWrite]))
+        .limits(&[per_day(4_000)], &[per_quarter_hour(300), per_day(1_500)])
+        .params(&[EVENT]),
     Endpoint::new(
         "getDirectMessagesEventsByConversationId",
         "GET",
@@ -112,12 +95,7 @@ pub static MESSAGES: &[Endpoint] = &[
     .summary("Message events of the conversation with a user, newest first.")
     .permit("12", SEE)
     .limits(&[], &[per_quarter_hour(15)])
-    .params(&[
-        PARTICIPANT,
-        &page_params(1, 100, 100),
-        EVENT_TYPES,
-        DM_FIELDS,
-    ]),
+    .params(&[PARTICIPANT, &page_params(1, 100, 100), EVENT_TYPES, DM_FIELDS]),
     Endpoint::new(
         "dmConversationsMediaDownload",
         "GET",
@@ -133,25 +111,15 @@ pub static MESSAGES: &[Endpoint] = &[
             ParamType::Text(1, 64),
             "The id of the media in the message.",
         ),
-        EndpointParam::path(
-            "resource_id",
-            ParamType::Text(1, 256),
-            "The name of the file.",
-        ),
+        EndpointParam::path("resource_id", ParamType::Text(1, 256), "The name of the file."),
     ]]),
 ];
 
 const SEE: Scopes = READ.with_scope(Scope::DmRead);
 const SEND: Scopes = READ.with_scope(Scope::DmWrite);
 
-const PARTICIPANT: &[EndpointParam] = &[EndpointParam::path_id(
-    "participant_id",
-    "The id of the other user.",
-)];
-const EVENT: &[EndpointParam] = &[EndpointParam::path_id(
-    "event_id",
-    "The id of the message event.",
-)];
+const PARTICIPANT: &[EndpointParam] = &[EndpointParam::path_id("participant_id", "The id of the other user.")];
+const EVENT: &[EndpointParam] = &[EndpointParam::path_id("event_id", "The id of the message event.")];
 const EVENT_TYPES: &[EndpointParam] = &[EndpointParam::query(
     "event_types",
     ParamType::SomeOf(&["MessageCreate", "ParticipantsJoin", "ParticipantsLeave"]),

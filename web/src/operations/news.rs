@@ -30,10 +30,7 @@ pub static NEWS: &[Endpoint] = &[
         .summary("The news story of this id.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(200)], &[per_quarter_hour(200)])
-        .params(&[
-            &[EndpointParam::path_id("id", "The id of the story.")],
-            NEWS_FIELDS,
-        ]),
+        .params(&[&[EndpointParam::path_id("id", "The id of the story.")], NEWS_FIELDS]),
 ];
 
 const NEWS_FIELDS: &[EndpointParam] = &[EndpointParam::query(

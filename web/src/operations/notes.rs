@@ -5,58 +5,43 @@ use view::ObjectKind;
 
 use super::shared::{ANY_LENGTH, POST_FIELDS, POST_ID, object_fields_param, page_params};
 use crate::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day,
-    per_quarter_hour,
+    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day, per_quarter_hour,
 };
 use crate::v2;
 
 /// Notes, written, evaluated, deleted and listed.
 pub static NOTES: &[Endpoint] = &[
-    Endpoint::new(
-        "searchEligiblePosts",
-        "GET",
-        "/2/notes/search/posts_eligible_for_notes",
-    )
-    .handler(v2::notes::list_eligible_posts)
-    .summary("Posts that the authenticated user may write a note on.")
-    .permit("12", SEE)
-    .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
-    .params(&[
-        &[
-            TEST_MODE,
-            EndpointParam::query(
-                "post_selection",
-                ParamType::Text(1, 256),
-                "Which posts, as `feed_size: small, feed_lang: en`.",
-            ),
-        ],
-        &page_params(1, 100, 10),
-        POST_FIELDS,
-    ]),
-    Endpoint::new(
-        "searchCommunityNotesWritten",
-        "GET",
-        "/2/notes/search/notes_written",
-    )
-    .handler(v2::notes::list_written)
-    .summary("Notes that the authenticated user wrote.")
-    .permit("12", SEE)
-    .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
-    .params(&[
-        &[
-            TEST_MODE,
-            object_fields_param("note.fields", ObjectKind::Note),
-        ],
-        &page_params(1, 100, 10),
-    ]),
+    Endpoint::new("searchEligiblePosts", "GET", "/2/notes/search/posts_eligible_for_notes")
+        .handler(v2::notes::list_eligible_posts)
+        .summary("Posts that the authenticated user may write a note on.")
+        .permit("12", SEE)
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
+        .params(&[
+            &[
+                TEST_MODE,
+                EndpointParam::query(
+                    "post_selection",
+                    ParamType::Text(1, 256),
+                    "Which posts, as `feed_size: small, feed_lang: en`.",
+                ),
+            ],
+            &page_params(1, 100, 10),
+            POST_FIELDS,
+        ]),
+    Endpoint::new("searchCommunityNotesWritten", "GET", "/2/notes/search/notes_written")
+        .handler(v2::notes::list_written)
+        .summary("Notes that the authenticated user wrote.")
+        .permit("12", SEE)
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
+        .params(&[
+            &[TEST_MODE, object_fields_param("note.fields", ObjectKind::Note)],
+            &page_params(1, 100, 10),
+        ]),
     Endpoint::new("createCommunityNotes", "POST", "/2/notes")
         .handler(v2::notes::create)
         .summary("Writes a note on a post as the authenticated user.")
         .permit("12", WRITE)
-        .limits(
-            &[per_quarter_hour(300)],
-            &[per_quarter_hour(90), per_day(250)],
-        )
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90), per_day(250)])
         .body(BodySpec::Json(&[
             POST_ID,
             BodyMember::new("test_mode", MemberShape::Bool).as_required(),

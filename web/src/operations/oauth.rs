@@ -8,8 +8,7 @@ use base::Scopes;
 
 use super::shared::ANY_LENGTH;
 use crate::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, ErrorFormat, MemberShape, ParamType, RateWindow,
-    per_quarter_hour,
+    BodyMember, BodySpec, Endpoint, EndpointParam, ErrorFormat, MemberShape, ParamType, RateWindow, per_quarter_hour,
 };
 use crate::{oauth, pages};
 
@@ -57,40 +56,28 @@ pub static OAUTH1: &[Endpoint] = &[
             BodyMember::new("oauth_verifier", WORDS),
         ]))
         .error_format(ErrorFormat::Legacy),
-    Endpoint::new(
-        "invalidateAccessToken",
-        "POST",
-        "/1.1/oauth/invalidate_token",
-    )
-    .aliases(&["/1.1/oauth/invalidate_token.json"])
-    .handler(oauth::legacy::invalidate_token)
-    .summary("Revokes the access token that the request is signed with.")
-    .permit("1", Scopes::NONE)
-    .limits(PER_APP, PER_APP)
-    .error_format(ErrorFormat::Legacy),
-    Endpoint::new(
-        "verifyCredentials",
-        "GET",
-        "/1.1/account/verify_credentials.json",
-    )
-    .handler(oauth::legacy::verify_credentials)
-    .summary("The authenticated user, in the form of the older interface.")
-    .permit("1", Scopes::NONE)
-    .limits(&[], &[per_quarter_hour(75)])
-    .params(&[&[
-        EndpointParam::query("include_email", YES_OR_NO, "Whether to show the email."),
-        EndpointParam::query(
-            "include_entities",
-            YES_OR_NO,
-            "Taken, and not heeded: the entities are there.",
-        ),
-        EndpointParam::query(
-            "skip_status",
-            YES_OR_NO,
-            "Taken, and not heeded: no post is there.",
-        ),
-    ]])
-    .error_format(ErrorFormat::Legacy),
+    Endpoint::new("invalidateAccessToken", "POST", "/1.1/oauth/invalidate_token")
+        .aliases(&["/1.1/oauth/invalidate_token.json"])
+        .handler(oauth::legacy::invalidate_token)
+        .summary("Revokes the access token that the request is signed with.")
+        .permit("1", Scopes::NONE)
+        .limits(PER_APP, PER_APP)
+        .error_format(ErrorFormat::Legacy),
+    Endpoint::new("verifyCredentials", "GET", "/1.1/account/verify_credentials.json")
+        .handler(oauth::legacy::verify_credentials)
+        .summary("The authenticated user, in the form of the older interface.")
+        .permit("1", Scopes::NONE)
+        .limits(&[], &[per_quarter_hour(75)])
+        .params(&[&[
+            EndpointParam::query("include_email", YES_OR_NO, "Whether to show the email."),
+            EndpointParam::query(
+                "include_entities",
+                YES_OR_NO,
+                "Taken, and not heeded: the entities are there.",
+            ),
+            EndpointParam::query("skip_status", YES_OR_NO, "Taken, and not heeded: no post is there."),
+        ]])
+        .error_format(ErrorFormat::Legacy),
     Endpoint::new("showUser", "GET", "/1.1/users/show.json")
         .aliases(&["/1.1/users/show"])
         .handler(oauth::legacy::show_user)
@@ -99,11 +86,7 @@ pub static OAUTH1: &[Endpoint] = &[
         .limits(&[per_quarter_hour(900)], &[per_quarter_hour(900)])
         .params(&[[
             EndpointParam::query("user_id", ParamType::Id, "The id of the user."),
-            EndpointParam::query(
-                "screen_name",
-                ParamType::Text(1, 100),
-                "The name; the id wins.",
-            ),
+            EndpointParam::query("screen_name", ParamType::Text(1, 100), "The name; the id wins."),
             EndpointParam::query(
                 "include_entities",
                 YES_OR_NO,
@@ -131,11 +114,7 @@ pub static OAUTH2: &[Endpoint] = &[
         .summary("Issues the bearer token of an app, the same until it is invalidated.")
         .allow_anonymous()
         .limits(PER_APP, &[])
-        .params(&[&[EndpointParam::query(
-            "grant_type",
-            TEXT,
-            "`client_credentials`.",
-        )]])
+        .params(&[&[EndpointParam::query("grant_type", TEXT, "`client_credentials`.")]])
         .body(BodySpec::Form(&[BodyMember::new("grant_type", WORDS)]))
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("invalidateBearerToken", "POST", "/oauth2/invalidate_token")
@@ -143,11 +122,7 @@ pub static OAUTH2: &[Endpoint] = &[
         .summary("Revokes the bearer token of an app for its owner.")
         .allow_anonymous()
         .limits(PER_APP, &[])
-        .params(&[&[EndpointParam::query(
-            "access_token",
-            TEXT,
-            "The bearer token.",
-        )]])
+        .params(&[&[EndpointParam::query("access_token", TEXT, "The bearer token.")]])
         .body(BodySpec::Form(&[BodyMember::new("access_token", WORDS)]))
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("authorizeOAuth2", "GET", "/i/oauth2/authorize")
@@ -188,8 +163,7 @@ pub static OAUTH2: &[Endpoint] = &[
 ];
 
 /// As released clients of the older interface write it.
-const YES_OR_NO: ParamType =
-    ParamType::OneOf(&["true", "false", "True", "False", "t", "f", "1", "0"]);
+const YES_OR_NO: ParamType = ParamType::OneOf(&["true", "false", "True", "False", "t", "f", "1", "0"]);
 const TEXT: ParamType = ParamType::Text(0, ANY_LENGTH);
 const WORDS: MemberShape = MemberShape::Text(0, ANY_LENGTH);
 const PER_APP: &[RateWindow] = &[per_quarter_hour(500)];

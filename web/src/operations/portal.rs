@@ -2,12 +2,10 @@
 
 use super::shared::ANY_LENGTH;
 use crate::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, ErrorFormat, MemberShape, ParamType, RateWindow,
-    per_quarter_hour,
+    BodyMember, BodySpec, Endpoint, EndpointParam, ErrorFormat, MemberShape, ParamType, RateWindow, per_quarter_hour,
 };
 use crate::portal::{
-    apps, callbacks, keys, live, mailbox, manager, search_console, signature, stream, usage,
-    webhooks,
+    apps, callbacks, keys, live, mailbox, manager, search_console, signature, stream, usage, webhooks,
 };
 
 /// A developer's apps.
@@ -70,27 +68,19 @@ pub static PORTAL: &[Endpoint] = &[
             BodyMember::new("tag", WORDS),
             BodyMember::new("do", WORDS),
         ])),
-    portal_page(
-        "developerDeleteRule",
-        "POST",
-        "/developer/apps/{id}/stream/delete",
-    )
-    .handler(stream::delete)
-    .summary("Deletes a rule.")
-    .params(&[ID])
-    .body(BodySpec::Form(&[CSRF, BodyMember::new("rule", WORDS)])),
+    portal_page("developerDeleteRule", "POST", "/developer/apps/{id}/stream/delete")
+        .handler(stream::delete)
+        .summary("Deletes a rule.")
+        .params(&[ID])
+        .body(BodySpec::Form(&[CSRF, BodyMember::new("rule", WORDS)])),
     portal_page("developerLive", "GET", "/developer/apps/{id}/stream/live")
         .handler(live::show)
         .summary("Shows what comes on an app's filtered stream.")
         .params(&[ID]),
-    portal_page(
-        "developerEvents",
-        "GET",
-        "/developer/apps/{id}/stream/events",
-    )
-    .handler(live::events)
-    .summary("An app's filtered stream, for its owner in a browser.")
-    .params(&[ID]),
+    portal_page("developerEvents", "GET", "/developer/apps/{id}/stream/events")
+        .handler(live::events)
+        .summary("An app's filtered stream, for its owner in a browser.")
+        .params(&[ID]),
     portal_page("developerWebhooks", "GET", WEBHOOKS)
         .handler(webhooks::show)
         .summary("An app's webhooks, their challenges and their deliveries.")

@@ -3,12 +3,10 @@
 use base::{Scope, VocabularyWord};
 
 use super::shared::{
-    ANY_LENGTH, END_TIME, EXCLUDE, POST, POST_FIELDS, PUBLISHING, READ, START_TIME, page_params,
-    plain_fields_param,
+    ANY_LENGTH, END_TIME, EXCLUDE, POST, POST_FIELDS, PUBLISHING, READ, START_TIME, page_params, plain_fields_param,
 };
 use crate::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day,
-    per_quarter_hour,
+    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day, per_quarter_hour,
 };
 use crate::v2;
 
@@ -45,24 +43,16 @@ pub static POSTS: &[Endpoint] = &[
         .summary("Hides or unhides a reply in a conversation that the authenticated user began.")
         .permit("12", READ.with_scope(Scope::TweetModerateWrite))
         .limits(&[], &[per_quarter_hour(50)])
-        .params(&[&[
-            EndpointParam::path_id("post_id", "The id of the reply.").aliases(&["tweet_id"])
-        ]])
-        .body(BodySpec::Json(&[BodyMember::new(
-            "hidden",
-            MemberShape::Bool,
-        )
-        .as_required()])),
-    Endpoint::new(
-        "getPostsQuotedPosts",
-        "GET",
-        "/2/<posts>/{id}/<quote_posts>",
-    )
-    .handler(v2::reposts::list_quotes)
-    .summary("Posts that quote this post.")
-    .permit("1A2", READ)
-    .limits(&[per_quarter_hour(75)], &[per_quarter_hour(75)])
-    .params(&[POST, &page_params(10, 100, 10), EXCLUDE, POST_FIELDS]),
+        .params(&[&[EndpointParam::path_id("post_id", "The id of the reply.").aliases(&["tweet_id"])]])
+        .body(BodySpec::Json(&[
+            BodyMember::new("hidden", MemberShape::Bool).as_required()
+        ])),
+    Endpoint::new("getPostsQuotedPosts", "GET", "/2/<posts>/{id}/<quote_posts>")
+        .handler(v2::reposts::list_quotes)
+        .summary("Posts that quote this post.")
+        .permit("1A2", READ)
+        .limits(&[per_quarter_hour(75)], &[per_quarter_hour(75)])
+        .params(&[POST, &page_params(10, 100, 10), EXCLUDE, POST_FIELDS]),
     Endpoint::new("getPostsReposts", "GET", "/2/<posts>/{id}/<reposts>")
         .handler(v2::reposts::list_for_post)
         .summary("The reposts of this post, as posts.")
@@ -119,17 +109,13 @@ const ANALYTICS: &[EndpointParam] = &[
 ];
 
 const TEXT: MemberShape = MemberShape::Text(0, ANY_LENGTH);
-const WHO_MAY_REPLY: MemberShape =
-    MemberShape::OneOf(&["following", "mentionedUsers", "subscribers", "verified"]);
+const WHO_MAY_REPLY: MemberShape = MemberShape::OneOf(&["following", "mentionedUsers", "subscribers", "verified"]);
 
 /// The body of a new post.
 const NEW_POST: &[BodyMember] = &[
     BodyMember::new("text", TEXT),
     BodyMember::new("reply", MemberShape::Object(REPLY)),
-    BodyMember::from_names(
-        VocabularyWord::new("quote_post_id", "quote_tweet_id"),
-        MemberShape::Id,
-    ),
+    BodyMember::from_names(VocabularyWord::new("quote_post_id", "quote_tweet_id"), MemberShape::Id),
     BodyMember::new("media", MemberShape::Object(MEDIA)),
     BodyMember::new("poll", MemberShape::Object(POLL)),
     BodyMember::new(
@@ -166,10 +152,7 @@ const REPLY: &[BodyMember] = &[
 
 const MEDIA: &[BodyMember] = &[
     BodyMember::new("media_ids", MemberShape::Array(&MemberShape::Id, 1, 4)).as_required(),
-    BodyMember::new(
-        "tagged_user_ids",
-        MemberShape::Array(&MemberShape::Id, 0, 10),
-    ),
+    BodyMember::new("tagged_user_ids", MemberShape::Array(&MemberShape::Id, 0, 10)),
     BodyMember::new("title", TEXT),
     BodyMember::new("description", TEXT),
     BodyMember::new("embeddable", MemberShape::Bool),
@@ -197,11 +180,7 @@ const CALL_TO_ACTIONS: &[BodyMember] = &[
 ];
 
 const POLL: &[BodyMember] = &[
-    BodyMember::new(
-        "options",
-        MemberShape::Array(&MemberShape::Text(1, 25), 2, 4),
-    )
-    .as_required(),
+    BodyMember::new("options", MemberShape::Array(&MemberShape::Text(1, 25), 2, 4)).as_required(),
     BodyMember::new("duration_minutes", MemberShape::Int(5, 10_080)).as_required(),
     BodyMember::new("reply_settings", WHO_MAY_REPLY),
 ];

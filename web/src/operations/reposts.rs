@@ -16,16 +16,12 @@ pub static REPOSTS: &[Endpoint] = &[
         .share_limit(&PUBLISHING)
         .params(&[OWN])
         .body(BodySpec::Json(&[POST_ID])),
-    Endpoint::new(
-        "unrepostPost",
-        "DELETE",
-        "/2/users/{id}/<reposts>/{source_post_id}",
-    )
-    .handler(v2::reposts::delete)
-    .summary("Undoes a repost of the authenticated user.")
-    .permit("12", READ.with_scope(Scope::TweetWrite))
-    .limits(&[], &[per_quarter_hour(50)])
-    .params(&[OWN, SOURCE]),
+    Endpoint::new("unrepostPost", "DELETE", "/2/users/{id}/<reposts>/{source_post_id}")
+        .handler(v2::reposts::delete)
+        .summary("Undoes a repost of the authenticated user.")
+        .permit("12", READ.with_scope(Scope::TweetWrite))
+        .limits(&[], &[per_quarter_hour(50)])
+        .params(&[OWN, SOURCE]),
     Endpoint::new("getPostsRepostedBy", "GET", "/2/<posts>/{id}/<reposted_by>")
         .handler(v2::reposts::list_users)
         .summary("Users who reposted a post, newest repost first.")
@@ -35,16 +31,10 @@ pub static REPOSTS: &[Endpoint] = &[
     Endpoint::new("getUsersRepostsOfMe", "GET", "/2/users/reposts_of_me")
         .handler(v2::reposts::list_reposts_of_me)
         .summary("Posts of the authenticated user that others reposted.")
-        .permit(
-            "12",
-            Scopes::from_slice(&[Scope::TweetRead, Scope::TimelineRead]),
-        )
+        .permit("12", Scopes::from_slice(&[Scope::TweetRead, Scope::TimelineRead]))
         .limits(&[], &[per_quarter_hour(75)])
         .params(&[&page_params(1, 100, 100), POST_FIELDS]),
 ];
 
 const SOURCE: &[EndpointParam] =
-    &[
-        EndpointParam::path_id("source_post_id", "The id of the post that was reposted.")
-            .aliases(&["source_tweet_id"]),
-    ];
+    &[EndpointParam::path_id("source_post_id", "The id of the post that was reposted.").aliases(&["source_tweet_id"])];

@@ -4,8 +4,8 @@ use base::{Entitlement, Scopes};
 use view::ObjectKind;
 
 use super::shared::{
-    NEXT_TOKEN, PAGINATION_TOKEN, POST_FIELDS, READ, TIME_WINDOW, max_results_param,
-    object_fields_param, per_second, query_param,
+    NEXT_TOKEN, PAGINATION_TOKEN, POST_FIELDS, READ, TIME_WINDOW, max_results_param, object_fields_param, per_second,
+    query_param,
 };
 use crate::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
 use crate::v2;

@@ -4,8 +4,8 @@ use base::{Permit, Scope, Scopes, VocabularyWord};
 use view::ObjectKind;
 
 use crate::endpoint::{
-    BodyMember, Endpoint, EndpointParam, EndpointParamLocation, MemberShape, ParamType, RateWindow,
-    SharedWindow, TextPattern,
+    BodyMember, Endpoint, EndpointParam, EndpointParamLocation, MemberShape, ParamType, RateWindow, SharedWindow,
+    TextPattern,
 };
 
 /// The two scopes that nearly every operation asks for.
@@ -46,11 +46,7 @@ impl Endpoint {
 
 impl EndpointParam {
     /// A parameter of the query that may be absent.
-    pub(crate) const fn query(
-        name: &'static str,
-        param_type: ParamType,
-        summary: &'static str,
-    ) -> Self {
+    pub(crate) const fn query(name: &'static str, param_type: ParamType, summary: &'static str) -> Self {
         Self {
             name,
             aliases: &[],
@@ -78,10 +74,7 @@ impl EndpointParam {
     /// It must be there.
     #[must_use]
     pub(crate) const fn as_required(self) -> Self {
-        Self {
-            required: true,
-            ..self
-        }
+        Self { required: true, ..self }
     }
 
     /// These names mean it too.
@@ -109,10 +102,7 @@ impl BodyMember {
     /// It must be there.
     #[must_use]
     pub(crate) const fn as_required(self) -> Self {
-        Self {
-            required: true,
-            ..self
-        }
+        Self { required: true, ..self }
     }
 }
 
@@ -141,10 +131,7 @@ pub(crate) const EDGE: &[EndpointParam] = &[
     EndpointParam::path_id("target_user_id", "The id of the user who is acted upon."),
 ];
 /// A webhook in the path.
-pub(crate) const WEBHOOK: &[EndpointParam] = &[EndpointParam::path_id(
-    "webhook_id",
-    "The id of the webhook.",
-)];
+pub(crate) const WEBHOOK: &[EndpointParam] = &[EndpointParam::path_id("webhook_id", "The id of the webhook.")];
 
 // Field sets.
 
@@ -195,8 +182,7 @@ pub(crate) const POST_FIELDS: &[EndpointParam] = &[
     USER_FIELD,
 ];
 /// Fields and expansions of users.
-pub(crate) const USER_FIELDS: &[EndpointParam] =
-    &[USER_FIELD, expansions_param(ObjectKind::User), POST_FIELD];
+pub(crate) const USER_FIELDS: &[EndpointParam] = &[USER_FIELD, expansions_param(ObjectKind::User), POST_FIELD];
 /// Fields and expansions of lists.
 pub(crate) const LIST_FIELDS: &[EndpointParam] = &[
     EndpointParam::query(
@@ -245,10 +231,7 @@ pub(crate) const fn object_fields_param(name: &'static str, of: ObjectKind) -> E
 }
 
 /// Fields of an object that has no projection of its own.
-pub(crate) const fn plain_fields_param(
-    name: &'static str,
-    of: &'static [&'static str],
-) -> EndpointParam {
+pub(crate) const fn plain_fields_param(name: &'static str, of: &'static [&'static str]) -> EndpointParam {
     EndpointParam::query(
         name,
         ParamType::SomeOf(of),
@@ -288,11 +271,8 @@ pub(crate) const fn page_params(least: i64, most: i64, default: i64) -> [Endpoin
 /// The earliest and the latest time.
 pub(crate) const SPAN: &[EndpointParam] = &[START_TIME, END_TIME];
 /// The earliest time.
-pub(crate) const START_TIME: EndpointParam = EndpointParam::query(
-    "start_time",
-    ParamType::Time,
-    "The earliest time, included.",
-);
+pub(crate) const START_TIME: EndpointParam =
+    EndpointParam::query("start_time", ParamType::Time, "The earliest time, included.");
 /// The latest time.
 pub(crate) const END_TIME: EndpointParam =
     EndpointParam::query("end_time", ParamType::Time, "The latest time, excluded.");
@@ -300,16 +280,8 @@ pub(crate) const END_TIME: EndpointParam =
 pub(crate) const TIME_WINDOW: &[EndpointParam] = &[
     START_TIME,
     END_TIME,
-    EndpointParam::query(
-        "since_id",
-        ParamType::Id,
-        "Only posts newer than the post of this id.",
-    ),
-    EndpointParam::query(
-        "until_id",
-        ParamType::Id,
-        "Only posts older than the post of this id.",
-    ),
+    EndpointParam::query("since_id", ParamType::Id, "Only posts newer than the post of this id."),
+    EndpointParam::query("until_id", ParamType::Id, "Only posts older than the post of this id."),
 ];
 /// Kinds of posts that a timeline leaves out.
 pub(crate) const EXCLUDE: &[EndpointParam] = &[EndpointParam::query(
@@ -326,12 +298,7 @@ pub(crate) const BACKFILL: &[EndpointParam] = &[EndpointParam::query(
 
 /// A partition of a stream.
 pub(crate) const fn partition_param(most: i64) -> EndpointParam {
-    EndpointParam::query(
-        "partition",
-        ParamType::Int(1, most, 1),
-        "The partition of the stream.",
-    )
-    .as_required()
+    EndpointParam::query("partition", ParamType::Int(1, most, 1), "The partition of the stream.").as_required()
 }
 
 /// The words to search for.
@@ -343,20 +310,16 @@ pub(crate) const fn query_param(most: usize) -> EndpointParam {
 
 /// The post that is acted upon.
 pub(crate) const POST_ID: BodyMember =
-    BodyMember::from_names(VocabularyWord::new("post_id", "tweet_id"), MemberShape::Id)
-        .as_required();
+    BodyMember::from_names(VocabularyWord::new("post_id", "tweet_id"), MemberShape::Id).as_required();
 /// The user that is acted upon.
-pub(crate) const TARGET: BodyMember =
-    BodyMember::new("target_user_id", MemberShape::Id).as_required();
+pub(crate) const TARGET: BodyMember = BodyMember::new("target_user_id", MemberShape::Id).as_required();
 
 // Patterns.
 
 /// The id of a space.
 pub(crate) static SPACE_ID: TextPattern = TextPattern {
     regex: "^[a-zA-Z0-9]{1,13}$",
-    matches: |text| {
-        (1..=13).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    },
+    matches: |text| (1..=13).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric()),
 };
 /// The key of a media.
 pub(crate) static MEDIA_KEY: TextPattern = TextPattern {
@@ -370,9 +333,7 @@ pub(crate) static MEDIA_KEY: TextPattern = TextPattern {
 pub(crate) static CONVERSATION_ID: TextPattern = TextPattern {
     regex: "^([0-9]{1,19}-[0-9]{1,19}|[0-9]{15,19})$",
     matches: |text| match text.split_once('-') {
-        Some((low, high)) => {
-            is_digits(low) && low.len() <= 19 && is_digits(high) && high.len() <= 19
-        }
+        Some((low, high)) => is_digits(low) && low.len() <= 19 && is_digits(high) && high.len() <= 19,
         None => is_digits(text) && (15..=19).contains(&text.len()),
     },
 };

@@ -3,8 +3,7 @@
 use base::{Scope, Scopes};
 
 use super::shared::{
-    POST_FIELDS, READ, SPACE_FIELDS, SPACE_ID, USER_FIELDS, max_results_param, page_params,
-    per_second, query_param,
+    POST_FIELDS, READ, SPACE_FIELDS, SPACE_ID, USER_FIELDS, max_results_param, page_params, per_second, query_param,
 };
 use crate::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
 use crate::v2;
@@ -22,12 +21,10 @@ pub static SPACES: &[Endpoint] = &[
         .permit("A2", SCOPES)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
         .params(&[
-            &[EndpointParam::query(
-                "ids",
-                ParamType::Patterns(&SPACE_ID, 1, 100),
-                "The ids of the spaces.",
-            )
-            .as_required()],
+            &[
+                EndpointParam::query("ids", ParamType::Patterns(&SPACE_ID, 1, 100), "The ids of the spaces.")
+                    .as_required(),
+            ],
             SPACE_FIELDS,
         ])
         .handler(v2::spaces::get_many),
@@ -39,10 +36,7 @@ pub static SPACES: &[Endpoint] = &[
             &[per_quarter_hour(300), per_second(1)],
         )
         .params(&[
-            &[
-                EndpointParam::query("user_ids", ParamType::Ids(1, 100), "The ids of the users.")
-                    .as_required(),
-            ],
+            &[EndpointParam::query("user_ids", ParamType::Ids(1, 100), "The ids of the users.").as_required()],
             SPACE_FIELDS,
         ])
         .handler(v2::spaces::list_by_creators),

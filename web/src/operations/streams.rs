@@ -4,12 +4,10 @@ use base::Scopes;
 use view::ObjectKind;
 
 use super::shared::{
-    ANY_LENGTH, BACKFILL, MEDIA_FIELD, POST_FIELD, POST_FIELDS, SPAN, USER_FIELD, WEBHOOK,
-    expansions_param, object_fields_param, page_params, partition_param,
+    ANY_LENGTH, BACKFILL, MEDIA_FIELD, POST_FIELD, POST_FIELDS, SPAN, USER_FIELD, WEBHOOK, expansions_param,
+    object_fields_param, page_params, partition_param,
 };
-use crate::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour,
-};
+use crate::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour};
 use crate::v2;
 
 /// The filtered stream, its rules and its webhooks; the samples.
@@ -38,36 +36,21 @@ pub static STREAMS: &[Endpoint] = &[
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(100)], &[])
         .params(&[&[
-            EndpointParam::query(
-                "dry_run",
-                ParamType::Bool,
-                "Whether nothing shall be stored.",
-            ),
+            EndpointParam::query("dry_run", ParamType::Bool, "Whether nothing shall be stored."),
             EndpointParam::query("delete_all", ParamType::Bool, "Whether all rules shall go."),
         ]])
         .body(BodySpec::Json(RULES))
         .success_status(201)
         .handler(v2::stream_rules::update_rules),
-    Endpoint::new(
-        "getRuleCounts",
-        "GET",
-        "/2/<posts>/search/stream/rules/counts",
-    )
-    .summary("How many rules there are and may be.")
-    .permit("A", Scopes::NONE)
-    .params(&[&[object_fields_param(
-        "rules_count.fields",
-        ObjectKind::RulesCount,
-    )]])
-    .handler(v2::stream_rules::get_counts),
-    Endpoint::new(
-        "getWebhooksStreamLinks",
-        "GET",
-        "/2/<posts>/search/webhooks",
-    )
-    .summary("The webhooks that receive the filtered stream.")
-    .permit("A", Scopes::NONE)
-    .handler(v2::webhooks::list_links),
+    Endpoint::new("getRuleCounts", "GET", "/2/<posts>/search/stream/rules/counts")
+        .summary("How many rules there are and may be.")
+        .permit("A", Scopes::NONE)
+        .params(&[&[object_fields_param("rules_count.fields", ObjectKind::RulesCount)]])
+        .handler(v2::stream_rules::get_counts),
+    Endpoint::new("getWebhooksStreamLinks", "GET", "/2/<posts>/search/webhooks")
+        .summary("The webhooks that receive the filtered stream.")
+        .permit("A", Scopes::NONE)
+        .handler(v2::webhooks::list_links),
     Endpoint::new(
         "createWebhooksStreamLink",
         "POST",
@@ -107,51 +90,31 @@ pub static FIREHOSES: &[Endpoint] = &[
         .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(20)], SPAN, POST_FIELDS])
         .handler(v2::streams::firehose),
-    Endpoint::new(
-        "streamPostsFirehoseEn",
-        "GET",
-        "/2/<posts>/firehose/stream/lang/en",
-    )
-    .summary("All posts in English, as they are published.")
-    .permit("A", Scopes::NONE)
-    .params(&[BACKFILL, &[partition_param(8)], SPAN, POST_FIELDS])
-    .handler(v2::streams::firehose_en),
-    Endpoint::new(
-        "streamPostsFirehoseJa",
-        "GET",
-        "/2/<posts>/firehose/stream/lang/ja",
-    )
-    .summary("All posts in Japanese, as they are published.")
-    .permit("A", Scopes::NONE)
-    .params(&[BACKFILL, &[partition_param(2)], SPAN, POST_FIELDS])
-    .handler(v2::streams::firehose_ja),
-    Endpoint::new(
-        "streamPostsFirehoseKo",
-        "GET",
-        "/2/<posts>/firehose/stream/lang/ko",
-    )
-    .summary("All posts in Korean, as they are published.")
-    .permit("A", Scopes::NONE)
-    .params(&[BACKFILL, &[partition_param(2)], SPAN, POST_FIELDS])
-    .handler(v2::streams::firehose_ko),
-    Endpoint::new(
-        "streamPostsFirehosePt",
-        "GET",
-        "/2/<posts>/firehose/stream/lang/pt",
-    )
-    .summary("All posts in Portuguese, as they are published.")
-    .permit("A", Scopes::NONE)
-    .params(&[BACKFILL, &[partition_param(2)], SPAN, POST_FIELDS])
-    .handler(v2::streams::firehose_pt),
-    Endpoint::new(
-        "streamPostsCompliance",
-        "GET",
-        "/2/<posts>/compliance/stream",
-    )
-    .summary("What became of posts: deleted, withheld, edited.")
-    .permit("A", Scopes::NONE)
-    .params(&[BACKFILL, &[partition_param(4)], SPAN])
-    .handler(v2::streams::posts_compliance),
+    Endpoint::new("streamPostsFirehoseEn", "GET", "/2/<posts>/firehose/stream/lang/en")
+        .summary("All posts in English, as they are published.")
+        .permit("A", Scopes::NONE)
+        .params(&[BACKFILL, &[partition_param(8)], SPAN, POST_FIELDS])
+        .handler(v2::streams::firehose_en),
+    Endpoint::new("streamPostsFirehoseJa", "GET", "/2/<posts>/firehose/stream/lang/ja")
+        .summary("All posts in Japanese, as they are published.")
+        .permit("A", Scopes::NONE)
+        .params(&[BACKFILL, &[partition_param(2)], SPAN, POST_FIELDS])
+        .handler(v2::streams::firehose_ja),
+    Endpoint::new("streamPostsFirehoseKo", "GET", "/2/<posts>/firehose/stream/lang/ko")
+        .summary("All posts in Korean, as they are published.")
+        .permit("A", Scopes::NONE)
+        .params(&[BACKFILL, &[partition_param(2)], SPAN, POST_FIELDS])
+        .handler(v2::streams::firehose_ko),
+    Endpoint::new("streamPostsFirehosePt", "GET", "/2/<posts>/firehose/stream/lang/pt")
+        .summary("All posts in Portuguese, as they are published.")
+        .permit("A", Scopes::NONE)
+        .params(&[BACKFILL, &[partition_param(2)], SPAN, POST_FIELDS])
+        .handler(v2::streams::firehose_pt),
+    Endpoint::new("streamPostsCompliance", "GET", "/2/<posts>/compliance/stream")
+        .summary("What became of posts: deleted, withheld, edited.")
+        .permit("A", Scopes::NONE)
+        .params(&[BACKFILL, &[partition_param(4)], SPAN])
+        .handler(v2::streams::posts_compliance),
     Endpoint::new("streamUsersCompliance", "GET", "/2/users/compliance/stream")
         .summary("What became of users: protected, suspended, deleted.")
         .permit("A", Scopes::NONE)

@@ -34,10 +34,7 @@ fn ids_are_unique() {
 fn paths_start_with_a_slash_and_leave_no_word_open() {
     for endpoint in all() {
         for path in paths(endpoint) {
-            assert!(
-                path == "/" || path.starts_with('/') && !path.ends_with('/'),
-                "{path}"
-            );
+            assert!(path == "/" || path.starts_with('/') && !path.ends_with('/'), "{path}");
             for speech in [Vocabulary::Post, Vocabulary::Tweet] {
                 assert!(!spell_path(path, speech).contains(['<', '>']), "{path}");
             }
@@ -120,26 +117,15 @@ fn posts_and_reposts_are_counted_together() {
         assert_eq!(shared.name, "posts and reposts");
     }
     let names: HashSet<_> = ads.iter().map(|(_, shared)| shared.name).collect();
-    assert_eq!(
-        names.len(),
-        1,
-        "changes of an account are counted together: {names:?}"
-    );
+    assert_eq!(names.len(), 1, "changes of an account are counted together: {names:?}");
 }
 
 #[test]
 fn every_operation_says_what_it_is_and_whom_it_lets_in() {
     for endpoint in all() {
         let (id, permit) = (endpoint.id, endpoint.permit);
-        assert!(
-            endpoint.summary.ends_with('.'),
-            "{id}: {}",
-            endpoint.summary
-        );
-        assert!(
-            permit.open || permit.oauth1 || permit.app || permit.oauth2,
-            "{id}"
-        );
+        assert!(endpoint.summary.ends_with('.'), "{id}: {}", endpoint.summary);
+        assert!(permit.open || permit.oauth1 || permit.app || permit.oauth2, "{id}");
         let ads = ["/12/", "/5/", "/ads-serve/", "/ads-files/"]
             .iter()
             .any(|prefix| endpoint.path.starts_with(prefix))

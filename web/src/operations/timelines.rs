@@ -11,13 +11,7 @@ pub static TIMELINES: &[Endpoint] = &[
         .summary("Posts of a user, newest first.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(10_000)], &[per_quarter_hour(900)])
-        .params(&[
-            USER,
-            &page_params(5, 100, 10),
-            TIME_WINDOW,
-            EXCLUDE,
-            POST_FIELDS,
-        ]),
+        .params(&[USER, &page_params(5, 100, 10), TIME_WINDOW, EXCLUDE, POST_FIELDS]),
     Endpoint::new("getUsersMentions", "GET", "/2/users/{id}/mentions")
         .handler(v2::timelines::list_user_mentions)
         .summary("Posts that mention a user, newest first.")
@@ -34,13 +28,7 @@ pub static TIMELINES: &[Endpoint] = &[
     .summary("Posts of the authenticated user and of those they follow, newest first.")
     .permit("12", READ)
     .limits(&[], &[per_quarter_hour(180)])
-    .params(&[
-        OWN,
-        &page_params(1, 100, 100),
-        TIME_WINDOW,
-        EXCLUDE,
-        POST_FIELDS,
-    ]),
+    .params(&[OWN, &page_params(1, 100, 100), TIME_WINDOW, EXCLUDE, POST_FIELDS]),
     Endpoint::new(
         "getUsersByUsernamePosts",
         "GET",
@@ -50,13 +38,7 @@ pub static TIMELINES: &[Endpoint] = &[
     .summary("Posts of the user of this username, newest first.")
     .permit("1A2", READ)
     .limits(&[per_quarter_hour(1_500)], &[per_quarter_hour(900)])
-    .params(&[
-        USERNAME,
-        &page_params(5, 100, 10),
-        TIME_WINDOW,
-        EXCLUDE,
-        POST_FIELDS,
-    ]),
+    .params(&[USERNAME, &page_params(5, 100, 10), TIME_WINDOW, EXCLUDE, POST_FIELDS]),
     Endpoint::new(
         "getUsersByUsernameMentions",
         "GET",

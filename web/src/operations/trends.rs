@@ -20,27 +20,19 @@ pub static TRENDS: &[Endpoint] = &[
                 ParamType::Int(0, 2_147_483_647, 1),
                 "The number of the place; 1 is the world.",
             ),
-            EndpointParam::query(
-                "max_trends",
-                ParamType::Int(1, 50, 20),
-                "The most trends to show.",
-            ),
+            EndpointParam::query("max_trends", ParamType::Int(1, 50, 20), "The most trends to show."),
             object_fields_param("trend.fields", ObjectKind::Trend),
         ]]),
-    Endpoint::new(
-        "getTrendsPersonalizedTrends",
-        "GET",
-        "/2/users/personalized_trends",
-    )
-    .handler(v2::trends::list_personalized)
-    .summary("What trends for the authenticated user.")
-    .permit("12", READ)
-    .limits(
-        &[per_quarter_hour(200), per_day(200)],
-        &[per_quarter_hour(10), per_day(100)],
-    )
-    .params(&[&[object_fields_param(
-        "personalized_trend.fields",
-        ObjectKind::PersonalizedTrend,
-    )]]),
+    Endpoint::new("getTrendsPersonalizedTrends", "GET", "/2/users/personalized_trends")
+        .handler(v2::trends::list_personalized)
+        .summary("What trends for the authenticated user.")
+        .permit("12", READ)
+        .limits(
+            &[per_quarter_hour(200), per_day(200)],
+            &[per_quarter_hour(10), per_day(100)],
+        )
+        .params(&[&[object_fields_param(
+            "personalized_trend.fields",
+            ObjectKind::PersonalizedTrend,
+        )]]),
 ];

@@ -1,8 +1,6 @@
 //! Users.
 
-use super::shared::{
-    NEXT_TOKEN, READ, USER, USER_FIELDS, USER_QUERY, max_results_param, page_params,
-};
+use super::shared::{NEXT_TOKEN, READ, USER, USER_FIELDS, USER_QUERY, max_results_param, page_params};
 use crate::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
 use crate::v2;
 
@@ -14,10 +12,7 @@ pub static USERS: &[Endpoint] = &[
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
         .params(&[
-            &[
-                EndpointParam::query("ids", ParamType::Ids(1, 100), "The ids of the users.")
-                    .as_required(),
-            ],
+            &[EndpointParam::query("ids", ParamType::Ids(1, 100), "The ids of the users.").as_required()],
             USER_FIELDS,
         ]),
     Endpoint::new("getUsersById", "GET", "/2/users/{id}")
@@ -32,31 +27,25 @@ pub static USERS: &[Endpoint] = &[
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
         .params(&[
-            &[EndpointParam::query(
-                "usernames",
-                ParamType::Usernames(1, 100),
-                "The usernames of the users.",
-            )
-            .as_required()],
+            &[
+                EndpointParam::query("usernames", ParamType::Usernames(1, 100), "The usernames of the users.")
+                    .as_required(),
+            ],
             USER_FIELDS,
         ]),
-    Endpoint::new(
-        "getUsersByUsername",
-        "GET",
-        "/2/users/by/username/{username}",
-    )
-    .handler(v2::users::get_by_username)
-    .summary("The user of this username.")
-    .permit("1A2", READ)
-    .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
-    .params(&[
-        &[EndpointParam::path(
-            "username",
-            ParamType::Username,
-            "The username of the user.",
-        )],
-        USER_FIELDS,
-    ]),
+    Endpoint::new("getUsersByUsername", "GET", "/2/users/by/username/{username}")
+        .handler(v2::users::get_by_username)
+        .summary("The user of this username.")
+        .permit("1A2", READ)
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
+        .params(&[
+            &[EndpointParam::path(
+                "username",
+                ParamType::Username,
+                "The username of the user.",
+            )],
+            USER_FIELDS,
+        ]),
     Endpoint::new("getUsersMe", "GET", "/2/users/me")
         .handler(v2::users::get_me)
         .summary("The authenticated user.")
@@ -70,12 +59,7 @@ pub static USERS: &[Endpoint] = &[
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
         .params(&[
             &[
-                EndpointParam::query(
-                    "query",
-                    ParamType::Pattern(&USER_QUERY),
-                    "What to search for.",
-                )
-                .as_required(),
+                EndpointParam::query("query", ParamType::Pattern(&USER_QUERY), "What to search for.").as_required(),
                 max_results_param(1, 1_000, 100),
                 NEXT_TOKEN,
             ],

@@ -3,9 +3,7 @@
 use base::Scopes;
 
 use super::shared::{WEBHOOK, plain_fields_param};
-use crate::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour,
-};
+use crate::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour};
 use crate::v2;
 
 /// Webhooks, registered, checked, removed and replayed to.
@@ -14,11 +12,9 @@ pub static WEBHOOKS: &[Endpoint] = &[
         .summary("Registers a webhook after checking that it answers the challenge.")
         .permit("1A", Scopes::NONE)
         .limits(&[per_quarter_hour(450)], &[per_quarter_hour(450)])
-        .body(BodySpec::Json(&[BodyMember::new(
-            "url",
-            MemberShape::Text(1, 200),
-        )
-        .as_required()]))
+        .body(BodySpec::Json(&[
+            BodyMember::new("url", MemberShape::Text(1, 200)).as_required()
+        ]))
         .handler(v2::webhooks::create),
     Endpoint::new("getWebhooks", "GET", "/2/webhooks")
         .summary("The app's webhooks.")

@@ -4,9 +4,7 @@ use base::clock::wall_time;
 use base::{AppId, Error, Id};
 use network::grants::{self, ConnectedApp};
 use network::sessions;
-use pages::{
-    ConnectedAppItem, ConnectedAppsPage, PageErrorKind, SessionsPage, describe_scope, device_name,
-};
+use pages::{ConnectedAppItem, ConnectedAppsPage, PageErrorKind, SessionsPage, describe_scope, device_name};
 
 use super::app_summary::{load_app_summary, permission_level};
 use super::context::SITE_LINKS;
@@ -60,24 +58,12 @@ pub(crate) fn revoke_session(call: RequestContext) -> HandlerFuture {
         let person = visit.require_sign_in(&call)?;
         let sent = forms::accept_form(&call, &visit).await?;
         let Ok(id) = sent.text("id").parse::<i64>() else {
-            return Ok(errors::render_page(
-                &call,
-                &visit,
-                PageErrorKind::NotFound,
-                None,
-            )?);
+            return Ok(errors::render_page(&call, &visit, PageErrorKind::NotFound, None)?);
         };
-        let (by, user, own) = (
-            person.audit_actor(&visit),
-            person.user.id,
-            person.session.id,
-        );
+        let (by, user, own) = (person.audit_actor(&visit), person.user.id, person.session.id);
         let ended = call.write(move |tx| sessions::revoke(tx, &by, user, id));
         match ended.await {
-            Ok(()) if id == own => Ok(session::clear_session_cookie(
-                &call,
-                redirect_to(SITE_LINKS.sign_in),
-            )),
+            Ok(()) if id == own => Ok(session::clear_session_cookie(&call, redirect_to(SITE_LINKS.sign_in))),
             // What ended before is what was asked for.
             Ok(()) | Err(Error::Refused(_)) => Ok(redirect_to(SITE_LINKS.sessions)),
             Err(failed) => Err(failed.into()),
@@ -91,11 +77,7 @@ pub(crate) fn revoke_other_sessions(call: RequestContext) -> HandlerFuture {
         let visit = BrowserVisit::from_call(&call).await?;
         let person = visit.require_sign_in(&call)?;
         forms::accept_form(&call, &visit).await?;
-        let (by, user, own) = (
-            person.audit_actor(&visit),
-            person.user.id,
-            person.session.id,
-        );
+        let (by, user, own) = (person.audit_actor(&visit), person.user.id, person.session.id);
         call.write(move |tx| sessions::revoke_all(tx, &by, user, Some(own)))
             .await?;
         Ok(redirect_to(SITE_LINKS.sessions))
@@ -120,10 +102,7 @@ pub(crate) fn show_connected_apps(call: RequestContext) -> HandlerFuture {
     })
 }
 
-async fn connected_app_item(
-    call: &RequestContext,
-    grant: ConnectedApp,
-) -> Result<ConnectedAppItem, Error> {
+async fn connected_app_item(call: &RequestContext, grant: ConnectedApp) -> Result<ConnectedAppItem, Error> {
     let email = grant.app.request_email;
     let widest = grant.permission.map(permission_level);
     let mut permissions: Vec<String> = Vec::new();
@@ -136,10 +115,7 @@ async fn connected_app_item(
             permissions.push(words.to_owned());
         }
     }
-    let writes = grant
-        .scopes
-        .iter()
-        .any(|scope| describe_scope(scope).is_write);
+    let writes = grant.scopes.iter().any(|scope| describe_scope(scope).is_write);
     let summary = match widest {
         Some(level) => level.name(),
         None if writes => "Read and write",
@@ -163,12 +139,7 @@ pub(crate) fn disconnect_app(call: RequestContext) -> HandlerFuture {
         let sent = forms::accept_form(&call, &visit).await?;
         let app: Option<AppId> = Id::parse(&sent.text("id"));
         let Some(app) = app else {
-            return Ok(errors::render_page(
-                &call,
-                &visit,
-                PageErrorKind::NotFound,
-                None,
-            )?);
+            return Ok(errors::render_page(&call, &visit, PageErrorKind::NotFound, None)?);
         };
         match call.write(move |tx| grants::revoke(tx, &by, app)).await {
             Ok(()) | Err(Error::Refused(_)) => Ok(redirect_to(SITE_LINKS.connected_apps)),

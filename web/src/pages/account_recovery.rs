@@ -4,8 +4,7 @@ use base::secret::digest;
 use base::{Error, Refusal, Secret};
 use network::{email_links, registration};
 use pages::{
-    EmailConfirmationPage, EmailConfirmationState, ForgotPasswordPage, FormField,
-    PasswordResetState, ResetPasswordPage,
+    EmailConfirmationPage, EmailConfirmationState, ForgotPasswordPage, FormField, PasswordResetState, ResetPasswordPage,
 };
 
 use super::context::SITE_LINKS;
@@ -33,19 +32,13 @@ pub(crate) fn request_reset(call: RequestContext) -> HandlerFuture {
         let visit = BrowserVisit::from_call(&call).await?;
         let sent = forms::accept_form(&call, &visit).await?;
         let email = sent.text("email");
-        if email.contains('@') && registration::validate_email(email.trim()).is_err()
-            || email.is_empty()
-        {
+        if email.contains('@') && registration::validate_email(email.trim()).is_err() || email.is_empty() {
             let field = FormField::invalid(email, "Write the email address of your account");
             return Ok(forgot_password_page(&call, &visit, field, false)?.status(400));
         }
-        let (site, address) = (
-            call.state.page_context.site.clone(),
-            visit.client_info.address.clone(),
-        );
+        let (site, address) = (call.state.page_context.site.clone(), visit.client_info.address.clone());
         let login = email.clone();
-        let asked =
-            call.write(move |tx| email_links::request_password_reset(tx, &site, &login, &address));
+        let asked = call.write(move |tx| email_links::request_password_reset(tx, &site, &login, &address));
         if asked.await? {
             return forgot_password_page(&call, &visit, FormField::new(email), true);
         }
@@ -90,10 +83,7 @@ pub(crate) fn submit_reset(call: RequestContext) -> HandlerFuture {
         let (gate, site) = (&front.sign_in_gate, &front.site);
         let done = email_links::reset_password(gate, site, &secret, &password, end_tokens, address);
         match done.await {
-            Ok(_) => Ok(session::clear_session_cookie(
-                &call,
-                redirect_to(SITE_LINKS.sign_in),
-            )),
+            Ok(_) => Ok(session::clear_session_cookie(&call, redirect_to(SITE_LINKS.sign_in))),
             Err(Error::Refused(Refusal::InvalidParameters(wrong))) => {
                 let field = FormField::invalid("", first_message(&wrong));
                 let reply = reset_page(&call, &visit, &token, field).await?;
@@ -112,10 +102,7 @@ async fn reset_page(
     password: FormField,
 ) -> Result<HttpReply, PageExit> {
     let secret = token.to_owned();
-    let state = match call
-        .read(move |tx| email_links::find_reset_user(tx, &secret))
-        .await
-    {
+    let state = match call.read(move |tx| email_links::find_reset_user(tx, &secret)).await {
         Ok(user) => PasswordResetState::ValidLink {
             username: user.username,
             token: token.to_owned(),
@@ -159,14 +146,8 @@ pub(crate) fn submit_email_confirmation(call: RequestContext) -> HandlerFuture {
         let (token, address) = (sent.text("token"), visit.client_info.address.clone());
         let done = call.write(move |tx| email_links::confirm_email(tx, &token, &address));
         match done.await {
-            Ok(user) => email_confirmation_page(
-                &call,
-                &visit,
-                EmailConfirmationState::Confirmed { email: user.email },
-            ),
-            Err(Error::Refused(_)) => {
-                email_confirmation_page(&call, &visit, EmailConfirmationState::InvalidLink)
-            }
+            Ok(user) => email_confirmation_page(&call, &visit, EmailConfirmationState::Confirmed { email: user.email }),
+            Err(Error::Refused(_)) => email_confirmation_page(&call, &visit, EmailConfirmationState::InvalidLink),
             Err(failed) => Err(failed.into()),
         }
     })

@@ -8,14 +8,9 @@ use store::apps::App;
 use crate::request_context::RequestContext;
 
 /// What a person is told about an app.
-pub(crate) async fn load_app_summary(
-    call: &RequestContext,
-    app: &App,
-) -> Result<AppSummary, Error> {
+pub(crate) async fn load_app_summary(call: &RequestContext, app: &App) -> Result<AppSummary, Error> {
     let owner = app.owner_id;
-    let owner = call
-        .read(move |tx| Ok(store::users::find_by_id(tx, owner)?))
-        .await?;
+    let owner = call.read(move |tx| Ok(store::users::find_by_id(tx, owner)?)).await?;
     let owner = owner.ok_or_else(|| Fault::new("an app without an owner"))?;
     Ok(AppSummary {
         name: app.name.clone(),

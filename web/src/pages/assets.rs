@@ -7,8 +7,7 @@ use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
 
 /// Its path changes with its content.
-const IMMUTABLE_CACHE: HeaderValue =
-    HeaderValue::from_static("public, max-age=31536000, immutable");
+const IMMUTABLE_CACHE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
 /// The stylesheet.
 pub(crate) fn serve_stylesheet(_call: RequestContext) -> HandlerFuture {

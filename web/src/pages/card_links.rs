@@ -50,9 +50,7 @@ pub(crate) fn follow_from_post(call: RequestContext) -> HandlerFuture {
 
 async fn find_link(call: &RequestContext) -> Result<CardLink, Error> {
     let id = call.path_id::<()>("link")?.get();
-    let found = call
-        .read(move |tx| Ok(card_links::find_by_id(tx, id)?))
-        .await?;
+    let found = call.read(move |tx| Ok(card_links::find_by_id(tx, id)?)).await?;
     let missing = || Refusal::NotFound(ResourceRef::new("link", "link", id));
     let found = found.filter(|link| !link.url.is_empty());
     Ok(found.ok_or_else(missing)?)
@@ -69,20 +67,12 @@ async fn build_click(call: &RequestContext, post: PostId) -> Result<CardClick, E
     let visit = BrowserVisit::from_call(call).await?;
     let key = call.state.page_context.config.page_key;
     let viewer = visit.person.as_ref().map_or_else(
-        || {
-            clicks::anonymous_viewer_id(
-                &key,
-                &visit.client_info.address,
-                &visit.client_info.user_agent,
-            )
-        },
+        || clicks::anonymous_viewer_id(&key, &visit.client_info.address, &visit.client_info.user_agent),
         |person| person.user.id.get(),
     );
     // What cannot be read keeps nobody from where the link leads.
     let query = PageQuery::from_call(call).ok();
-    let token = query
-        .as_ref()
-        .and_then(|query| query.get("impression_token"));
+    let token = query.as_ref().and_then(|query| query.get("impression_token"));
     Ok(CardClick {
         post,
         viewer,
@@ -108,8 +98,7 @@ fn is_human_navigation(headers: &HeaderMap) -> bool {
         .any(|purpose| purpose.contains("prefetch") || purpose.contains("preview"));
     let inside = text("sec-fetch-dest").is_some_and(|dest| dest != "document");
     let agent = text("user-agent").filter(|agent| !agent.is_empty());
-    let person =
-        agent.is_some_and(|agent| BOT_AGENT_WORDS.iter().all(|word| !agent.contains(word)));
+    let person = agent.is_some_and(|agent| BOT_AGENT_WORDS.iter().all(|word| !agent.contains(word)));
     person && !ahead && !inside
 }
 

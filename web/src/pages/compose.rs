@@ -5,8 +5,8 @@ use base::refusal::ResourceRef;
 use base::{Error, Id, PostId, Refusal};
 use network::posts::{self, NewPost, PostAuthor};
 use pages::{
-    CardMedia, ComposePage, ConversationCardPage, ConversationChoice, FormField, PageErrorKind,
-    PostSentPage, ThankYouMessage,
+    CardMedia, ComposePage, ConversationCardPage, ConversationChoice, FormField, PageErrorKind, PostSentPage,
+    ThankYouMessage,
 };
 
 use super::forms::{self, PageQuery};
@@ -108,14 +108,8 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         let get = |name: &'static str| asked.get(name).map(str::to_owned);
         let mut text: Vec<String> = get("text").into_iter().chain(get("url")).collect();
         let hashtags = get("hashtags").unwrap_or_default();
-        let hashtags = hashtags
-            .split(',')
-            .map(|tag| tag.trim().trim_start_matches('#'));
-        text.extend(
-            hashtags
-                .filter(|tag| !tag.is_empty())
-                .map(|tag| format!("#{tag}")),
-        );
+        let hashtags = hashtags.split(',').map(|tag| tag.trim().trim_start_matches('#'));
+        text.extend(hashtags.filter(|tag| !tag.is_empty()).map(|tag| format!("#{tag}")));
         text.extend(get("via").map(|via| format!("via @{}", via.trim_start_matches('@'))));
         let mut with = CardAnswer::parse(get).to_pairs();
         let reply = get("in_reply_to").filter(|id| PostId::parse(id).is_some());
@@ -175,10 +169,7 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
         match made.await {
             Ok(made) => {
                 with.push(("id", made.id.to_string()));
-                Ok(redirect_to(&format!(
-                    "{SENT_POST_PATH}?{}",
-                    encode_query(&with)
-                )))
+                Ok(redirect_to(&format!("{SENT_POST_PATH}?{}", encode_query(&with))))
             }
             Err(Error::Refused(refusal)) => {
                 let why = crate::error_formats::error_message(&refusal).to_owned();
@@ -208,8 +199,7 @@ pub(crate) fn show_sent_post(call: RequestContext) -> HandlerFuture {
             }
         };
         let get = |name: &'static str| asked.get(name).map(str::to_owned);
-        let (text, id, card) =
-            find_sent_post(&call, person, get("id"), CardAnswer::parse(get)).await?;
+        let (text, id, card) = find_sent_post(&call, person, get("id"), CardAnswer::parse(get)).await?;
         let page = PostSentPage {
             frame: visit.page_frame(&call),
             text,
@@ -236,13 +226,10 @@ async fn find_sent_post(
     let missing = Refusal::NotFound(ResourceRef::new("tweet", "id", named));
     call.read(move |tx| {
         let post = store::posts::find_by_id(tx, id)?;
-        let own = post
-            .filter(|post| post.author_id == user && post.state == store::posts::PostState::Live);
+        let own = post.filter(|post| post.author_id == user && post.state == store::posts::PostState::Live);
         let own = own.ok_or_else(|| missing.clone())?;
         let card = match (answering.card, answering.post) {
-            (Some(card), Some(of)) if conversations::post_has_card(tx, of, card)? => {
-                conversations::find(tx, card)?
-            }
+            (Some(card), Some(of)) if conversations::post_has_card(tx, of, card)? => conversations::find(tx, card)?,
             _ => None,
         };
         let card = card.filter(|card| card.is_answered_by(&own.text));

@@ -70,12 +70,7 @@ pub(crate) fn render_failure(front: &PageContext, reply: HttpReply, id: &Request
 }
 
 /// A page in the place of a plain one. Who is signed in is not asked: asking may be what failed.
-fn replace_body(
-    front: &PageContext,
-    plain: HttpReply,
-    wrong: PageErrorKind,
-    id: &RequestId,
-) -> HttpReply {
+fn replace_body(front: &PageContext, plain: HttpReply, wrong: PageErrorKind, id: &RequestId) -> HttpReply {
     let page = ErrorPage {
         frame: front.page_frame(wall_time()),
         kind: wrong,

@@ -20,10 +20,7 @@ pub(crate) struct SubmittedForm<'c> {
 impl SubmittedForm<'_> {
     /// A field; empty where it is not there.
     pub(crate) fn text(&self, name: &'static str) -> String {
-        let text = self
-            .call
-            .body()
-            .optional_text(VocabularyWord::same_in_both(name));
+        let text = self.call.body().optional_text(VocabularyWord::same_in_both(name));
         text.unwrap_or_default().to_owned()
     }
 
@@ -52,10 +49,7 @@ pub(crate) async fn accept_form<'c>(
 
 /// Goes on where the browser says nothing against a form's coming from one of our pages: what can
 /// be known before the form is read.
-pub(crate) fn check_same_origin(
-    call: &RequestContext,
-    visit: &BrowserVisit,
-) -> Result<(), PageExit> {
+pub(crate) fn check_same_origin(call: &RequestContext, visit: &BrowserVisit) -> Result<(), PageExit> {
     if is_same_origin(&call.state.page_context, &call.head().headers) {
         return Ok(());
     }
@@ -63,11 +57,7 @@ pub(crate) fn check_same_origin(
 }
 
 /// Goes on where the token of a form is one that this browser was given.
-pub(crate) async fn check_csrf_token(
-    call: &RequestContext,
-    visit: &BrowserVisit,
-    token: &str,
-) -> Result<(), PageExit> {
+pub(crate) async fn check_csrf_token(call: &RequestContext, visit: &BrowserVisit, token: &str) -> Result<(), PageExit> {
     if visit.verify_csrf_token(call, token).await? {
         return Ok(());
     }
@@ -94,11 +84,7 @@ fn is_same_origin(front: &PageContext, headers: &HeaderMap) -> bool {
 
 /// Judges what a browser says about where a form stood. Pages that tell the next site nothing make
 /// it say `null` of themselves, so that `sec-fetch-site` decides, where there is one.
-pub(super) fn is_trusted_origin(
-    site: Option<&str>,
-    origin: Option<&str>,
-    is_known: impl Fn(&str) -> bool,
-) -> bool {
+pub(super) fn is_trusted_origin(site: Option<&str>, origin: Option<&str>, is_known: impl Fn(&str) -> bool) -> bool {
     let site_fits = matches!(site, None | Some("same-origin" | "none"));
     site_fits
         && match origin {
@@ -112,18 +98,14 @@ pub(super) fn is_loopback(origin: &str, host: Option<&str>) -> bool {
     let Some(authority) = origin.strip_prefix("http://") else {
         return false;
     };
-    let name = authority
-        .rsplit_once(':')
-        .map_or(authority, |(name, _)| name);
+    let name = authority.rsplit_once(':').map_or(authority, |(name, _)| name);
     matches!(name, "localhost" | "127.0.0.1" | "[::1]") && host == Some(authority)
 }
 
 /// A path of our own that a browser may be sent to: nothing that any browser reads as another
 /// site.
 pub(crate) fn local_path(next: &str) -> Option<&str> {
-    let plain = next
-        .bytes()
-        .all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    let plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     let own = next.starts_with('/') && !next.starts_with("//");
     (own && plain && next.len() <= MAX_PATH_LENGTH).then_some(next)
 }
@@ -140,16 +122,13 @@ impl PageQuery {
 
     /// Reads a query.
     pub(crate) fn parse(query: &str) -> Result<Self, String> {
-        let pairs = base::percent::parse_form(query)
-            .map_err(|bad| format!("The query cannot be read: {bad}."))?;
+        let pairs = base::percent::parse_form(query).map_err(|bad| format!("The query cannot be read: {bad}."))?;
         for (at, (name, value)) in pairs.iter().enumerate() {
             if pairs.iter().take(at).any(|(before, _)| before == name) {
                 return Err(format!("A parameter came twice: {name}."));
             }
             if value.contains('\0') {
-                return Err(format!(
-                    "A parameter has a value that it cannot have: {name}."
-                ));
+                return Err(format!("A parameter has a value that it cannot have: {name}."));
             }
         }
         Ok(Self(pairs))
@@ -163,8 +142,6 @@ impl PageQuery {
     /// A parameter, even without a value.
     pub(crate) fn get_raw(&self, name: &str) -> Option<&str> {
         let mut pairs = self.0.iter();
-        pairs
-            .find(|(known, _)| known == name)
-            .map(|(_, value)| value.as_str())
+        pairs.find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }

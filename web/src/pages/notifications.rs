@@ -20,8 +20,7 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
         let query = PageQuery::from_call(&call).ok();
         let before: Option<i64> = query.and_then(|query| query.get("before")?.parse().ok());
         let below = before.unwrap_or(i64::MAX);
-        let work =
-            move |tx: &mut store::Tx<'_>| Ok(notifications::list_before(tx, user, below, 51)?);
+        let work = move |tx: &mut store::Tx<'_>| Ok(notifications::list_before(tx, user, below, 51)?);
         let mut found = call.read(work).await?;
         let more = found.len() > PAGE_SIZE;
         found.truncate(PAGE_SIZE);

@@ -5,10 +5,7 @@ use pages::{AuthorizationDeniedPage, OAuth1AuthorizePage, PageErrorKind, PinPage
 
 use super::app_summary::{load_app_summary, permission_level, redirect_destination};
 use super::forms::{self, PageQuery};
-use super::{
-    BrowserVisit, PageExit, SignedInPerson, errors, redirect_to, run_page, security_headers,
-    sign_in,
-};
+use super::{BrowserVisit, PageExit, SignedInPerson, errors, redirect_to, run_page, security_headers, sign_in};
 use crate::endpoint::HandlerFuture;
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
@@ -50,11 +47,7 @@ fn show_authorization(call: RequestContext, silent: bool) -> HandlerFuture {
         let waiting = find_pending_request(&call, &visit, token).await?;
         let forced = !matches!(query.get_raw("force_login"), None | Some("false" | "0"));
         // Who had to sign in is asked as well.
-        let path = if forced {
-            AUTHORIZE_PATH
-        } else {
-            call.head().uri.path()
-        };
+        let path = if forced { AUTHORIZE_PATH } else { call.head().uri.path() };
         let next = format!("{path}?oauth_token={}", base::percent::encode(token));
         let person = match &visit.person {
             Some(person) if !forced => person,
@@ -95,10 +88,7 @@ async fn authorization_page(
         switch: sign_in::switch_account_path(next),
     };
     let reply = visit.render_page(call, &page)?;
-    Ok(security_headers::allow_form_action(
-        reply,
-        waiting.callback.as_deref(),
-    ))
+    Ok(security_headers::allow_form_action(reply, waiting.callback.as_deref()))
 }
 
 /// `POST /oauth/authorize`: the answer.
@@ -110,9 +100,7 @@ pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
         // Whoever does not want to sign in may still say no.
         if visit.person.is_none() && decision != "deny" {
             let token = base::percent::encode(&token);
-            return Ok(redirect_to(&format!(
-                "{AUTHORIZE_PATH}?oauth_token={token}"
-            )));
+            return Ok(redirect_to(&format!("{AUTHORIZE_PATH}?oauth_token={token}")));
         }
         if token.is_empty() {
             return Ok(errors::render_page(

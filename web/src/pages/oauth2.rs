@@ -1,8 +1,6 @@
 //! OAuth 2.0: a person answers an app (contract §2.5).
 
-use network::oauth2_flow::{
-    self, AuthorizeRefusal, AuthorizeRefusalReason, AuthorizeRequest, ValidatedAuthorization,
-};
+use network::oauth2_flow::{self, AuthorizeRefusal, AuthorizeRefusalReason, AuthorizeRequest, ValidatedAuthorization};
 use network::portal;
 use pages::{CallbackDiff, OAuth2ConsentPage, PageErrorKind};
 use store::apps::{App, AppStatus};
@@ -78,16 +76,12 @@ pub(crate) fn show_consent(call: RequestContext) -> HandlerFuture {
             hidden,
             app: load_app_summary(&call, &found.app).await?,
             scopes: found.scopes,
-            uses_plain_pkce: found.uses_plain_pkce
-                && call.state.page_context.config.warns_about_plain_pkce,
+            uses_plain_pkce: found.uses_plain_pkce && call.state.page_context.config.warns_about_plain_pkce,
             destination: redirect_destination(&found.redirect_uri),
             switch: sign_in::switch_account_path(&next),
         };
         let reply = visit.render_page(&call, &page)?;
-        Ok(security_headers::allow_form_action(
-            reply,
-            Some(&found.redirect_uri),
-        ))
+        Ok(security_headers::allow_form_action(reply, Some(&found.redirect_uri)))
     })
 }
 
@@ -103,18 +97,12 @@ pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
             let pairs = pairs.filter_map(|name| Some((name.to_owned(), sent.optional_text(name)?)));
             return Ok(redirect_to(&authorize_url(&pairs.collect::<Vec<_>>())));
         }
-        let found = validate_request(
-            &call,
-            &visit,
-            build_request(|name| sent.optional_text(name)),
-        )
-        .await?;
+        let found = validate_request(&call, &visit, build_request(|name| sent.optional_text(name))).await?;
         let rules = call.state.oauth_settings.clone();
         let by = visit.audit_actor();
         match (decision.as_str(), &visit.person) {
             ("allow", Some(_)) => {
-                let approve =
-                    move |tx: &mut store::Tx<'_>| oauth2_flow::approve(tx, &rules, &found, &by);
+                let approve = move |tx: &mut store::Tx<'_>| oauth2_flow::approve(tx, &rules, &found, &by);
                 Ok(HttpReply::redirect(&call.write(approve).await?))
             }
             ("deny", _) => {
@@ -150,9 +138,7 @@ async fn validate_request(
         Err(AuthorizeRefusal::Page(reason)) => reason,
     };
     let wrong = match reason {
-        AuthorizeRefusalReason::NoClient | AuthorizeRefusalReason::UnknownClient => {
-            PageErrorKind::ClientUnknown
-        }
+        AuthorizeRefusalReason::NoClient | AuthorizeRefusalReason::UnknownClient => PageErrorKind::ClientUnknown,
         AuthorizeRefusalReason::SuspendedClient => PageErrorKind::AppSuspended,
         AuthorizeRefusalReason::NoRedirect => PageErrorKind::RedirectMissing,
         AuthorizeRefusalReason::UnknownRedirect => PageErrorKind::RedirectUnregistered,
@@ -163,9 +149,7 @@ async fn validate_request(
         .await?;
     let url = asked.redirect_uri.unwrap_or_default();
     let compared = match &app {
-        Some(app) if reason == AuthorizeRefusalReason::UnknownRedirect => {
-            compare_callbacks(call, app, &url)
-        }
+        Some(app) if reason == AuthorizeRefusalReason::UnknownRedirect => compare_callbacks(call, app, &url),
         _ => Vec::new(),
     };
     let known = app.filter(|app| app.state != AppStatus::Deleted);

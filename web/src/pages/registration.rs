@@ -20,9 +20,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         let visit = BrowserVisit::from_call(&call).await?;
         let query = PageQuery::from_call(&call).ok();
         let get = |name| query.as_ref().and_then(|query| query.get(name));
-        let next = get("next")
-            .and_then(forms::local_path)
-            .unwrap_or(DEFAULT_PATH);
+        let next = get("next").and_then(forms::local_path).unwrap_or(DEFAULT_PATH);
         let invite = get("token").unwrap_or_default();
         let typed = SignUpFields::default();
         registration_page(&call, &visit, next, invite, typed).await
@@ -34,9 +32,7 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
         let sent = forms::accept_form(&call, &visit).await?;
-        let next = sent
-            .return_path()
-            .unwrap_or_else(|| DEFAULT_PATH.to_owned());
+        let next = sent.return_path().unwrap_or_else(|| DEFAULT_PATH.to_owned());
         let query = PageQuery::from_call(&call).ok();
         let invite = query.as_ref().and_then(|query| query.get("token"));
         let invite = invite.unwrap_or_default();
@@ -45,9 +41,7 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
             name: sent.text("name"),
             email: sent.text("email"),
             password: Secret::new(sent.text("password")),
-            invite: Some(invite)
-                .filter(|text| !text.is_empty())
-                .map(Secret::new),
+            invite: Some(invite).filter(|text| !text.is_empty()).map(Secret::new),
             client_info: visit.client_info.clone(),
         };
         let front = &call.state.page_context;
@@ -56,11 +50,7 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
             Ok(user) => user,
             Err(Error::Refused(refusal)) => {
                 let typed = SignUpFields::from_refusal(&sent, &refusal);
-                let status = if refusal == Refusal::RateLimited {
-                    429
-                } else {
-                    400
-                };
+                let status = if refusal == Refusal::RateLimited { 429 } else { 400 };
                 let reply = registration_page(&call, &visit, &next, invite, typed).await?;
                 return Ok(reply.status(status));
             }
@@ -75,11 +65,7 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
             let begun = sessions::start(tx, presented.as_ref(), user, &facts, ttl_ms)?;
             Ok(begun.0)
         });
-        Ok(session::set_session_cookie(
-            &call,
-            redirect_to(&next),
-            &begun.await?,
-        ))
+        Ok(session::set_session_cookie(&call, redirect_to(&next), &begun.await?))
     })
 }
 
@@ -102,9 +88,7 @@ impl SignUpFields {
             ..Self::default()
         };
         match refusal {
-            Refusal::InvalidParameters(wrong) => {
-                wrong.iter().for_each(|wrong| typed.set_field_error(wrong))
-            }
+            Refusal::InvalidParameters(wrong) => wrong.iter().for_each(|wrong| typed.set_field_error(wrong)),
             Refusal::RateLimited => {
                 typed.failure = Some("That was tried too often. Try again in a while.".to_owned());
             }
@@ -158,11 +142,7 @@ async fn registration_page(
     let action = if invite.is_empty() {
         SITE_LINKS.sign_up.to_owned()
     } else {
-        format!(
-            "{}?token={}",
-            SITE_LINKS.sign_up,
-            base::percent::encode(invite)
-        )
+        format!("{}?token={}", SITE_LINKS.sign_up, base::percent::encode(invite))
     };
     let errand = ReturnTarget::from_path(call, next).await?;
     let mut frame = visit.page_frame(call);

@@ -29,10 +29,7 @@ impl ReturnTarget {
             return Ok(Self::default());
         };
         if path.contains("/oauth2/") {
-            let (asked, rules) = (
-                oauth2::request_from_query(&query),
-                call.state.oauth_settings.clone(),
-            );
+            let (asked, rules) = (oauth2::request_from_query(&query), call.state.oauth_settings.clone());
             let found = call
                 .read(move |tx| oauth2_flow::validate_authorize_request(tx, &rules, &asked))
                 .await?;
@@ -45,9 +42,7 @@ impl ReturnTarget {
                 },
             ));
         }
-        let token = query
-            .get("oauth_token")
-            .filter(|_| path.contains("/oauth/"));
+        let token = query.get("oauth_token").filter(|_| path.contains("/oauth/"));
         let Some(token) = token.map(str::to_owned) else {
             return Ok(Self::default());
         };

@@ -45,10 +45,7 @@ pub(crate) fn allow_form_action(reply: HttpReply, url: Option<&str>) -> HttpRepl
     };
     let own = CONTENT_POLICY;
     let own = own.to_str().unwrap_or_default();
-    let policy = own.replace(
-        "form-action 'self'",
-        &format!("form-action 'self' {source}"),
-    );
+    let policy = own.replace("form-action 'self'", &format!("form-action 'self' {source}"));
     match HeaderValue::from_str(&policy) {
         Ok(policy) => reply.header(CONTENT_SECURITY_POLICY, policy),
         Err(_) => reply,
@@ -68,10 +65,7 @@ pub(crate) fn frame_ancestors_policy(urls: &[String]) -> String {
     let sources = [vec!["'self'".to_owned()], sources].concat().join(" ");
     let own = CONTENT_POLICY;
     let own = own.to_str().unwrap_or_default();
-    own.replace(
-        "frame-ancestors 'none'",
-        &format!("frame-ancestors {sources}"),
-    )
+    own.replace("frame-ancestors 'none'", &format!("frame-ancestors {sources}"))
 }
 
 /// An address as a policy names it: its origin, or its scheme where a policy cannot say more.

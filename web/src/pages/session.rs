@@ -59,9 +59,7 @@ impl BrowserVisit {
         let person = match session {
             Some(session) => {
                 let id = session.user_id;
-                let user = call
-                    .read(move |tx| network::users::find_active(tx, id))
-                    .await?;
+                let user = call.read(move |tx| network::users::find_active(tx, id)).await?;
                 Some(SignedInPerson { session, user })
             }
             None => None,
@@ -89,27 +87,16 @@ impl BrowserVisit {
     }
 
     /// Whether a form came from a page that this browser was shown.
-    pub(super) async fn verify_csrf_token(
-        &self,
-        call: &RequestContext,
-        csrf: &str,
-    ) -> Result<bool, Error> {
+    pub(super) async fn verify_csrf_token(&self, call: &RequestContext, csrf: &str) -> Result<bool, Error> {
         if let Some(person) = &self.person {
-            return Ok(sessions::verify_form_token(
-                &person.session,
-                FORM_NAME,
-                csrf,
-            )?);
+            return Ok(sessions::verify_form_token(&person.session, FORM_NAME, csrf)?);
         }
         let visitors = call.state.page_context.visitor_forms().await?;
         Ok(visitors.verify_form_token(&self.visitor_secret, FORM_NAME, csrf)?)
     }
 
     /// Who is signed in; anyone else is sent to sign in and comes back to this address.
-    pub(crate) fn require_sign_in(
-        &self,
-        call: &RequestContext,
-    ) -> Result<&SignedInPerson, PageExit> {
+    pub(crate) fn require_sign_in(&self, call: &RequestContext) -> Result<&SignedInPerson, PageExit> {
         self.person.as_ref().ok_or_else(|| {
             let here = call.head().uri.path_and_query();
             let is_get = call.head().method == http::Method::GET;
@@ -141,11 +128,7 @@ impl BrowserVisit {
     }
 
     /// The answer that shows a page.
-    pub(crate) fn render_page(
-        &self,
-        call: &RequestContext,
-        page: &impl HtmlPage,
-    ) -> Result<HttpReply, Fault> {
+    pub(crate) fn render_page(&self, call: &RequestContext, page: &impl HtmlPage) -> Result<HttpReply, Fault> {
         let reply = HttpReply::html(200, page.render_html()?);
         if let Some(text) = &self.renewed_session {
             return Ok(set_session_cookie(call, reply, text));
@@ -183,18 +166,11 @@ pub(crate) fn client_info(call: &RequestContext) -> ClientInfo {
 }
 
 /// Gives the browser its session.
-pub(crate) fn set_session_cookie(
-    call: &RequestContext,
-    reply: HttpReply,
-    text: &Secret,
-) -> HttpReply {
+pub(crate) fn set_session_cookie(call: &RequestContext, reply: HttpReply, text: &Secret) -> HttpReply {
     let front = &call.state.page_context;
     let seconds = front.sign_in_gate.ttl_ms / 1000;
     let name = CookieNames::select(front).session;
-    add_cookie(
-        reply,
-        &build_cookie(front, name, text.expose_secret(), Some(seconds)),
-    )
+    add_cookie(reply, &build_cookie(front, name, text.expose_secret(), Some(seconds)))
 }
 
 /// Takes the session from the browser.
@@ -225,11 +201,7 @@ impl CookieNames {
     };
 
     fn select(front: &PageContext) -> &'static Self {
-        if front.is_tls() {
-            &Self::TLS
-        } else {
-            &Self::PLAIN
-        }
+        if front.is_tls() { &Self::TLS } else { &Self::PLAIN }
     }
 }
 
@@ -243,22 +215,14 @@ pub(super) fn find_cookie(headers: &HeaderMap, name: &str) -> Option<String> {
         .filter_map(|pair| pair.trim().split_once('='))
         .filter(|(known, _)| *known == name)
         .map(|(_, value)| value);
-    values
-        .next()
-        .filter(|value| !value.is_empty())
-        .map(str::to_owned)
+    values.next().filter(|value| !value.is_empty()).map(str::to_owned)
 }
 
 fn build_cookie(front: &PageContext, name: &str, value: &str, seconds: Option<i64>) -> String {
     format_set_cookie(name, value, seconds, front.is_tls())
 }
 
-pub(super) fn format_set_cookie(
-    name: &str,
-    value: &str,
-    seconds: Option<i64>,
-    is_tls: bool,
-) -> String {
+pub(super) fn format_set_cookie(name: &str, value: &str, seconds: Option<i64>, is_tls: bool) -> String {
     let age = seconds.map_or_else(String::new, |seconds| format!("; Max-Age={seconds}"));
     let secure = if is_tls { "; Secure" } else { "" };
     format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{age}{secure}")

@@ -4,8 +4,7 @@ use base::refusal::InvalidParameter;
 use base::{Error, Refusal, Secret};
 use network::{email_links, private_profiles};
 use pages::{
-    AccountSettingsPage, EmailConfirmationState, EmailForm, FormField, Notice, PasswordForm,
-    PrivateProfileForm,
+    AccountSettingsPage, EmailConfirmationState, EmailForm, FormField, Notice, PasswordForm, PrivateProfileForm,
 };
 
 use super::account_recovery::email_confirmation_page;
@@ -49,9 +48,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         let done = query.as_ref().and_then(|query| query.get("done"));
         let notice = match done {
             Some("password") => Some("Your password was changed. Other browsers were signed out."),
-            Some("tokens") => Some(
-                "Your password was changed. Other browsers were signed out, and apps disconnected.",
-            ),
+            Some("tokens") => Some("Your password was changed. Other browsers were signed out, and apps disconnected."),
             Some("about") => Some("That is noted, and shown to nobody."),
             Some("cancelled") => Some("Your address stays as it is."),
             _ => None,
@@ -100,9 +97,7 @@ async fn settings_page(
         },
         about: PrivateProfileForm {
             action: PRIVATE_PROFILE_PATH.to_owned(),
-            born_on: refused
-                .born_on
-                .unwrap_or_else(|| FormField::new(known.born_on)),
+            born_on: refused.born_on.unwrap_or_else(|| FormField::new(known.born_on)),
             gender: match known.gender {
                 1 => "male",
                 2 => "female",
@@ -123,19 +118,15 @@ pub(crate) fn change_password(call: RequestContext) -> HandlerFuture {
         let new = Secret::new(sent.text("password"));
         let front = &call.state.page_context;
         // A wrong old password and a bad new one are both called `password`: tell them apart.
-        if let Err(Refusal::InvalidParameters(wrong)) = network::registration::validate_password(
-            &new,
-            &person.user.username,
-            &person.user.email,
-        ) {
+        if let Err(Refusal::InvalidParameters(wrong)) =
+            network::registration::validate_password(&new, &person.user.username, &person.user.email)
+        {
             let password = FormField::invalid("", first_message(&wrong));
             let refused = SettingsErrors {
                 password,
                 ..SettingsErrors::default()
             };
-            return Ok(settings_page(&call, &visit, person, None, refused)
-                .await?
-                .status(400));
+            return Ok(settings_page(&call, &visit, person, None, refused).await?.status(400));
         }
         let end_tokens = sent.optional_text("end_tokens").is_some();
         let (gate, site, session) = (&front.sign_in_gate, &front.site, &person.session);
@@ -170,29 +161,21 @@ pub(crate) fn change_email(call: RequestContext) -> HandlerFuture {
         let sent = forms::accept_form(&call, &visit).await?;
         let email = sent.text("email").trim().to_owned();
         let proof = Secret::new(sent.text("email_password"));
-        if let Err(Refusal::InvalidParameters(wrong)) =
-            network::registration::validate_email(&email)
-        {
+        if let Err(Refusal::InvalidParameters(wrong)) = network::registration::validate_email(&email) {
             let refused = SettingsErrors {
                 email: FormField::invalid(email, first_message(&wrong)),
                 ..SettingsErrors::default()
             };
-            return Ok(settings_page(&call, &visit, person, None, refused)
-                .await?
-                .status(400));
+            return Ok(settings_page(&call, &visit, person, None, refused).await?.status(400));
         }
         let gate = &call.state.page_context.sign_in_gate;
-        let proved = gate
-            .verify_password(person.user.id, &proof, &visit.client_info)
-            .await;
+        let proved = gate.verify_password(person.user.id, &proof, &visit.client_info).await;
         let changed = match proved {
             Ok(()) => request_email_change(&call, &visit, person, &email).await,
             Err(stop) => Err(stop),
         };
         match changed {
-            Ok(()) => {
-                email_confirmation_page(&call, &visit, EmailConfirmationState::Sent { email })
-            }
+            Ok(()) => email_confirmation_page(&call, &visit, EmailConfirmationState::Sent { email }),
             Err(Error::Refused(refusal)) => {
                 let (proof, failure, status) = password_error(&refusal);
                 let refused = SettingsErrors {
@@ -216,16 +199,11 @@ pub(crate) fn resend_confirmation(call: RequestContext) -> HandlerFuture {
         let visit = BrowserVisit::from_call(&call).await?;
         let person = visit.require_sign_in(&call)?;
         forms::accept_form(&call, &visit).await?;
-        let (site, by) = (
-            call.state.page_context.site.clone(),
-            person.audit_actor(&visit),
-        );
+        let (site, by) = (call.state.page_context.site.clone(), person.audit_actor(&visit));
         let sent = call.write(move |tx| email_links::resend_confirmation(tx, &site, &by));
         match sent.await {
             Ok(None) => Ok(redirect_to(context::SITE_LINKS.account)),
-            Ok(Some(email)) => {
-                email_confirmation_page(&call, &visit, EmailConfirmationState::Sent { email })
-            }
+            Ok(Some(email)) => email_confirmation_page(&call, &visit, EmailConfirmationState::Sent { email }),
             Err(Error::Refused(_)) => {
                 let refused = SettingsErrors {
                     failure: Some(TOO_MANY_ATTEMPTS.to_owned()),
@@ -249,9 +227,7 @@ pub(crate) fn update_private_profile(call: RequestContext) -> HandlerFuture {
         let person = visit.require_sign_in(&call)?;
         let sent = forms::accept_form(&call, &visit).await?;
         let born_on = sent.text("born_on").trim().to_owned();
-        let gender = sent
-            .optional_text("gender")
-            .filter(|said| *said != UNSPECIFIED);
+        let gender = sent.optional_text("gender").filter(|said| *said != UNSPECIFIED);
         let edit = private_profiles::PrivateProfileChanges {
             born_on: Some(born_on.clone()),
             gender: Some(gender.unwrap_or_default()),
@@ -260,10 +236,7 @@ pub(crate) fn update_private_profile(call: RequestContext) -> HandlerFuture {
         let (by, user) = (person.audit_actor(&visit), person.user.id);
         let said = call.write(move |tx| private_profiles::update(tx, &by, user, &edit));
         match said.await {
-            Ok(_) => Ok(redirect_to(&format!(
-                "{}?done=about",
-                context::SITE_LINKS.account
-            ))),
+            Ok(_) => Ok(redirect_to(&format!("{}?done=about", context::SITE_LINKS.account))),
             Err(Error::Refused(_)) => {
                 let message = "Enter a day in the past, and one of the genders";
                 let refused = SettingsErrors {
@@ -285,12 +258,8 @@ pub(crate) fn cancel_email_change(call: RequestContext) -> HandlerFuture {
         let person = visit.require_sign_in(&call)?;
         forms::accept_form(&call, &visit).await?;
         let by = person.audit_actor(&visit);
-        call.write(move |tx| email_links::cancel_email_change(tx, &by))
-            .await?;
-        Ok(redirect_to(&format!(
-            "{}?done=cancelled",
-            context::SITE_LINKS.account
-        )))
+        call.write(move |tx| email_links::cancel_email_change(tx, &by)).await?;
+        Ok(redirect_to(&format!("{}?done=cancelled", context::SITE_LINKS.account)))
     })
 }
 
@@ -312,19 +281,9 @@ async fn request_email_change(
 /// The field of the password that was asked for as proof, or what is to blame beside it.
 fn password_error(refusal: &Refusal) -> (FormField, Option<String>, u16) {
     match refusal {
-        Refusal::InvalidParameters(wrong) => {
-            (FormField::invalid("", first_message(wrong)), None, 400)
-        }
-        Refusal::RateLimited => (
-            FormField::default(),
-            Some(TOO_MANY_ATTEMPTS.to_owned()),
-            429,
-        ),
-        _ => (
-            FormField::default(),
-            Some("That did not work.".to_owned()),
-            400,
-        ),
+        Refusal::InvalidParameters(wrong) => (FormField::invalid("", first_message(wrong)), None, 400),
+        Refusal::RateLimited => (FormField::default(), Some(TOO_MANY_ATTEMPTS.to_owned()), 429),
+        _ => (FormField::default(), Some("That did not work.".to_owned()), 400),
     }
 }
 

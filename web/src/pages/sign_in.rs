@@ -24,21 +24,12 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         let visit = BrowserVisit::from_call(&call).await?;
         let query = PageQuery::from_call(&call).ok();
         let get = |name| query.as_ref().and_then(|query| query.get(name));
-        let next = get("next")
-            .and_then(forms::local_path)
-            .unwrap_or(DEFAULT_PATH);
+        let next = get("next").and_then(forms::local_path).unwrap_or(DEFAULT_PATH);
         if visit.person.is_some() && get("switch").is_none() {
             return Ok(redirect_to(next));
         }
         let errand = ReturnTarget::from_path(&call, next).await?;
-        Ok(render_form(
-            &call,
-            &visit,
-            next,
-            &errand,
-            FormField::default(),
-            None,
-        )?)
+        Ok(render_form(&call, &visit, next, &errand, FormField::default(), None)?)
     })
 }
 
@@ -47,9 +38,7 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
         let sent = forms::accept_form(&call, &visit).await?;
-        let next = sent
-            .return_path()
-            .unwrap_or_else(|| DEFAULT_PATH.to_owned());
+        let next = sent.return_path().unwrap_or_else(|| DEFAULT_PATH.to_owned());
         let login = sent.text("login");
         let attempt = SignInAttempt {
             login: login.clone(),
@@ -57,19 +46,9 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
             client_info: visit.client_info.clone(),
             existing_session: visit.session_digest,
         };
-        let (failure, status, wait) = match call
-            .state
-            .page_context
-            .sign_in_gate
-            .sign_in(&attempt)
-            .await?
-        {
+        let (failure, status, wait) = match call.state.page_context.sign_in_gate.sign_in(&attempt).await? {
             SignInOutcome::Accepted { text, .. } => {
-                return Ok(session::set_session_cookie(
-                    &call,
-                    redirect_to(&next),
-                    &text,
-                ));
+                return Ok(session::set_session_cookie(&call, redirect_to(&next), &text));
             }
             SignInOutcome::Wrong => (WRONG_CREDENTIALS.to_owned(), 400, 0),
             SignInOutcome::Closed { detail } => (detail.to_owned(), 403, 0),
@@ -79,14 +58,7 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
             }
         };
         let errand = ReturnTarget::from_path(&call, &next).await?;
-        let reply = render_form(
-            &call,
-            &visit,
-            &next,
-            &errand,
-            FormField::new(login),
-            Some(failure),
-        )?;
+        let reply = render_form(&call, &visit, &next, &errand, FormField::new(login), Some(failure))?;
         let reply = reply.status(status);
         Ok(if wait > 0 {
             reply.header(RETRY_AFTER, HeaderValue::from(wait))
@@ -124,13 +96,7 @@ pub(crate) fn render_form(
         app: errand.app.clone(),
         login,
         password: FormField::default(),
-        sign_up: is_open.then(|| {
-            format!(
-                "{}?next={}",
-                SITE_LINKS.sign_up,
-                base::percent::encode(next)
-            )
-        }),
+        sign_up: is_open.then(|| format!("{}?next={}", SITE_LINKS.sign_up, base::percent::encode(next))),
         cancel: errand.deny_form.clone().map(|(action, hidden)| CancelForm {
             action: action.to_owned(),
             hidden,
@@ -166,13 +132,9 @@ pub(crate) fn sign_out(call: RequestContext) -> HandlerFuture {
         forms::accept_form(&call, &visit).await?;
         if let Some(person) = &visit.person {
             let (ended, facts) = (person.session.clone(), visit.client_info.clone());
-            call.write(move |tx| rules::sign_out(tx, &ended, &facts))
-                .await?;
+            call.write(move |tx| rules::sign_out(tx, &ended, &facts)).await?;
         }
-        Ok(session::clear_session_cookie(
-            &call,
-            redirect_to(SITE_LINKS.sign_in),
-        ))
+        Ok(session::clear_session_cookie(&call, redirect_to(SITE_LINKS.sign_in)))
     })
 }
 
@@ -191,12 +153,5 @@ pub(crate) async fn prompt(
 ) -> Result<HttpReply, PageExit> {
     let next = forms::local_path(next).unwrap_or(DEFAULT_PATH);
     let errand = ReturnTarget::from_path(call, next).await?;
-    Ok(render_form(
-        call,
-        visit,
-        next,
-        &errand,
-        FormField::new(login),
-        None,
-    )?)
+    Ok(render_form(call, visit, next, &errand, FormField::new(login), None)?)
 }

@@ -9,12 +9,7 @@ use super::session::{CookieNames, find_cookie, format_set_cookie};
 
 #[test]
 fn next_is_one_of_our_own_paths() {
-    for good in [
-        "/",
-        "/a",
-        "/oauth/authorize?oauth_token=a&x=https://b",
-        "/a//b",
-    ] {
+    for good in ["/", "/a", "/oauth/authorize?oauth_token=a&x=https://b", "/a//b"] {
         assert_eq!(local_path(good), Some(good));
     }
     for bad in [
@@ -57,11 +52,7 @@ fn a_form_is_taken_from_our_own_pages_only() {
         (Some("cross-site"), None, false),
         (Some("?"), None, false),
     ] {
-        assert_eq!(
-            is_trusted_origin(site, origin, known),
-            holds,
-            "{site:?} {origin:?}"
-        );
+        assert_eq!(is_trusted_origin(site, origin, known), holds, "{site:?} {origin:?}");
     }
     assert!(is_loopback("http://127.0.0.1:80", Some("127.0.0.1:80")));
     assert!(!is_loopback("http://127.0.0.1:81", Some("127.0.0.1:80")));
@@ -78,10 +69,7 @@ fn cookies_are_held_to_this_host() {
     let line = format_set_cookie(CookieNames::PLAIN.visitor, "b", None, false);
     assert_eq!(line, "locum-visitor=b; Path=/; HttpOnly; SameSite=Lax");
     let mut headers = HeaderMap::new();
-    headers.append(
-        COOKIE,
-        HeaderValue::from_static("xlocum=1; locum-visitor=2;locum=3"),
-    );
+    headers.append(COOKIE, HeaderValue::from_static("xlocum=1; locum-visitor=2;locum=3"));
     headers.append(COOKIE, HeaderValue::from_static("other=4; locum=5"));
     assert_eq!(find_cookie(&headers, "locum").as_deref(), Some("3"));
     assert_eq!(find_cookie(&headers, "locum-visitor").as_deref(), Some("2"));

@@ -150,11 +150,7 @@ impl PageRequest {
 
     /// Cuts the page out of the rows fetched, which come in the collection's order. The one row
     /// too many is then the last, or the first where [`Page::is_backward`].
-    pub fn slice_rows<T, K: Into<SortKeys>>(
-        &self,
-        mut rows: Vec<T>,
-        keys: impl Fn(&T) -> K,
-    ) -> PageSlice<T> {
+    pub fn slice_rows<T, K: Into<SortKeys>>(&self, mut rows: Vec<T>, keys: impl Fn(&T) -> K) -> PageSlice<T> {
         let extra = rows.len().saturating_sub(self.limit);
         let more = extra > 0;
         if self.is_backward() {
@@ -167,10 +163,7 @@ impl PageRequest {
             PageDirection::Previous => (true, more),
         };
         let token = |row: Option<&T>, direction| {
-            row.map(|row| {
-                self.codec
-                    .encode_token(&self.scope, direction, keys(row).into())
-            })
+            row.map(|row| self.codec.encode_token(&self.scope, direction, keys(row).into()))
         };
         let next = if behind {
             token(rows.last(), PageDirection::Next)
@@ -194,10 +187,7 @@ impl PageTokens {
     pub fn to_meta(&self, count: usize) -> Map<String, Value> {
         let mut meta = Map::new();
         meta.insert("result_count".to_owned(), json!(count));
-        for (name, token) in [
-            ("next_token", &self.next),
-            ("previous_token", &self.previous),
-        ] {
+        for (name, token) in [("next_token", &self.next), ("previous_token", &self.previous)] {
             if let Some(token) = token {
                 meta.insert(name.to_owned(), json!(token));
             }
@@ -288,11 +278,7 @@ impl CursorCodec {
         if head & !BACKWARD_FLAG != VERSION || keys.len() % 8 != 0 {
             return None;
         }
-        let keys = keys
-            .as_chunks::<8>()
-            .0
-            .iter()
-            .map(|key| i64::from_be_bytes(*key));
+        let keys = keys.as_chunks::<8>().0.iter().map(|key| i64::from_be_bytes(*key));
         let keys = SortKeys::from_slice(&keys.collect::<Vec<_>>())?;
         let backward = head & BACKWARD_FLAG != 0;
         Some((

@@ -6,25 +6,17 @@ fn sealer() -> CursorCodec {
 }
 
 fn scope(viewer: &str) -> PageTokenScope {
-    PageTokenScope::new("usersFollowers")
-        .add_fact("12")
-        .add_fact(viewer)
+    PageTokenScope::new("usersFollowers").add_fact("12").add_fact(viewer)
 }
 
 fn page(token: Option<&str>) -> PageRequest {
     let token = token.map(|token| ("pagination_token", token));
-    sealer()
-        .decode_page_request(&scope("me"), 3, token)
-        .unwrap()
+    sealer().decode_page_request(&scope("me"), 3, token).unwrap()
 }
 
 fn fetch(all: &[i64], page: &PageRequest) -> Vec<i64> {
     let (above, below) = page.descending_bounds();
-    let mut rows: Vec<i64> = all
-        .iter()
-        .copied()
-        .filter(|n| above < *n && *n < below)
-        .collect();
+    let mut rows: Vec<i64> = all.iter().copied().filter(|n| above < *n && *n < below).collect();
     let most = usize::try_from(page.fetch_limit()).unwrap();
     if page.is_backward() {
         rows.drain(..rows.len().saturating_sub(most));
@@ -63,23 +55,14 @@ fn a_walk_visits_every_row_once_there_and_back() {
 
 #[test]
 fn a_changed_token_is_refused() {
-    let token = page(None)
-        .slice_rows(vec![9, 8, 7, 6], |n| *n)
-        .tokens
-        .next
-        .unwrap();
+    let token = page(None).slice_rows(vec![9, 8, 7, 6], |n| *n).tokens.next.unwrap();
     assert!(token.len() >= 16);
-    assert!(
-        token
-            .bytes()
-            .all(|b| b.is_ascii_digit() || (b'a'..=b'v').contains(&b))
-    );
+    assert!(token.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'v').contains(&b)));
     for place in 0..token.len() {
         for letter in "0a9v".chars() {
             let mut other = token.clone();
             other.replace_range(place..=place, &letter.to_string());
-            let read =
-                sealer().decode_page_request(&scope("me"), 3, Some(("pagination_token", &other)));
+            let read = sealer().decode_page_request(&scope("me"), 3, Some(("pagination_token", &other)));
             assert_eq!(read.is_ok(), other == token, "{other}");
         }
         let cut = token.get(..place).unwrap();
@@ -93,39 +76,24 @@ fn a_changed_token_is_refused() {
 
 #[test]
 fn a_token_serves_only_its_own_walk() {
-    let token = page(None)
-        .slice_rows(vec![9, 8, 7, 6], |n| *n)
-        .tokens
-        .next
-        .unwrap();
+    let token = page(None).slice_rows(vec![9, 8, 7, 6], |n| *n).tokens.next.unwrap();
     let token = Some(("next_token", token.as_str()));
     assert!(
-        sealer()
-            .decode_page_request(&scope("me"), 50, token)
-            .is_ok(),
+        sealer().decode_page_request(&scope("me"), 50, token).is_ok(),
         "another size is the same walk"
     );
-    assert!(
-        sealer()
-            .decode_page_request(&scope("you"), 3, token)
-            .is_err()
-    );
+    assert!(sealer().decode_page_request(&scope("you"), 3, token).is_err());
     assert!(
         sealer()
             .decode_page_request(
-                &PageTokenScope::new("usersFollowing")
-                    .add_fact("12")
-                    .add_fact("me"),
+                &PageTokenScope::new("usersFollowing").add_fact("12").add_fact("me"),
                 3,
                 token
             )
             .is_err()
     );
     let other = CursorCodec::new(&[8; 32]).unwrap();
-    let refused = other
-        .decode_page_request(&scope("me"), 3, token)
-        .err()
-        .unwrap();
+    let refused = other.decode_page_request(&scope("me"), 3, token).err().unwrap();
     assert!(format!("{refused:?}").contains("The `next_token` query parameter value ["));
 }
 
@@ -137,8 +105,5 @@ fn what_is_encoded_is_read_back() {
     }
     assert_eq!(decode("01"), None, "spare bits");
     let keys = SortKeys::from((i64::MIN, i64::MAX));
-    assert_eq!(
-        (keys.as_slice().len(), keys.first_two()),
-        (2, (i64::MIN, i64::MAX))
-    );
+    assert_eq!((keys.as_slice().len(), keys.first_two()), (2, (i64::MIN, i64::MAX)));
 }

@@ -69,11 +69,7 @@ pub(super) fn value_not_allowed(name: &'static str, raw: &str, words: &[&str]) -
     invalid_parameter(name, raw, message)
 }
 
-pub(super) fn invalid_parameter(
-    name: &'static str,
-    raw: &str,
-    message: String,
-) -> InvalidParameter {
+pub(super) fn invalid_parameter(name: &'static str, raw: &str, message: String) -> InvalidParameter {
     InvalidParameter {
         parameter: name.into(),
         values: vec![truncate_for_echo(raw).into_owned()],

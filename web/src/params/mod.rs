@@ -8,13 +8,11 @@ use view::{FieldSelection, ObjectKind};
 
 pub(crate) use invalid_parameters::truncate_for_echo;
 use invalid_parameters::{
-    duplicate_parameter, empty_parameter, empty_text_parameter, invalid_parameter, invalid_value,
-    malformed_parameter, unknown_parameter, value_not_allowed,
+    duplicate_parameter, empty_parameter, empty_text_parameter, invalid_parameter, invalid_value, malformed_parameter,
+    unknown_parameter, value_not_allowed,
 };
 
-use crate::endpoint::{
-    Endpoint, EndpointParam, EndpointParamLocation, ErrorFormat, ParamType, TextPattern,
-};
+use crate::endpoint::{Endpoint, EndpointParam, EndpointParamLocation, ErrorFormat, ParamType, TextPattern};
 
 /// A parameter's value.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,11 +55,7 @@ pub struct RequestParams {
 
 impl RequestParams {
     /// Reads path and query as `endpoint` declares them; all that is wrong is told at once.
-    pub fn parse(
-        endpoint: &'static Endpoint,
-        path: Vec<(&'static str, String)>,
-        query: &str,
-    ) -> Result<Self, Refusal> {
+    pub fn parse(endpoint: &'static Endpoint, path: Vec<(&'static str, String)>, query: &str) -> Result<Self, Refusal> {
         let mut reader = ParamReader {
             endpoint,
             received: Vec::with_capacity(path.len()),
@@ -77,9 +71,7 @@ impl RequestParams {
                 }
                 reader.report_missing();
             }
-            Err(bad) => reader
-                .invalid
-                .push(malformed_parameter(bad.parameter_name())),
+            Err(bad) => reader.invalid.push(malformed_parameter(bad.parameter_name())),
         }
         let wants = reader.parse_field_selection();
         if reader.invalid.is_empty() {
@@ -145,21 +137,14 @@ impl ParamReader {
                 // Credentials, judged where they belong.
                 EndpointParamLocation::Query if name.starts_with("oauth_") => {}
                 // What pages do not know they pass over (RFC 6749 §3.1).
-                EndpointParamLocation::Query if self.endpoint.error_format == ErrorFormat::Page => {
-                }
-                EndpointParamLocation::Query => {
-                    self.invalid
-                        .push(unknown_parameter(self.endpoint, name, &raw))
-                }
+                EndpointParamLocation::Query if self.endpoint.error_format == ErrorFormat::Page => {}
+                EndpointParamLocation::Query => self.invalid.push(unknown_parameter(self.endpoint, name, &raw)),
                 // The path's shape is the table's own doing; an id is what it nearly always is.
                 EndpointParamLocation::Path => {}
             }
             return;
         };
-        let before = self
-            .received
-            .iter()
-            .find(|given| std::ptr::eq(given.param, param));
+        let before = self.received.iter().find(|given| std::ptr::eq(given.param, param));
         match before {
             // `post.fields` beside `tweet.fields`: a client that speaks to both generations.
             Some(before) if before.name_used != spelled && param.param_type.is_mergeable() => {}
@@ -186,9 +171,7 @@ impl ParamReader {
         let mut wants = FieldSelection::defaults(root_object(self.endpoint)?);
         for given in self.received.iter().filter(|given| !given.raw.is_empty()) {
             let asked = match given.param.param_type {
-                ParamType::Fields(object) => {
-                    wants.add_fields_param(object, given.name_used, &given.raw)
-                }
+                ParamType::Fields(object) => wants.add_fields_param(object, given.name_used, &given.raw),
                 ParamType::Expansions(_) => wants.add_expansions_param(given.name_used, &given.raw),
                 _ => Ok(()),
             };
@@ -202,10 +185,7 @@ impl ParamReader {
     /// Notes what is required and did not come.
     fn report_missing(&mut self) {
         for param in self.endpoint.params.iter().copied().flatten() {
-            let came = self
-                .received
-                .iter()
-                .any(|given| std::ptr::eq(given.param, param));
+            let came = self.received.iter().any(|given| std::ptr::eq(given.param, param));
             if param.required && !came && param.location == EndpointParamLocation::Query {
                 self.invalid.push(empty_parameter(param.name, &[]));
             }
@@ -215,14 +195,7 @@ impl ParamReader {
 
 /// The object that an operation answers with: what it expands, else the first it has fields of.
 fn root_object(endpoint: &Endpoint) -> Option<ObjectKind> {
-    let kinds = || {
-        endpoint
-            .params
-            .iter()
-            .copied()
-            .flatten()
-            .map(|param| param.param_type)
-    };
+    let kinds = || endpoint.params.iter().copied().flatten().map(|param| param.param_type);
     let expanded = kinds().find_map(|kind| match kind {
         ParamType::Expansions(object) => Some(object),
         _ => None,
@@ -248,21 +221,13 @@ fn find_declared(
     name: &str,
 ) -> Option<(&'static EndpointParam, &'static str)> {
     let params = endpoint.params.iter().copied().flatten();
-    params
-        .filter(|param| param.location == place)
-        .find_map(|param| {
-            let mut names = std::iter::once(&param.name).chain(param.aliases);
-            names
-                .find(|known| **known == name)
-                .map(|known| (param, *known))
-        })
+    params.filter(|param| param.location == place).find_map(|param| {
+        let mut names = std::iter::once(&param.name).chain(param.aliases);
+        names.find(|known| **known == name).map(|known| (param, *known))
+    })
 }
 
-fn parse_value(
-    param: &EndpointParam,
-    name: &'static str,
-    raw: &str,
-) -> Result<ParamValue, Vec<InvalidParameter>> {
+fn parse_value(param: &EndpointParam, name: &'static str, raw: &str) -> Result<ParamValue, Vec<InvalidParameter>> {
     if raw.is_empty() {
         return Err(vec![match param.param_type {
             ParamType::Text(..) => empty_text_parameter(name),
@@ -286,24 +251,20 @@ fn parse_value(
             .map(ParamValue::Text)
             .map_err(|wrong| vec![wrong]),
         ParamType::Usernames(least, most) => {
-            parse_list(name, raw, least, most, |item| parse_username(name, item))
-                .map(ParamValue::Texts)
+            parse_list(name, raw, least, most, |item| parse_username(name, item)).map(ParamValue::Texts)
         }
         ParamType::Int(low, high, _) => parse_int(name, raw, low, high),
         ParamType::OneOf(words) => parse_word(name, raw, words)
             .map(ParamValue::Text)
             .map_err(|wrong| vec![wrong]),
-        ParamType::SomeOf(words) => parse_list(name, raw, 1, usize::MAX, |item| {
-            parse_word(name, item, words)
-        })
-        .map(ParamValue::Texts),
+        ParamType::SomeOf(words) => {
+            parse_list(name, raw, 1, usize::MAX, |item| parse_word(name, item, words)).map(ParamValue::Texts)
+        }
         ParamType::Time => {
             let time = Time::parse(raw).map(ParamValue::Time);
             time.ok_or_else(|| vec![invalid_value(name, raw)])
         }
-        ParamType::PageToken | ParamType::Fields(_) | ParamType::Expansions(_) => {
-            Ok(ParamValue::Text(raw.to_owned()))
-        }
+        ParamType::PageToken | ParamType::Fields(_) | ParamType::Expansions(_) => Ok(ParamValue::Text(raw.to_owned())),
         // Python's clients write their own words for these into addresses.
         ParamType::Bool => match raw {
             "true" | "True" => Ok(ParamValue::Flag(true)),
@@ -314,10 +275,9 @@ fn parse_value(
         ParamType::Pattern(pattern) => match_pattern(name, raw, pattern)
             .map(ParamValue::Text)
             .map_err(|wrong| vec![wrong]),
-        ParamType::Patterns(pattern, least, most) => parse_list(name, raw, least, most, |item| {
-            match_pattern(name, item, pattern)
-        })
-        .map(ParamValue::Texts),
+        ParamType::Patterns(pattern, least, most) => {
+            parse_list(name, raw, least, most, |item| match_pattern(name, item, pattern)).map(ParamValue::Texts)
+        }
     }
 }
 
@@ -344,11 +304,7 @@ fn parse_list<T>(
             Err(wrong) => wrongs.push(wrong),
         }
     }
-    if wrongs.is_empty() {
-        Ok(values)
-    } else {
-        Err(wrongs)
-    }
+    if wrongs.is_empty() { Ok(values) } else { Err(wrongs) }
 }
 
 fn parse_id(raw: &str) -> Option<i64> {
@@ -362,18 +318,12 @@ fn parse_username(name: &'static str, raw: &str) -> Result<String, InvalidParame
 const USERNAME: TextPattern = TextPattern {
     regex: "^[A-Za-z0-9_]{1,15}$",
     matches: |text| {
-        let plain = text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         plain && (1..=15).contains(&text.len())
     },
 };
 
-fn match_pattern(
-    name: &'static str,
-    raw: &str,
-    pattern: &TextPattern,
-) -> Result<String, InvalidParameter> {
+fn match_pattern(name: &'static str, raw: &str, pattern: &TextPattern) -> Result<String, InvalidParameter> {
     if (pattern.matches)(raw) {
         return Ok(raw.to_owned());
     }
@@ -382,24 +332,15 @@ fn match_pattern(
     Err(invalid_parameter(name, raw, message))
 }
 
-fn parse_int(
-    name: &'static str,
-    raw: &str,
-    low: i64,
-    high: i64,
-) -> Result<ParamValue, Vec<InvalidParameter>> {
+fn parse_int(name: &'static str, raw: &str, low: i64, high: i64) -> Result<ParamValue, Vec<InvalidParameter>> {
     let digits = raw.strip_prefix('-').unwrap_or(raw);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(vec![invalid_value(name, raw)]);
     }
-    let number = raw
-        .parse::<i64>()
-        .ok()
-        .filter(|number| (low..=high).contains(number));
+    let number = raw.parse::<i64>().ok().filter(|number| (low..=high).contains(number));
     number.map(ParamValue::Int).ok_or_else(|| {
         let shown = truncate_for_echo(raw);
-        let message =
-            format!("The `{name}` query parameter value [{shown}] is not between {low} and {high}");
+        let message = format!("The `{name}` query parameter value [{shown}] is not between {low} and {high}");
         vec![invalid_parameter(name, raw, message)]
     })
 }
@@ -412,12 +353,7 @@ fn parse_word(name: &'static str, raw: &str, words: &[&str]) -> Result<String, I
     }
 }
 
-fn parse_text(
-    name: &'static str,
-    raw: &str,
-    least: usize,
-    most: usize,
-) -> Result<ParamValue, Vec<InvalidParameter>> {
+fn parse_text(name: &'static str, raw: &str, least: usize, most: usize) -> Result<ParamValue, Vec<InvalidParameter>> {
     let length = raw.chars().count();
     if (least..=most).contains(&length) {
         return Ok(ParamValue::Text(raw.to_owned()));

@@ -70,21 +70,12 @@ fn what_is_declared_is_read() {
     assert_eq!(value("ids"), Some(ParamValue::Ids(vec![1, 2])));
     assert_eq!(value("max_results"), Some(ParamValue::Int(50)));
     assert_eq!(value("backfill"), Some(ParamValue::Flag(true)));
-    assert_eq!(
-        value("pagination_token"),
-        Some(ParamValue::Text("abc".to_owned()))
-    );
-    assert_eq!(
-        params.get("pagination_token").unwrap().name_used,
-        "next_token"
-    );
+    assert_eq!(value("pagination_token"), Some(ParamValue::Text("abc".to_owned())));
+    assert_eq!(params.get("pagination_token").unwrap().name_used, "next_token");
     assert_eq!(value("sort_order"), None);
     for (word, flag) in [("True", true), ("false", false), ("False", false)] {
         let params = read(&format!("query=a&backfill={word}")).unwrap();
-        assert_eq!(
-            params.get("backfill").unwrap().value,
-            ParamValue::Flag(flag)
-        );
+        assert_eq!(params.get("backfill").unwrap().value, ParamValue::Flag(flag));
     }
 }
 

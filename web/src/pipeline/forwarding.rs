@@ -45,13 +45,9 @@ impl ServerConfig {
             None if self.is_tls => "https",
             _ => "http",
         };
-        let host =
-            forwarded("x-forwarded-host").or_else(|| header_text(&head.headers, HOST.as_str()));
+        let host = forwarded("x-forwarded-host").or_else(|| header_text(&head.headers, HOST.as_str()));
         let host = host.or_else(|| head.uri.authority().map(http::uri::Authority::as_str));
-        let path = head
-            .uri
-            .path_and_query()
-            .map_or("/", http::uri::PathAndQuery::as_str);
+        let path = head.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
         AuthRequest {
             method: head.method.as_str().to_owned(),
             path_and_query: path.to_owned(),

@@ -193,12 +193,7 @@ impl ApiServer {
             default_vocabulary: config.default_vocabulary,
             problem_base: config.problem_base.clone(),
             uploads: build_uploads(&store, &config),
-            post_streams: PostStreams::new(
-                Arc::clone(&store),
-                hub.clone(),
-                reads,
-                partial_error_renderer(&config),
-            ),
+            post_streams: PostStreams::new(Arc::clone(&store), hub.clone(), reads, partial_error_renderer(&config)),
             stream_hub: hub,
             search: config.search.clone(),
             evaluator: match &config.evaluator {
@@ -386,20 +381,12 @@ impl ServerState {
         if trace.error_format != ErrorFormat::Page {
             return reply;
         }
-        let wait = trace
-            .rate_limit
-            .as_ref()
-            .and_then(RateLimitStatus::retry_after_seconds);
+        let wait = trace.rate_limit.as_ref().and_then(RateLimitStatus::retry_after_seconds);
         errors::render_refusal(&self.app_state.page_context, reply, refusal, wait, &head.id)
     }
 
     /// Dresses the answer, counts it and logs it.
-    fn finish_response(
-        &self,
-        reply: HttpReply,
-        head: &RequestHead,
-        trace: &RequestTrace,
-    ) -> Response<Body> {
+    fn finish_response(&self, reply: HttpReply, head: &RequestHead, trace: &RequestTrace) -> Response<Body> {
         let status = reply.status;
         let response = self.add_response_headers(reply, head, trace);
         let took = trace.started.elapsed();
@@ -415,8 +402,7 @@ impl ServerState {
             fault: trace.fault,
         };
         line.write();
-        self.metrics
-            .record_response(trace.route, line.method, status, took);
+        self.metrics.record_response(trace.route, line.method, status, took);
         response
     }
 }

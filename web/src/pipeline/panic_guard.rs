@@ -24,8 +24,5 @@ pub(super) async fn catch_panic<T>(work: impl Future<Output = T>) -> Result<T, F
 fn panic_fault(panic: &(dyn Any + Send)) -> Fault {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    Fault::new(format!(
-        "a handler panicked: {}",
-        text.unwrap_or("without words")
-    ))
+    Fault::new(format!("a handler panicked: {}", text.unwrap_or("without words")))
 }

@@ -1,9 +1,7 @@
 //! The headers that every answer has.
 
 use edge::{Body, gzip};
-use http::header::{
-    CACHE_CONTROL, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS,
-};
+use http::header::{CACHE_CONTROL, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::{Method, Response, StatusCode};
 
 use super::{RequestTrace, ServerState};
@@ -68,8 +66,7 @@ impl ServerState {
         let took = u64::try_from(trace.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         headers.insert(RESPONSE_TIME, HeaderValue::from(took));
         let mut response = Response::new(body);
-        *response.status_mut() =
-            StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         *response.headers_mut() = headers;
         let response = if streamed {
             gzip::compress_stream(&head.headers, response)
@@ -98,9 +95,7 @@ fn add_ads_headers(headers: &mut HeaderMap, head: &RequestHead) {
 fn strip_body(response: Response<Body>) -> Response<Body> {
     let (mut parts, body) = response.into_parts();
     if let Some(bytes) = body.as_bytes() {
-        parts
-            .headers
-            .insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+        parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
     }
     Response::from_parts(parts, Body::empty())
 }

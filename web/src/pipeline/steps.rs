@@ -150,10 +150,7 @@ impl ServerState {
         let Some(account) = account else {
             return;
         };
-        let (is_foreign, is_of_account) = (
-            is_unknown_account(answered),
-            is_limited_by_account(endpoint),
-        );
+        let (is_foreign, is_of_account) = (is_unknown_account(answered), is_limited_by_account(endpoint));
         let windows = endpoint.limits.user;
         let count = |pool| Some(self.limiter.count(pool, operation, windows, wall_time()));
         if !is_foreign {
@@ -180,20 +177,14 @@ impl ServerState {
         } else {
             lost.error_format
         };
-        if let Some(reply) = self
-            .health
-            .respond(head.method.as_str(), head.uri.path())
-            .await
-        {
+        if let Some(reply) = self.health.respond(head.method.as_str(), head.uri.path()).await {
             trace.route = HealthChecks::match_route(head.uri.path()).unwrap_or_default();
             trace.is_health = true;
             return Ok(reply);
         }
         if let Refusal::MethodNotAllowed { allowed } = &lost.refusal
             && head.method == http::Method::OPTIONS
-            && let Some(reply) = self
-                .cors
-                .preflight(lost.error_format, &head.headers, allowed)
+            && let Some(reply) = self.cors.preflight(lost.error_format, &head.headers, allowed)
         {
             return Ok(reply);
         }
@@ -269,10 +260,7 @@ impl ServerState {
                 ..
             }) => {
                 shared = limits.shared;
-                (
-                    RateLimitSubject::User(app_id.get(), user.get()),
-                    limits.user,
-                )
+                (RateLimitSubject::User(app_id.get(), user.get()), limits.user)
             }
             Some(caller) => (RateLimitSubject::App(caller.app_id.get()), limits.app),
             None => match self.config.client_address(head) {
@@ -282,9 +270,7 @@ impl ServerState {
         };
         if let Some(caller) = caller {
             let (app, used) = (caller.app_id, caller.credential);
-            self.app_state
-                .usage
-                .record_call(app, used, caller.user, endpoint.id);
+            self.app_state.usage.record_call(app, used, caller.user, endpoint.id);
         }
         let quota = RateQuota { windows, shared };
         let (operation, quota) = match endpoint.ads {
@@ -318,15 +304,10 @@ impl ServerState {
 }
 
 /// The advertising account for which a call is counted as well.
-fn ads_account_subject(
-    endpoint: &Endpoint,
-    path: &[(&'static str, String)],
-) -> Option<RateLimitSubject> {
+fn ads_account_subject(endpoint: &Endpoint, path: &[(&'static str, String)]) -> Option<RateLimitSubject> {
     endpoint.ads.filter(|of| of.is_limited_per_account())?;
     let (_, id) = path.iter().find(|(name, _)| *name == "account_id")?;
-    i64::from_str_radix(id, 36)
-        .ok()
-        .map(RateLimitSubject::Account)
+    i64::from_str_radix(id, 36).ok().map(RateLimitSubject::Account)
 }
 
 /// Whether calls are held against an advertising account alone.
@@ -351,18 +332,14 @@ const TOTAL_COUNT_WINDOWS: &[RateWindow] = &[per_quarter_hour(200)];
 fn requests_total_count(head: &RequestHead) -> bool {
     let query = head.uri.query().unwrap_or_default();
     let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-    pairs.any(|(name, value)| {
-        name == "with_total_count" && ["true", "t", "1"].contains(&value.to_lowercase().as_str())
-    })
+    pairs.any(|(name, value)| name == "with_total_count" && ["true", "t", "1"].contains(&value.to_lowercase().as_str()))
 }
 
 /// Whether a browser looks for a page, somewhere else than where programs ask.
 fn prefers_html(head: &RequestHead) -> bool {
     let accept = head.headers.get(ACCEPT).map(HeaderValue::as_bytes);
     let accept = accept.unwrap_or_default();
-    let wants_page = accept
-        .windows(9)
-        .any(|part| part.eq_ignore_ascii_case(b"text/html"));
+    let wants_page = accept.windows(9).any(|part| part.eq_ignore_ascii_case(b"text/html"));
     wants_page && head.uri.path().split('/').nth(1) != Some("2")
 }
 
@@ -377,32 +354,24 @@ fn check_permission(endpoint: &Endpoint, caller: &Caller) -> Result<(), Refusal>
         Credential::OAuth1 if caller.permission < required_permission(endpoint) => {
             Err(Refusal::InsufficientAccessLevel)
         }
-        Credential::OAuth2 if !caller.scopes.contains_all(permit.scopes) => {
-            Err(Refusal::ScopeMissing)
-        }
+        Credential::OAuth2 if !caller.scopes.contains_all(permit.scopes) => Err(Refusal::ScopeMissing),
         _ => Ok(()),
     }?;
     match endpoint.required_entitlement {
-        Some(needed) if !needed.is_listed_in(&caller.app.entitlements) => {
-            Err(Refusal::NotEnrolled {
-                required: needed.name(),
-            })
-        }
+        Some(needed) if !needed.is_listed_in(&caller.app.entitlements) => Err(Refusal::NotEnrolled {
+            required: needed.name(),
+        }),
         _ => Ok(()),
     }
 }
 
 /// The OAuth 1.0a level that an operation needs.
 fn required_permission(endpoint: &Endpoint) -> Permission {
-    let direct = DM_SCOPES
-        .iter()
-        .any(|scope| endpoint.permit.scopes.contains(scope));
+    let direct = DM_SCOPES.iter().any(|scope| endpoint.permit.scopes.contains(scope));
     match endpoint.method {
         _ if direct => Permission::Messages,
         // Whoever holds a token may give it up.
-        _ if endpoint.error_format == ErrorFormat::Legacy && endpoint.path.contains("/oauth") => {
-            Permission::Read
-        }
+        _ if endpoint.error_format == ErrorFormat::Legacy && endpoint.path.contains("/oauth") => Permission::Read,
         "GET" => Permission::Read,
         _ => Permission::Write,
     }

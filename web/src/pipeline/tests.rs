@@ -7,8 +7,7 @@ use base::{Clock, Rng, Scope, Scopes, Secret, UserId, VocabularyWord};
 use edge::{Body, Handler, Peer, Shutdown};
 use http::{HeaderMap, Method, Request, Response};
 use network::apps::{
-    AccessLevel, AppCredentials, AppRegistration, AuthConfig, Authenticator,
-    OAuthClientKind as AppKind, Permission,
+    AccessLevel, AppCredentials, AppRegistration, AuthConfig, Authenticator, OAuthClientKind as AppKind, Permission,
 };
 use network::users::NewUser;
 use serde_json::{Value, json};
@@ -17,8 +16,8 @@ use tempfile::TempDir;
 
 use super::{ApiServer, ServerConfig};
 use crate::endpoint::{
-    BodyMember, BodySpec as Shape, Endpoint, EndpointParam, EndpointParamLocation, ErrorFormat,
-    HandlerFuture, MemberShape as Held, ParamType, RateWindow, SharedWindow, per_quarter_hour,
+    BodyMember, BodySpec as Shape, Endpoint, EndpointParam, EndpointParamLocation, ErrorFormat, HandlerFuture,
+    MemberShape as Held, ParamType, RateWindow, SharedWindow, per_quarter_hour,
 };
 use crate::limits::RateLimitMode;
 use crate::metrics::ServerMetrics;
@@ -50,10 +49,7 @@ static TABLE: &[&[Endpoint]] = &[&[
     Endpoint::new("findPost", "GET", "/2/<posts>/{id}")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(2)], &[per_quarter_hour(900)])
-        .params(&[&[
-            ID,
-            param("expand", EndpointParamLocation::Query, ParamType::Bool),
-        ]])
+        .params(&[&[ID, param("expand", EndpointParamLocation::Query, ParamType::Bool)]])
         .handler(echo),
     Endpoint::new("like", "POST", "/2/users/{id}/likes")
         .permit("12", READ.with_scope(Scope::LikeWrite))
@@ -118,9 +114,7 @@ fn like(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let user = call.require_own_user("id")?;
         let post = call.body().required_id::<()>(POST_ID)?.get();
-        let name = call
-            .write(move |tx| Ok(store::users::find_by_id(tx, user)?))
-            .await?;
+        let name = call.write(move |tx| Ok(store::users::find_by_id(tx, user)?)).await?;
         let name = name.map(|user| user.username);
         call.respond_data(
             json!({ "liked": post, "by": name, "speech": format!("{:?}", call.answer_vocabulary().vocabulary) }),
@@ -202,20 +196,11 @@ impl World {
 
     async fn token(&self, scopes: Scopes) -> Secret {
         let (app, user) = (self.app, self.user);
-        let work = move |tx: &mut store::Tx<'_>| {
-            network::tokens::mint_oauth2(tx, app, user, scopes, Some(7_200_000))
-        };
+        let work = move |tx: &mut store::Tx<'_>| network::tokens::mint_oauth2(tx, app, user, scopes, Some(7_200_000));
         self.store.write(work).await.unwrap()
     }
 
-    async fn send(
-        &self,
-        method: &str,
-        path: &str,
-        token: &str,
-        more: &[(&str, &str)],
-        body: &str,
-    ) -> Got {
+    async fn send(&self, method: &str, path: &str, token: &str, more: &[(&str, &str)], body: &str) -> Got {
         let mut request = Request::new(Body::full(body.to_owned()));
         *request.method_mut() = Method::from_bytes(method.as_bytes()).unwrap();
         *request.uri_mut() = path.parse().unwrap();
@@ -234,14 +219,12 @@ impl World {
     }
 
     async fn get(&self, path: &str) -> Got {
-        self.send("GET", path, self.keys.bearer.expose_secret(), &[], "")
-            .await
+        self.send("GET", path, self.keys.bearer.expose_secret(), &[], "").await
     }
 
     async fn post(&self, path: &str, token: &Secret, body: &str) -> Got {
         let json = [("content-type", "application/json")];
-        self.send("POST", path, token.expose_secret(), &json, body)
-            .await
+        self.send("POST", path, token.expose_secret(), &json, body).await
     }
 }
 
@@ -278,9 +261,7 @@ impl Got {
     }
 
     fn header(&self, name: &str) -> &str {
-        self.headers
-            .get(name)
-            .map_or("", |value| value.to_str().unwrap())
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
     fn json(&self) -> Value {
@@ -312,10 +293,7 @@ fn an_answer_has_its_headers() {
         let world = World::open(|_| {}).await;
         let got = world.get("/2/tweets/20").await;
         assert_eq!(got.status, 200, "{got:?}");
-        assert_eq!(
-            got.header("content-type"),
-            "application/json; charset=utf-8"
-        );
+        assert_eq!(got.header("content-type"), "application/json; charset=utf-8");
         assert_eq!(got.header("cache-control"), "no-cache, no-store, max-age=0");
         assert_eq!(got.header("api-version"), "2.167");
         assert_eq!(got.header("x-transaction-id").len(), 16);
@@ -343,16 +321,11 @@ fn a_call_goes_through_its_checks_in_order() {
         let full = world.token(READ.with_scope(Scope::LikeWrite)).await;
         let narrow = world.token(READ).await;
         let none = Secret::new("");
-        let refused = async |token: &Secret, path: &str, body: &str| {
-            world.post(path, token, body).await.detail()
-        };
+        let refused = async |token: &Secret, path: &str, body: &str| world.post(path, token, body).await.detail();
         let say = |status: u16, text: &str| (status, text.to_owned());
         assert_eq!(refused(&none, &path, "{").await, say(401, "Unauthorized"));
         let dead = Secret::new("dead");
-        assert_eq!(
-            refused(&dead, &path, "{").await,
-            say(401, "Invalid or expired token.")
-        );
+        assert_eq!(refused(&dead, &path, "{").await, say(401, "Invalid or expired token."));
         let (status, text) = refused(&world.keys.bearer, &path, "{").await;
         assert_eq!(status, 403);
         assert!(
@@ -366,18 +339,10 @@ fn a_call_goes_through_its_checks_in_order() {
             "{text}"
         );
         let body = r#"{"post_id":"7"}"#;
-        let other = format!(
-            "The `id` query parameter value [1] must be the same as the authenticating user [{user}]"
-        );
-        assert_eq!(
-            refused(&full, "/2/users/1/likes", body).await,
-            say(400, &other)
-        );
+        let other = format!("The `id` query parameter value [1] must be the same as the authenticating user [{user}]");
+        assert_eq!(refused(&full, "/2/users/1/likes", body).await, say(400, &other));
         let got = world.post(&path, &full, body).await;
-        assert_eq!(
-            got.json()["data"],
-            json!({ "liked": 7, "by": "ada", "speech": "Post" })
-        );
+        assert_eq!(got.json()["data"], json!({ "liked": 7, "by": "ada", "speech": "Post" }));
         assert_eq!(got.header("x-user-limit-24hour-limit"), "1000");
         // The two calls that reached the counter and failed later were counted.
         assert_eq!(got.header("x-user-limit-24hour-remaining"), "997");
@@ -391,11 +356,7 @@ fn operations_that_share_a_window_are_counted_together() {
     runs(async {
         let world = World::open(|_| {}).await;
         let token = world.token(READ).await;
-        let call = async |path| {
-            world
-                .send("POST", path, token.expose_secret(), &[], "")
-                .await
-        };
+        let call = async |path| world.send("POST", path, token.expose_secret(), &[], "").await;
         for (path, left) in [("/2/publish", "49"), ("/2/pass_on", "49")] {
             let got = call(path).await;
             assert_eq!(got.status, 200);
@@ -426,23 +387,15 @@ fn the_limit_holds_and_says_when_it_ends() {
         assert_eq!(got.json()["errors"][0]["code"], 88);
         assert_eq!(got.json()["title"], "Too Many Requests");
         let full = world.token(READ).await;
-        let got = world
-            .send("GET", "/2/posts/20", full.expose_secret(), &[], "")
-            .await;
+        let got = world.send("GET", "/2/posts/20", full.expose_secret(), &[], "").await;
         assert_eq!((got.status, got.header("x-rate-limit-limit")), (200, "900"));
         for status in [200, 200, 429] {
-            assert_eq!(
-                world.send("GET", "/1.1/open", "", &[], "").await.status,
-                status
-            );
+            assert_eq!(world.send("GET", "/1.1/open", "", &[], "").await.status, status);
         }
         let free = World::open(|config| config.rate_limits = RateLimitMode::Off).await;
         for _ in 0..5 {
             let got = free.get("/2/posts/20").await;
-            assert_eq!(
-                (got.status, got.header("x-rate-limit-remaining")),
-                (200, "2")
-            );
+            assert_eq!((got.status, got.header("x-rate-limit-remaining")), (200, "2"));
         }
     });
 }
@@ -452,14 +405,8 @@ fn what_is_not_there_and_what_is_not_built() {
     runs(async {
         let world = World::open(|_| {}).await;
         let got = world.get("/2/nothing").await;
-        assert_eq!(
-            (got.status, got.json()["type"].as_str()),
-            (404, Some("about:blank"))
-        );
-        assert_eq!(
-            got.header("content-type"),
-            "application/problem+json; charset=utf-8"
-        );
+        assert_eq!((got.status, got.json()["type"].as_str()), (404, Some("about:blank")));
+        assert_eq!(got.header("content-type"), "application/problem+json; charset=utf-8");
         let got = world.get("/1.1/nothing").await;
         assert_eq!(
             got.json(),
@@ -467,13 +414,7 @@ fn what_is_not_there_and_what_is_not_built() {
             { "code": 34, "message": "Sorry, that page does not exist." }] })
         );
         let got = world
-            .send(
-                "OPTIONS",
-                "/2/posts/20",
-                "",
-                &[("origin", "https://a.example")],
-                "",
-            )
+            .send("OPTIONS", "/2/posts/20", "", &[("origin", "https://a.example")], "")
             .await;
         assert_eq!((got.status, got.header("allow")), (405, "GET, HEAD"));
         let got = world.get("/2/unbuilt").await;
@@ -481,10 +422,7 @@ fn what_is_not_there_and_what_is_not_built() {
             (got.status, got.json()["title"].as_str()),
             (501, Some("Not Implemented"))
         );
-        assert_eq!(
-            got.json()["detail"],
-            "GET /2/unbuilt is declared, but not built yet."
-        );
+        assert_eq!(got.json()["detail"], "GET /2/unbuilt is declared, but not built yet.");
         let got = world.send("GET", "/livez", "", &[], "").await;
         assert_eq!(got.bytes, b"ok\n");
         assert_eq!(got.header("api-version"), "", "health tells no version");
@@ -498,10 +436,7 @@ fn failures_of_ours_tell_nothing_and_are_counted() {
         let world = World::open(|_| {}).await;
         for path in ["/2/fails", "/2/panics"] {
             let got = world.get(path).await;
-            assert_eq!(
-                (got.status, got.detail().1.as_str()),
-                (500, "Internal Server Error")
-            );
+            assert_eq!((got.status, got.detail().1.as_str()), (500, "Internal Server Error"));
             assert_eq!(got.header("x-transaction-id").len(), 16);
             let text = String::from_utf8(got.bytes).unwrap();
             assert!(!text.contains("fire") && !text.contains("secret"), "{text}");
@@ -509,11 +444,7 @@ fn failures_of_ours_tell_nothing_and_are_counted() {
         let text = world.metrics.render_text().unwrap();
         assert!(text.contains("locum_panics_total 1") && text.contains("locum_faults_total 2"));
         assert!(text.contains("locum_requests_in_flight 0"));
-        assert_eq!(
-            world.get("/2/posts/20").await.status,
-            200,
-            "the process lives"
-        );
+        assert_eq!(world.get("/2/posts/20").await.status, 200, "the process lives");
     });
 }
 
@@ -529,13 +460,7 @@ fn bodies_are_bounded_and_plain() {
         assert_eq!(world.post(&path, &full, &" ".repeat(101)).await.status, 413);
         let send = async |more: &[(&str, &str)]| {
             world
-                .send(
-                    "POST",
-                    &path,
-                    full.expose_secret(),
-                    more,
-                    r#"{"post_id":"1"}"#,
-                )
+                .send("POST", &path, full.expose_secret(), more, r#"{"post_id":"1"}"#)
                 .await
                 .status
         };
@@ -556,10 +481,7 @@ fn named_origins_may_ask_first() {
         let got = world
             .send("OPTIONS", "/2/posts/20", "", &[("origin", origin)], "")
             .await;
-        assert_eq!(
-            (got.status, got.header("access-control-allow-origin")),
-            (204, origin)
-        );
+        assert_eq!((got.status, got.header("access-control-allow-origin")), (204, origin));
         assert_eq!(got.header("access-control-allow-methods"), "GET, HEAD");
     });
 }
@@ -569,8 +491,7 @@ fn named_origins_may_ask_first() {
 #[ignore = "a measurement, not a check"]
 fn measure_the_way() {
     runs(async {
-        let world =
-            World::open(|config| config.rate_limits = RateLimitMode::Scale(1_000_000)).await;
+        let world = World::open(|config| config.rate_limits = RateLimitMode::Scale(1_000_000)).await;
         let rounds: u32 = 100_000;
         for (name, path) in [("answer", "/2/tweets/20"), ("refusal", "/2/tweets/x")] {
             for _ in 0..1_000 {

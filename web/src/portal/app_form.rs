@@ -71,8 +71,7 @@ pub(super) fn build_edit(form: &AppForm, app: &App) -> AppChanges {
         website_url: changed_text(&draft.website_url, &app.website_url),
         kind: Some(draft.kind).filter(|kind| kind.name() != app.kind),
         permission: Some(draft.permission).filter(|level| level.name() != app.permission),
-        callback_urls: Some(draft.callback_urls)
-            .filter(|urls| urls.join("\n") != app.callback_urls),
+        callback_urls: Some(draft.callback_urls).filter(|urls| urls.join("\n") != app.callback_urls),
         request_email: Some(draft.request_email).filter(|on| *on != app.request_email),
         sign_in: Some(draft.sign_in).filter(|on| *on != app.sign_in),
     }

@@ -5,8 +5,8 @@ use network::apps::AccessLevel;
 use network::oauth2_flow::PLAIN_PKCE_USAGE;
 use network::portal;
 use pages::{
-    AppAccessSummary, AppForm, AppListItem, AppListPage, AppSettingsPage, AppTab, DeleteAppPage,
-    FormField, NewAppPage, Notice, Pager,
+    AppAccessSummary, AppForm, AppListItem, AppListPage, AppSettingsPage, AppTab, DeleteAppPage, FormField, NewAppPage,
+    Notice, Pager,
 };
 use store::apps::{App, AppStatus};
 
@@ -32,9 +32,7 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
             let mut rows = Vec::new();
             for app in portal::list(tx, owner)? {
                 let uses = store::usage::list_last_uses(tx, app.id, Some(owner))?;
-                let uses = uses
-                    .into_iter()
-                    .filter(|used| used.kind != PLAIN_PKCE_USAGE);
+                let uses = uses.into_iter().filter(|used| used.kind != PLAIN_PKCE_USAGE);
                 let last = uses.map(|used| used.at).max();
                 rows.push((app, last));
             }
@@ -80,17 +78,13 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
         let mut failure = None;
         if whole {
             let (by, draft) = (person.audit_actor(&visit), app_form::build_draft(&form));
-            let work = move |tx: &mut store::Tx<'_>| {
-                portal::create(tx, &by, &draft, AccessLevel::SelfServe)
-            };
+            let work = move |tx: &mut store::Tx<'_>| portal::create(tx, &by, &draft, AccessLevel::SelfServe);
             match call.write(work).await {
                 Ok((app, made)) => {
                     let own = OwnedApp { visit, person, app };
                     return keys::show_created_keys(&call, &own, made).await;
                 }
-                Err(Error::Refused(refusal)) => {
-                    failure = app_form::apply_refusal(&mut form, &refusal)
-                }
+                Err(Error::Refused(refusal)) => failure = app_form::apply_refusal(&mut form, &refusal),
                 Err(stop) => return Err(stop.into()),
             }
         }
@@ -121,17 +115,11 @@ pub(crate) fn save_settings(call: RequestContext) -> HandlerFuture {
         let (mut form, whole) = app_form::parse_submitted(&sent, action.clone());
         let mut failure = None;
         if whole {
-            let (by, id, edit) = (
-                own.audit_actor(),
-                own.app.id,
-                app_form::build_edit(&form, &own.app),
-            );
+            let (by, id, edit) = (own.audit_actor(), own.app.id, app_form::build_edit(&form, &own.app));
             let work = move |tx: &mut store::Tx<'_>| portal::update(tx, &by, id, &edit);
             match call.write(work).await {
                 Ok(_) => return Ok(redirect_to(&format!("{action}?saved"))),
-                Err(Error::Refused(refusal)) => {
-                    failure = app_form::apply_refusal(&mut form, &refusal)
-                }
+                Err(Error::Refused(refusal)) => failure = app_form::apply_refusal(&mut form, &refusal),
                 Err(stop) => return Err(stop.into()),
             }
         }
@@ -149,9 +137,7 @@ fn settings_page(
     let mut frame = own.visit.page_frame(call);
     frame.failure = failure;
     if saved {
-        frame
-            .notices
-            .push(Notice::success("The changes are saved."));
+        frame.notices.push(Notice::success("The changes are saved."));
     }
     let entitled = |part: Entitlement| {
         let allowed = part.is_listed_in(&own.app.entitlements);
@@ -194,19 +180,13 @@ pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     })
 }
 
-async fn delete_page(
-    call: &RequestContext,
-    own: &OwnedApp,
-    name: FormField,
-) -> Result<HttpReply, PageExit> {
+async fn delete_page(call: &RequestContext, own: &OwnedApp, name: FormField) -> Result<HttpReply, PageExit> {
     let App { id, .. } = own.app;
     let app = own.app_ref();
     let page = DeleteAppPage {
         frame: own.visit.page_frame(call),
         action: AppTab::Delete.path_for_app(&app),
-        connected: call
-            .read(move |tx| Ok(store::grants::count(tx, id)?))
-            .await?,
+        connected: call.read(move |tx| Ok(store::grants::count(tx, id)?)).await?,
         app,
         name,
     };

@@ -6,8 +6,7 @@ use network::audit;
 use network::oauth2_flow::PLAIN_PKCE_USAGE;
 use network::portal::{self, OwnerAccessToken, RotatedCredential};
 use pages::{
-    AppKeysPage, AppTab, CredentialItem, CredentialKind, CredentialValue, RegenerateKeyPage,
-    RevealedCredentials,
+    AppKeysPage, AppTab, CredentialItem, CredentialKind, CredentialValue, RegenerateKeyPage, RevealedCredentials,
 };
 use store::usage::CredentialLastUse;
 
@@ -36,9 +35,7 @@ struct CredentialState {
 impl CredentialState {
     fn last_rotated_at(&self, credential: &str) -> Option<Time> {
         let mut renewed = self.rotations.iter();
-        renewed
-            .find(|(name, _)| name == credential)
-            .map(|(_, at)| *at)
+        renewed.find(|(name, _)| name == credential).map(|(_, at)| *at)
     }
 }
 
@@ -65,11 +62,7 @@ pub(crate) fn show_regenerate(call: RequestContext) -> HandlerFuture {
         };
         let page = RegenerateKeyPage {
             frame: own.visit.page_frame(&call),
-            action: format!(
-                "{}/{}/regenerate",
-                AppTab::Keys.path_for_app(&app),
-                kind.slug()
-            ),
+            action: format!("{}/{}/regenerate", AppTab::Keys.path_for_app(&app), kind.slug()),
             app,
             kind,
             exists,
@@ -106,15 +99,7 @@ pub(crate) fn regenerate(call: RequestContext) -> HandlerFuture {
         let (values, app) = outcome_or_page(&call, &own.visit, outcome.await)?;
         own.app = app;
         let what = kind.name().to_owned();
-        keys_page(
-            &call,
-            &own,
-            Some(RevealedCredentials {
-                title: what,
-                values,
-            }),
-        )
-        .await
+        keys_page(&call, &own, Some(RevealedCredentials { title: what, values })).await
     })
 }
 
@@ -134,15 +119,7 @@ pub(super) async fn show_created_keys(
         values.push(credential_value("Client secret", secret.expose_secret()));
     }
     let what = own.app.name.clone();
-    keys_page(
-        call,
-        own,
-        Some(RevealedCredentials {
-            title: what,
-            values,
-        }),
-    )
-    .await
+    keys_page(call, own, Some(RevealedCredentials { title: what, values })).await
 }
 
 fn credential_value(name: &str, value: &str) -> CredentialValue {
@@ -183,10 +160,7 @@ fn credential_kind(call: &RequestContext, own: &OwnedApp) -> Result<CredentialKi
     kind.ok_or_else(|| not_found_page(call, &own.visit))
 }
 
-async fn load_credential_state(
-    call: &RequestContext,
-    own: &OwnedApp,
-) -> Result<CredentialState, PageExit> {
+async fn load_credential_state(call: &RequestContext, own: &OwnedApp) -> Result<CredentialState, PageExit> {
     let (owner, id) = (own.person.user.id, own.app.id);
     let work = move |tx: &mut store::Tx<'_>| {
         let bearer = store::apps::bearer_token(tx, id)?;
@@ -223,21 +197,13 @@ async fn keys_page(
     let page = AppKeysPage {
         frame: own.visit.page_frame(call),
         app: own.app_ref(),
-        keys: credential_items(
-            own,
-            &held,
-            call.state.page_context.config.warns_about_plain_pkce,
-        )?,
+        keys: credential_items(own, &held, call.state.page_context.config.warns_about_plain_pkce)?,
         revealed: shown,
     };
     Ok(own.visit.render_page(call, &page)?)
 }
 
-fn credential_items(
-    own: &OwnedApp,
-    held: &CredentialState,
-    warns: bool,
-) -> Result<Vec<CredentialItem>, PageExit> {
+fn credential_items(own: &OwnedApp, held: &CredentialState, warns: bool) -> Result<Vec<CredentialItem>, PageExit> {
     let (app, token) = (&own.app, held.token.as_ref());
     let used = |kind: &str| -> Option<Time> {
         let of_kind = held.used.iter().filter(|used| used.kind == kind);

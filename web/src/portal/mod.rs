@@ -70,11 +70,7 @@ fn not_found_page(call: &RequestContext, visit: &BrowserVisit) -> PageExit {
 }
 
 /// What was done, or the page that says why it was not.
-fn outcome_or_page<T>(
-    call: &RequestContext,
-    visit: &BrowserVisit,
-    outcome: Result<T, Error>,
-) -> Result<T, PageExit> {
+fn outcome_or_page<T>(call: &RequestContext, visit: &BrowserVisit, outcome: Result<T, Error>) -> Result<T, PageExit> {
     match outcome {
         Ok(done) => Ok(done),
         Err(Error::Refused(Refusal::NotFound(_))) => Err(not_found_page(call, visit)),

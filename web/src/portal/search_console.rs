@@ -7,12 +7,12 @@ use network::post_facts::{self, StoredPostFacts};
 use network::search::{self, PostSearchRequest, SearchWindow};
 use network::visibility::Viewer;
 use pages::{
-    ConsoleProduct, FormField, Notice, OperatorHelp, ParsedQuerySummary, PostCountChart, PostMatch,
-    QueryTreeStep, SearchConsolePage,
+    ConsoleProduct, FormField, Notice, OperatorHelp, ParsedQuerySummary, PostCountChart, PostMatch, QueryTreeStep,
+    SearchConsolePage,
 };
 use query::{
-    AccessTier, ClauseKind, ExplainedClause, OPERATORS, OperatorClass, ParsedQuery, PostFeatures,
-    QueryDialect, QueryError, QueryOperator, QueryProduct, parse,
+    AccessTier, ClauseKind, ExplainedClause, OPERATORS, OperatorClass, ParsedQuery, PostFeatures, QueryDialect,
+    QueryError, QueryOperator, QueryProduct, parse,
 };
 
 use crate::endpoint::HandlerFuture;
@@ -72,11 +72,7 @@ pub(crate) fn run_query(call: RequestContext) -> HandlerFuture {
     })
 }
 
-fn empty_page(
-    call: &RequestContext,
-    visit: &BrowserVisit,
-    product: ConsoleProduct,
-) -> SearchConsolePage {
+fn empty_page(call: &RequestContext, visit: &BrowserVisit, product: ConsoleProduct) -> SearchConsolePage {
     SearchConsolePage {
         frame: visit.page_frame(call),
         action: SITE_LINKS.search.to_owned(),
@@ -244,23 +240,12 @@ async fn search_posts(
             },
             limit,
         };
-        let found = search::find(
-            tx,
-            &snapshot,
-            Viewer::user(person),
-            &asked(from, MAX_SHOWN_POSTS),
-        )?;
+        let found = search::find(tx, &snapshot, Viewer::user(person), &asked(from, MAX_SHOWN_POSTS))?;
         let found = post_facts::load_facts_of_rows(tx, found.posts, true)?;
         let found: Vec<PostMatch> = found.iter().map(|one| match_post(one, &query)).collect();
         let mut counts = vec![0_u64; span.bucket_count];
         let asked = asked(span.since, 0);
-        let counted = search::count(
-            tx,
-            &snapshot,
-            &asked,
-            |at| span.bucket_index(at),
-            &mut counts,
-        );
+        let counted = search::count(tx, &snapshot, &asked, |at| span.bucket_index(at), &mut counts);
         match counted {
             Ok(()) => Ok((found, Some(counts))),
             Err(Error::Refused(_)) => Ok((found, None)),
@@ -296,12 +281,8 @@ impl ChartSpan {
             (24 * HOUR_MS, 30, "day")
         };
         let now = now.ms();
-        let until = now
-            .saturating_sub(now.rem_euclid(step_ms))
-            .saturating_add(step_ms);
-        let length = i64::try_from(bucket_count)
-            .unwrap_or(0)
-            .saturating_mul(step_ms);
+        let until = now.saturating_sub(now.rem_euclid(step_ms)).saturating_add(step_ms);
+        let length = i64::try_from(bucket_count).unwrap_or(0).saturating_mul(step_ms);
         Self {
             since: until.saturating_sub(length),
             step_ms,
@@ -331,16 +312,11 @@ impl ChartSpan {
 }
 
 /// Of the newest stored posts, those that meet a query.
-pub(super) async fn scan_newest_posts(
-    call: &RequestContext,
-    query: ParsedQuery,
-) -> Result<Vec<PostMatch>, PageExit> {
+pub(super) async fn scan_newest_posts(call: &RequestContext, query: ParsedQuery) -> Result<Vec<PostMatch>, PageExit> {
     let work = move |tx: &mut store::Tx<'_>| {
         let all = post_facts::load_newest_facts(tx, SCANNED_POSTS)?;
         let meets = |facts: &&StoredPostFacts| {
-            facts.map_query_post(|post| {
-                query::matches(&query, &PostFeatures::new(post, query.match_mode()))
-            })
+            facts.map_query_post(|post| query::matches(&query, &PostFeatures::new(post, query.match_mode())))
         };
         let met = all.iter().filter(meets).take(MAX_SHOWN_POSTS);
         Ok(met.map(|facts| match_post(facts, &query)).collect())

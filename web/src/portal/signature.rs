@@ -38,9 +38,7 @@ pub(crate) fn explain_request(call: RequestContext) -> HandlerFuture {
         page.base_string = FormField::new(form.text("base_string"));
         let theirs = asked.base_string.clone();
         let skew = call.authenticator().skew_ms();
-        let explained = call
-            .read(move |tx| explain::explain_signature(tx, &asked, skew))
-            .await;
+        let explained = call.read(move |tx| explain::explain_signature(tx, &asked, skew)).await;
         let mut status = 200;
         match explained {
             Ok(found) => page.report = Some(explanation_view(found, theirs)),
@@ -73,10 +71,7 @@ fn empty_page(call: &RequestContext, visit: &BrowserVisit) -> SignatureExplainer
     }
 }
 
-fn explanation_view(
-    found: explain::SignedRequestExplanation,
-    theirs: Option<String>,
-) -> SignatureReport {
+fn explanation_view(found: explain::SignedRequestExplanation, theirs: Option<String>) -> SignatureReport {
     let sentences = found.failures.into_iter().map(|(_, text)| text);
     SignatureReport {
         is_valid: found.holds,

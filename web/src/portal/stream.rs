@@ -79,21 +79,14 @@ async fn add_rule(
     };
     let app = own.app.id;
     let work = move |tx: &mut store::Tx<'_>| {
-        rules::add(
-            tx,
-            app,
-            StreamProduct::Stream,
-            most,
-            std::slice::from_ref(&new),
-            false,
-        )
+        rules::add(tx, app, StreamProduct::Stream, most, std::slice::from_ref(&new), false)
     };
     match call.write(work).await {
         Ok(added) if added.rules.is_empty() => Ok(Some("The app has this rule already.".into())),
         Ok(_) => Ok(None),
-        Err(Error::Refused(Refusal::RuleLimitReached { limit: most })) => Ok(Some(format!(
-            "The app has {most} rules, and may have no more."
-        ))),
+        Err(Error::Refused(Refusal::RuleLimitReached { limit: most })) => {
+            Ok(Some(format!("The app has {most} rules, and may have no more.")))
+        }
         Err(stop) => Err(stop.into()),
     }
 }
@@ -105,8 +98,7 @@ pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
         let form = accept_form(&call, &own.visit).await?;
         let ids: Vec<i64> = form.text("rule").parse().into_iter().collect();
         let app = own.app.id;
-        let work =
-            move |tx: &mut store::Tx<'_>| rules::remove(tx, app, StreamProduct::Stream, &ids);
+        let work = move |tx: &mut store::Tx<'_>| rules::remove(tx, app, StreamProduct::Stream, &ids);
         let removed = call.write(work).await;
         let removed = outcome_or_page(&call, &own.visit, removed)?;
         let said = if removed > 0 { "deleted" } else { "gone" };
@@ -134,14 +126,8 @@ fn rule_dialect(own: &OwnedApp) -> QueryDialect {
 
 async fn rules_page(call: &RequestContext, own: &OwnedApp) -> Result<StreamRulesPage, PageExit> {
     let query = forms::PageQuery::from_call(call).ok();
-    let said = |name: &str| {
-        query
-            .as_ref()
-            .is_some_and(|query| query.get_raw(name).is_some())
-    };
-    let after = query
-        .as_ref()
-        .and_then(|query| query.get("after")?.parse().ok());
+    let said = |name: &str| query.as_ref().is_some_and(|query| query.get_raw(name).is_some());
+    let after = query.as_ref().and_then(|query| query.get("after")?.parse().ok());
     let (app, after) = (own.app.id, after.unwrap_or(0));
     let limit = i64::try_from(PAGE_SIZE).unwrap_or(0).saturating_add(1);
     let work = move |tx: &mut store::Tx<'_>| {

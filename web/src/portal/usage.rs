@@ -49,18 +49,11 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
 }
 
 fn operation_label(endpoint: &Endpoint) -> String {
-    format!(
-        "{} {}",
-        endpoint.method,
-        spell_path(endpoint.path, Vocabulary::Post)
-    )
+    format!("{} {}", endpoint.method, spell_path(endpoint.path, Vocabulary::Post))
 }
 
 /// The windows that calls are held against.
-async fn limiter_windows(
-    call: &RequestContext,
-    own: &OwnedApp,
-) -> Result<Vec<UsageWindow>, PageExit> {
+async fn limiter_windows(call: &RequestContext, own: &OwnedApp) -> Result<Vec<UsageWindow>, PageExit> {
     let all: Vec<&Endpoint> = ENDPOINTS.iter().copied().flatten().collect();
     let windows = |pool: RateLimitSubject, operation: usize| {
         let limits = all.get(operation).map(|endpoint| endpoint.limits);
@@ -69,10 +62,7 @@ async fn limiter_windows(
             _ => limits.app,
         })
     };
-    let counted = call
-        .state
-        .limiter
-        .app_usage(own.app.id.get(), windows, wall_time());
+    let counted = call.state.limiter.app_usage(own.app.id.get(), windows, wall_time());
     let names = load_user_names(call, &counted).await?;
     let shown = counted.into_iter().filter_map(|one| {
         let counts = match one.subject {
@@ -94,10 +84,7 @@ async fn limiter_windows(
     Ok(shown.collect())
 }
 
-async fn load_user_names(
-    call: &RequestContext,
-    counted: &[WindowUsage],
-) -> Result<HashMap<i64, String>, PageExit> {
+async fn load_user_names(call: &RequestContext, counted: &[WindowUsage]) -> Result<HashMap<i64, String>, PageExit> {
     let users = counted.iter().filter_map(|one| match one.subject {
         RateLimitSubject::User(_, user) => Some(UserId::new(user)),
         _ => None,
@@ -118,16 +105,11 @@ async fn load_user_names(
 }
 
 /// Where nothing is limited: the calls of the current window as they were written down.
-async fn recorded_windows(
-    call: &RequestContext,
-    own: &OwnedApp,
-) -> Result<Vec<UsageWindow>, PageExit> {
+async fn recorded_windows(call: &RequestContext, own: &OwnedApp) -> Result<Vec<UsageWindow>, PageExit> {
     let (owner, id) = (own.person.user.id, own.app.id);
     let now = wall_time().ms();
     let from = Time::from_ms(now.saturating_sub(now.rem_euclid(WINDOW_MS)));
-    let used = call
-        .read(move |tx| portal::load_usage(tx, owner, id, from))
-        .await;
+    let used = call.read(move |tx| portal::load_usage(tx, owner, id, from)).await;
     let used = outcome_or_page(call, &own.visit, used)?;
     let shown = used.calls.into_iter().filter_map(|calls| {
         let mut all = ENDPOINTS.iter().copied().flatten();

@@ -3,9 +3,7 @@
 use base::{Error, Fault, Time};
 use deliver::webhooks::{ChallengeResult, sign};
 use network::webhooks as rules;
-use pages::{
-    AppTab, DeliveryAttemptItem, DeliveryItem, LastChallenge, Notice, WebhookItem, WebhooksPage,
-};
+use pages::{AppTab, DeliveryAttemptItem, DeliveryItem, LastChallenge, Notice, WebhookItem, WebhooksPage};
 use serde_json::json;
 use store::Tx;
 use store::deliveries::{self, Delivery, DeliveryAttempt};
@@ -55,15 +53,11 @@ pub(crate) fn submit_action(call: RequestContext) -> HandlerFuture {
             }
             Err(Error::Refused(refusal)) => {
                 let why = error_message(&refusal).to_owned();
-                Ok(webhooks_page(&call, &own, None, Some(why))
-                    .await?
-                    .status(400))
+                Ok(webhooks_page(&call, &own, None, Some(why)).await?.status(400))
             }
             Err(stop) => Err(outcome_or_page::<()>(&call, &own.visit, Err(stop))
                 .err()
-                .unwrap_or_else(|| {
-                    PageExit::from(Error::from(Fault::new("a refusal that is none")))
-                })),
+                .unwrap_or_else(|| PageExit::from(Error::from(Fault::new("a refusal that is none"))))),
         }
     })
 }
@@ -95,20 +89,12 @@ fn forbidden_error(why: impl Into<std::borrow::Cow<'static, str>>) -> Error {
     base::Refusal::forbidden(why).into()
 }
 
-async fn send_challenge(
-    call: &RequestContext,
-    own: &OwnedApp,
-    webhook: &Webhook,
-) -> Result<ChallengeResult, Error> {
+async fn send_challenge(call: &RequestContext, own: &OwnedApp, webhook: &Webhook) -> Result<ChallengeResult, Error> {
     let webhook_admin = &call.state.webhooks;
-    let place = webhook_admin
-        .parse_url(&webhook.url)
-        .map_err(forbidden_error)?;
+    let place = webhook_admin.parse_url(&webhook.url).map_err(forbidden_error)?;
     let (secret, chance) = (&own.app.api_secret, &call.store_context().rng);
     let client = webhook_admin.client();
-    Ok(client
-        .send_challenge(&place, secret, chance, call.now())
-        .await?)
+    Ok(client.send_challenge(&place, secret, chance, call.now()).await?)
 }
 
 async fn resend_delivery(
@@ -116,11 +102,7 @@ async fn resend_delivery(
     own: &OwnedApp,
     sent: &SubmittedForm<'_>,
 ) -> Result<&'static str, Error> {
-    let (app, id, delivery) = (
-        own.app.id,
-        form_id(sent, "webhook"),
-        form_id(sent, "delivery"),
-    );
+    let (app, id, delivery) = (own.app.id, form_id(sent, "webhook"), form_id(sent, "delivery"));
     call.write(move |tx| {
         rules::find_owned(tx, app, id)?;
         rules::resend_delivery(tx, id, delivery)
@@ -136,8 +118,7 @@ async fn replay_deliveries(
 ) -> Result<&'static str, Error> {
     let (app, id) = (own.app.id, form_id(sent, "webhook"));
     let span = rules::parse_replay_range(call.now(), &sent.text("from"), &sent.text("to"))?;
-    call.write(move |tx| rules::start_replay(tx, app, id, span))
-        .await?;
+    call.write(move |tx| rules::start_replay(tx, app, id, span)).await?;
     Ok("replaying")
 }
 

@@ -73,8 +73,7 @@ impl RequestHead {
 
 /// The path behind the sandbox's prefix.
 fn strip_sandbox_prefix(path: &str) -> Option<&str> {
-    path.strip_prefix(SANDBOX_PREFIX)
-        .filter(|rest| rest.starts_with('/'))
+    path.strip_prefix(SANDBOX_PREFIX).filter(|rest| rest.starts_with('/'))
 }
 
 /// What all calls share.
@@ -140,9 +139,9 @@ impl RequestContext {
     /// Who calls.
     pub fn require_caller(&self) -> Result<&Caller, Error> {
         // Only operations that are open to anyone are called by nobody.
-        self.caller.as_ref().ok_or_else(|| {
-            Refusal::Unauthenticated(base::refusal::AuthenticationProblem::Missing).into()
-        })
+        self.caller
+            .as_ref()
+            .ok_or_else(|| Refusal::Unauthenticated(base::refusal::AuthenticationProblem::Missing).into())
     }
 
     /// Who calls, if anyone said so.
@@ -322,35 +321,27 @@ impl RequestContext {
     }
 
     fn may_see_email(&self) -> bool {
-        self.caller
-            .as_ref()
-            .is_some_and(|caller| match caller.credential {
-                Credential::OAuth2 => caller.scopes.contains(base::Scope::UsersEmail),
-                Credential::OAuth1 => caller.app.request_email,
-                Credential::App => false,
-            })
+        self.caller.as_ref().is_some_and(|caller| match caller.credential {
+            Credential::OAuth2 => caller.scopes.contains(base::Scope::UsersEmail),
+            Credential::OAuth1 => caller.app.request_email,
+            Credential::App => false,
+        })
     }
 
     /// The vocabulary of the answer.
     pub fn answer_vocabulary(&self) -> RenderOptions {
-        let app = self
-            .caller
-            .as_ref()
-            .map(|caller| caller.app.vocabulary.as_str());
+        let app = self.caller.as_ref().map(|caller| caller.app.vocabulary.as_str());
         let app = match app {
             Some("posts") => Some(Vocabulary::Post),
             Some("tweets") => Some(Vocabulary::Tweet),
             _ => None,
         };
-        self.vocabulary_hints
-            .resolve(app, self.state.default_vocabulary)
+        self.vocabulary_hints.resolve(app, self.state.default_vocabulary)
     }
 
     /// The page asked for, by `max_results` and a token that this walk gave earlier.
     pub fn page_request(&self) -> Result<PageRequest, Error> {
-        let limit = usize::try_from(self.query_int("max_results"))
-            .unwrap_or(0)
-            .max(1);
+        let limit = usize::try_from(self.query_int("max_results")).unwrap_or(0).max(1);
         self.page_request_with_limit(limit)
     }
 
@@ -358,12 +349,8 @@ impl RequestContext {
     pub fn page_request_with_limit(&self, limit: usize) -> Result<PageRequest, Error> {
         let mut scope = PageTokenScope::new(self.endpoint.id);
         scope = match self.caller.as_ref() {
-            Some(Caller {
-                user: Some(user), ..
-            }) => scope.add_fact("user").add_fact(user.get().to_be_bytes()),
-            Some(caller) => scope
-                .add_fact("app")
-                .add_fact(caller.app_id.get().to_be_bytes()),
+            Some(Caller { user: Some(user), .. }) => scope.add_fact("user").add_fact(user.get().to_be_bytes()),
+            Some(caller) => scope.add_fact("app").add_fact(caller.app_id.get().to_be_bytes()),
             None => scope.add_fact("anyone"),
         };
         for param in self.endpoint.params.iter().copied().flatten() {
@@ -380,18 +367,13 @@ impl RequestContext {
             .iter()
             .find(|given| matches!(given.param.param_type, ParamType::PageToken));
         let token = token.map(|given| (given.name_used, given.raw.as_str()));
-        Ok(self
-            .state
-            .cursor_codec
-            .decode_page_request(&scope, limit, token)?)
+        Ok(self.state.cursor_codec.decode_page_request(&scope, limit, token)?)
     }
 
     /// The address of the client, or empty where there is none.
     pub fn client_address(&self) -> String {
         let address = self.state.page_context.config.client_address(&self.head);
-        address
-            .map(|address| address.to_string())
-            .unwrap_or_default()
+        address.map(|address| address.to_string()).unwrap_or_default()
     }
 
     /// Runs work that changes nothing.
@@ -400,10 +382,7 @@ impl RequestContext {
     }
 
     /// Runs work in a transaction; answers once it is on disk.
-    pub async fn write<T: Send + 'static>(
-        &self,
-        work: impl TransactionWork<T>,
-    ) -> Result<T, Error> {
+    pub async fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
         self.state.store.write(work).await
     }
 
@@ -455,32 +434,22 @@ impl RequestContext {
     }
 
     fn require_param(&self, name: &str) -> Result<&ReceivedParam, Error> {
-        self.params
-            .get(name)
-            .ok_or_else(|| misdeclared_parameter(name))
+        self.params.get(name).ok_or_else(|| misdeclared_parameter(name))
     }
 
     fn param_value(&self, name: &str) -> Option<&ParamValue> {
-        debug_assert!(
-            self.declared_type(name).is_some(),
-            "`{name}` is not declared"
-        );
+        debug_assert!(self.declared_type(name).is_some(), "`{name}` is not declared");
         self.params.get(name).map(|given| &given.value)
     }
 
     fn declared_type(&self, name: &str) -> Option<ParamType> {
         let mut params = self.endpoint.params.iter().copied().flatten();
-        params
-            .find(|param| param.name == name)
-            .map(|param| param.param_type)
+        params.find(|param| param.name == name).map(|param| param.param_type)
     }
 }
 
 fn misdeclared_parameter(name: &str) -> Error {
-    Fault::new(format!(
-        "the parameter `{name}` is not declared as it is read"
-    ))
-    .into()
+    Fault::new(format!("the parameter `{name}` is not declared as it is read")).into()
 }
 
 /// A valid credential of a kind that an operation does not take.

@@ -36,25 +36,14 @@ impl RequestContext {
     }
 
     /// The same for a page: its size and the tokens of its neighbours.
-    pub fn respond_page(
-        &self,
-        answer: &ResponsePayload,
-        tokens: &PageTokens,
-    ) -> Result<HttpReply, Error> {
+    pub fn respond_page(&self, answer: &ResponsePayload, tokens: &PageTokens) -> Result<HttpReply, Error> {
         self.respond_with_meta(answer, Some(tokens.to_meta(answer.count)))
     }
 
     /// The same for a page of posts in time: also their highest and lowest id.
-    pub fn respond_timeline(
-        &self,
-        answer: &ResponsePayload,
-        tokens: &PageTokens,
-    ) -> Result<HttpReply, Error> {
+    pub fn respond_timeline(&self, answer: &ResponsePayload, tokens: &PageTokens) -> Result<HttpReply, Error> {
         let mut meta = tokens.to_meta(answer.count);
-        for (name, id) in [
-            ("newest_id", answer.newest_id),
-            ("oldest_id", answer.oldest_id),
-        ] {
+        for (name, id) in [("newest_id", answer.newest_id), ("oldest_id", answer.oldest_id)] {
             if let Some(id) = id {
                 meta.insert(name.to_owned(), Json::String(id.to_string()));
             }
@@ -78,20 +67,11 @@ impl RequestContext {
             .map(|refusal| error_formats::render_partial_error(refusal, base))
             .collect();
         let errors = Json::Array(errors).to_string();
-        let meta = meta
-            .map(|meta| Json::Object(meta).to_string())
-            .unwrap_or_default();
+        let meta = meta.map(|meta| Json::Object(meta).to_string()).unwrap_or_default();
         let parts = [
             ("data", answer.data.as_str()),
             ("includes", &answer.includes),
-            (
-                "errors",
-                if answer.errors.is_empty() {
-                    ""
-                } else {
-                    &errors
-                },
-            ),
+            ("errors", if answer.errors.is_empty() { "" } else { &errors }),
             ("meta", &meta),
         ];
         let length: usize = parts.iter().map(|(_, json)| json.len() + 16).sum();
@@ -108,10 +88,6 @@ impl RequestContext {
 
     /// A success in bytes that are JSON already.
     pub fn respond_bytes(&self, body: impl Into<Bytes>) -> Result<HttpReply, Error> {
-        Ok(HttpReply::bytes(
-            self.endpoint.success_status,
-            JSON_UTF8,
-            body,
-        ))
+        Ok(HttpReply::bytes(self.endpoint.success_status, JSON_UTF8, body))
     }
 }

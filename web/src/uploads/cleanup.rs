@@ -28,10 +28,7 @@ impl UploadProcessor {
             return Ok(0);
         }
         // While files cannot be deleted their records stay, or nobody would know of them.
-        self.files
-            .check_bucket()
-            .await
-            .map_err(storage_unavailable)?;
+        self.files.check_bucket().await.map_err(storage_unavailable)?;
         let removed = self.store.write(|tx| {
             let mut removed = Vec::new();
             for one in media::list_expired(tx, BATCH)? {
@@ -44,10 +41,7 @@ impl UploadProcessor {
         });
         let removed = removed.await?;
         for path in removed.iter().flat_map(media::Media::file_paths) {
-            self.files
-                .delete(&path)
-                .await
-                .map_err(storage_unavailable)?;
+            self.files.delete(&path).await.map_err(storage_unavailable)?;
         }
         Ok(removed.len())
     }
@@ -61,9 +55,7 @@ impl UploadProcessor {
                 .remove_folder(&upload_folder(upload.id))
                 .map_err(storage_unavailable)?;
             let id = upload.id;
-            self.store
-                .write(move |tx| Ok(uploads::delete(tx, id)?))
-                .await?;
+            self.store.write(move |tx| Ok(uploads::delete(tx, id)?)).await?;
         }
         Ok(expired.len())
     }

@@ -3,10 +3,7 @@
 use std::time::Duration;
 
 use base::{Error, Fault, Refusal};
-use media::{
-    ImageProperties, MediaFormat, MediaRejection, ResizedImage, SUBTITLE_BYTES, measure_image,
-    measure_video,
-};
+use media::{ImageProperties, MediaFormat, MediaRejection, ResizedImage, SUBTITLE_BYTES, measure_image, measure_video};
 use network::uploads::{self as rules, LEASE_MS, ProcessedUpload, UploadKind};
 use store::media::Media;
 use store::uploads::{self as stored, MediaUpload, UploadState};
@@ -39,17 +36,12 @@ impl UploadProcessor {
     }
 
     /// Makes media of an upload whose segments are all there.
-    pub(crate) async fn finish_upload(
-        &self,
-        upload: &MediaUpload,
-    ) -> Result<Result<Media, MediaRejection>, Error> {
+    pub(crate) async fn finish_upload(&self, upload: &MediaUpload) -> Result<Result<Media, MediaRejection>, Error> {
         let whole = format!("{}/whole", upload_folder(upload.id));
         let size = self.join_segments(upload, &whole).await?;
         self.renew_lease(upload, 50).await?;
         let outcome = match self.measure_upload(upload, &whole, size).await? {
-            Ok((found, sizes)) => Ok(self
-                .publish_or_clean_up(upload, &whole, found, &sizes)
-                .await?),
+            Ok((found, sizes)) => Ok(self.publish_or_clean_up(upload, &whole, found, &sizes).await?),
             Err(unfit) => {
                 self.mark_failed(upload, unfit.to_string()).await?;
                 Err(unfit)
@@ -74,12 +66,7 @@ impl UploadProcessor {
     }
 
     /// Brings the whole to its place, which may be far away, for as long as it takes.
-    async fn move_to_place(
-        &self,
-        upload: &MediaUpload,
-        whole: &str,
-        path: &str,
-    ) -> Result<(), Error> {
+    async fn move_to_place(&self, upload: &MediaUpload, whole: &str, path: &str) -> Result<(), Error> {
         let mut coming = std::pin::pin!(self.files.rename(whole, path));
         loop {
             tokio::select! {
@@ -91,9 +78,7 @@ impl UploadProcessor {
 
     async fn mark_failed(&self, upload: &MediaUpload, failure: String) -> Result<(), Error> {
         let id = upload.id;
-        let failed = self
-            .store
-            .write(move |tx| Ok(stored::mark_failed(tx, id, &failure)?));
+        let failed = self.store.write(move |tx| Ok(stored::mark_failed(tx, id, &failure)?));
         failed.await
     }
 
@@ -123,45 +108,21 @@ impl UploadProcessor {
 
     async fn join_segments(&self, upload: &MediaUpload, whole: &str) -> Result<u64, Error> {
         let id = upload.id;
-        let segments = self
-            .store
-            .read(move |tx| Ok(stored::list_segments(tx, id)?))
-            .await?;
-        let names: Vec<String> = segments
-            .iter()
-            .map(|one| segment_path(id, one.index))
-            .collect();
-        self.files
-            .concatenate(&names, whole)
-            .await
-            .map_err(storage_unavailable)
+        let segments = self.store.read(move |tx| Ok(stored::list_segments(tx, id)?)).await?;
+        let names: Vec<String> = segments.iter().map(|one| segment_path(id, one.index)).collect();
+        self.files.concatenate(&names, whole).await.map_err(storage_unavailable)
     }
 
-    async fn measure_upload(
-        &self,
-        upload: &MediaUpload,
-        whole: &str,
-        size: u64,
-    ) -> Result<MeasuredUpload, Error> {
-        let _turn = self
-            .decode_permits
-            .acquire()
-            .await
-            .map_err(Fault::context("waiting"))?;
-        let head = self
-            .files
-            .read_head(whole)
-            .await
-            .map_err(storage_unavailable)?;
+    async fn measure_upload(&self, upload: &MediaUpload, whole: &str, size: u64) -> Result<MeasuredUpload, Error> {
+        let _turn = self.decode_permits.acquire().await.map_err(Fault::context("waiting"))?;
+        let head = self.files.read_head(whole).await.map_err(storage_unavailable)?;
         let Some(format) = MediaFormat::sniff(&head) else {
             return Ok(Err(MediaRejection::Unknown));
         };
         let length = i64::try_from(size).unwrap_or(i64::MAX);
         let measured = match format {
             MediaFormat::Mp4 => self.measure_video_file(whole, size).await?,
-            MediaFormat::Vtt | MediaFormat::Srt => {
-                self.measure_subtitles(whole, size, format).await?
-            }
+            MediaFormat::Vtt | MediaFormat::Srt => self.measure_subtitles(whole, size, format).await?,
             _ => self.measure_picture(whole, size).await?,
         };
         Ok(measured.and_then(|(mut found, sizes)| {
@@ -177,19 +138,14 @@ impl UploadProcessor {
         if size > media::GIF_BYTES {
             return Ok(Err(MediaRejection::TooLarge(media::GIF_BYTES)));
         }
-        let bytes = self
-            .files
-            .read_whole(whole)
-            .await
-            .map_err(storage_unavailable)?;
+        let bytes = self.files.read_whole(whole).await.map_err(storage_unavailable)?;
         let bytes = bytes.ok_or_else(|| Fault::new("an upload's file is gone"))?;
         let looked = tokio::task::spawn_blocking(move || measure_image(&bytes));
         // A decoder that fell over its input has not understood it.
         let still = looked.await.unwrap_or(Err(MediaRejection::Unknown));
         let mut kept = 0;
         if let Ok(ImageProperties {
-            stripped: Some(bare),
-            ..
+            stripped: Some(bare), ..
         }) = &still
         {
             kept = i64::try_from(bare.len()).unwrap_or(i64::MAX);
@@ -198,8 +154,7 @@ impl UploadProcessor {
         }
         Ok(still.map(|still| {
             let endings = still.sizes.iter();
-            let endings =
-                endings.map(|one| format!("{}.{}", one.size.name, one.format.extension()));
+            let endings = endings.map(|one| format!("{}.{}", one.size.name, one.format.extension()));
             let found = ProcessedUpload {
                 kind: if still.animated {
                     UploadKind::AnimatedGif
@@ -220,11 +175,7 @@ impl UploadProcessor {
     }
 
     async fn measure_video_file(&self, whole: &str, size: u64) -> Result<MeasuredUpload, Error> {
-        let file = self
-            .files
-            .open_local(whole)
-            .await
-            .map_err(storage_unavailable)?;
+        let file = self.files.open_local(whole).await.map_err(storage_unavailable)?;
         let file = file.ok_or_else(|| Fault::new("an upload's file is gone"))?;
         let looked = tokio::task::spawn_blocking(move || measure_video(file, size));
         let video = looked.await.unwrap_or(Err(MediaRejection::Unknown));
@@ -244,20 +195,11 @@ impl UploadProcessor {
         }))
     }
 
-    async fn measure_subtitles(
-        &self,
-        whole: &str,
-        size: u64,
-        format: MediaFormat,
-    ) -> Result<MeasuredUpload, Error> {
+    async fn measure_subtitles(&self, whole: &str, size: u64, format: MediaFormat) -> Result<MeasuredUpload, Error> {
         if size > SUBTITLE_BYTES {
             return Ok(Err(MediaRejection::TooLarge(SUBTITLE_BYTES)));
         }
-        let bytes = self
-            .files
-            .read_whole(whole)
-            .await
-            .map_err(storage_unavailable)?;
+        let bytes = self.files.read_whole(whole).await.map_err(storage_unavailable)?;
         let bytes = bytes.ok_or_else(|| Fault::new("an upload's file is gone"))?;
         if std::str::from_utf8(&bytes).is_err() {
             return Ok(Err(MediaRejection::Damaged(format)));
@@ -305,22 +247,14 @@ fn smaller_path(path: &str, one: &ResizedImage) -> String {
 }
 
 /// The kind of media that comes of an upload: what its bytes are, if that is what was announced.
-fn resolve_kind(
-    upload: &MediaUpload,
-    found: UploadKind,
-    format: MediaFormat,
-) -> Result<UploadKind, MediaRejection> {
+fn resolve_kind(upload: &MediaUpload, found: UploadKind, format: MediaFormat) -> Result<UploadKind, MediaRejection> {
     let told = !upload.media_key.is_empty();
     match (upload.kind.as_str(), found) {
         ("", found) => Ok(found),
         (announced, found) if announced == found.name() => Ok(found),
         // A GIF of one picture, whose key was told when that could not be known.
-        ("animated_gif", UploadKind::Photo) if told && format == MediaFormat::Gif => {
-            Ok(UploadKind::AnimatedGif)
-        }
-        ("animated_gif", UploadKind::Photo) | ("photo", UploadKind::AnimatedGif) if !told => {
-            Ok(found)
-        }
+        ("animated_gif", UploadKind::Photo) if told && format == MediaFormat::Gif => Ok(UploadKind::AnimatedGif),
+        ("animated_gif", UploadKind::Photo) | ("photo", UploadKind::AnimatedGif) if !told => Ok(found),
         _ => Err(MediaRejection::CategoryMismatch),
     }
 }

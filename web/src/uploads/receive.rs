@@ -22,8 +22,7 @@ const MAX_TEXT_BYTES: usize = 64 * 1024;
 const MAX_ENCODED_BYTES: usize = 16 * 1024 * 1024;
 /// Parts of a body.
 const MAX_PARTS: usize = 32;
-const EXPECTED_TYPES: &str =
-    "multipart/form-data, application/json or application/x-www-form-urlencoded";
+const EXPECTED_TYPES: &str = "multipart/form-data, application/json or application/x-www-form-urlencoded";
 
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
@@ -53,17 +52,12 @@ impl UploadForm {
     /// A text, from the body or the query; none when it is empty.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         let found = self.texts.iter().find(|(known, _)| known == name);
-        found
-            .map(|(_, text)| text.as_str())
-            .filter(|text| !text.is_empty())
+        found.map(|(_, text)| text.as_str()).filter(|text| !text.is_empty())
     }
 }
 
 /// Reads what a request sends, however it is put.
-pub(crate) async fn receive(
-    call: &mut RequestContext,
-    files: &FileStore,
-) -> Result<UploadForm, Error> {
+pub(crate) async fn receive(call: &mut RequestContext, files: &FileStore) -> Result<UploadForm, Error> {
     let mut sent = UploadForm::default();
     if BodyContentType::from_headers(&call.head().headers) == BodyContentType::Other {
         read_parts(call, files, &mut sent).await?;
@@ -80,11 +74,7 @@ pub(crate) async fn receive(
 }
 
 /// JSON or a form, which has been read and checked.
-async fn read_json_members(
-    call: &RequestContext,
-    files: &FileStore,
-    sent: &mut UploadForm,
-) -> Result<(), Error> {
+async fn read_json_members(call: &RequestContext, files: &FileStore, sent: &mut UploadForm) -> Result<(), Error> {
     let body = call.body();
     for (name, value) in body.as_map() {
         if name == "media" || name == "media_data" {
@@ -104,12 +94,9 @@ async fn read_json_members(
     let file = names.find_map(|name| Some((name, body.get(VocabularyWord::same_in_both(name))?)));
     if let Some((name, value)) = file {
         let Value::String(text) = value else {
-            return Err(Refusal::invalid_parameter(
-                name,
-                "",
-                format!("$.{name}: a string in base64 is expected"),
-            )
-            .into());
+            return Err(
+                Refusal::invalid_parameter(name, "", format!("$.{name}: a string in base64 is expected")).into(),
+            );
         };
         sent.media = Some(store_base64(call, files, name, text.as_bytes()).await?);
     }
@@ -150,27 +137,17 @@ fn head_bytes(bytes: &[u8]) -> Bytes {
 }
 
 fn incoming_path(call: &RequestContext) -> Result<String, Fault> {
-    Ok(format!(
-        "{INCOMING}/{}",
-        call.store_context().rng.random_token(24)?
-    ))
+    Ok(format!("{INCOMING}/{}", call.store_context().rng.random_token(24)?))
 }
 
 /// Parts, one after the other.
-async fn read_parts(
-    call: &mut RequestContext,
-    files: &FileStore,
-    sent: &mut UploadForm,
-) -> Result<(), Error> {
+async fn read_parts(call: &mut RequestContext, files: &FileStore, sent: &mut UploadForm) -> Result<(), Error> {
     let head = call.head();
     let unsupported = |expected| Refusal::UnsupportedMediaType { expected };
     if head.headers.contains_key(CONTENT_ENCODING) {
         return Err(unsupported("without a Content-Encoding").into());
     }
-    let kind = head
-        .headers
-        .get(CONTENT_TYPE)
-        .and_then(|kind| kind.to_str().ok());
+    let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let boundary = multer::parse_boundary(kind.unwrap_or_default());
     let boundary = boundary.map_err(|_| unsupported(EXPECTED_TYPES))?;
     let stream = futures_util::stream::unfold(call.take_body(), |mut body| async {
@@ -202,9 +179,7 @@ async fn read_part(
     let second = sent.media.is_some() && (name == "media" || name == "media_data");
     if twice || second {
         let shown = crate::params::truncate_for_echo(&name);
-        return Err(
-            body::invalid_body(format!("The part [{shown}] must not be included twice.")).into(),
-        );
+        return Err(body::invalid_body(format!("The part [{shown}] must not be included twice.")).into());
     }
     match name.as_str() {
         "media" => sent.media = Some(store_file_part(call, files, field).await?),
@@ -247,10 +222,7 @@ async fn store_file_part(
     mut field: Field<'_>,
 ) -> Result<IncomingFile, Error> {
     let name = incoming_path(call)?;
-    let mut writing = files
-        .start_write(&name)
-        .await
-        .map_err(storage_unavailable)?;
+    let mut writing = files.start_write(&name).await.map_err(storage_unavailable)?;
     let mut head = BytesMut::new();
     loop {
         let chunk = match field.chunk().await {

@@ -39,9 +39,7 @@ pub(crate) fn list_subscriptions(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let app = call.require_caller()?.app_id;
         let webhook = call.path_id::<()>("webhook_id")?.get();
-        let (url, accounts) = call
-            .read(move |tx| account_activity::list(tx, app, webhook))
-            .await?;
+        let (url, accounts) = call.read(move |tx| account_activity::list(tx, app, webhook)).await?;
         let accounts = accounts.iter();
         let accounts: Vec<Value> = accounts
             .map(|account| json!({ "user_id": account.user_id.to_string() }))
@@ -72,9 +70,7 @@ pub(crate) fn count_subscriptions(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let caller = call.require_caller()?;
         let (app, owner) = (caller.app_id, caller.app.owner_id);
-        let most = account_activity::max_subscribed_accounts(
-            ActivitySubscriber::from_caller(caller).enterprise,
-        );
+        let most = account_activity::max_subscribed_accounts(ActivitySubscriber::from_caller(caller).enterprise);
         let (name, count) = call
             .read(move |tx| Ok(account_activity::count_subscribed_accounts(tx, app, owner)?))
             .await?;

@@ -39,16 +39,14 @@ fn parse_subscription(call: &RequestContext) -> Result<NewActivitySubscription, 
     let body = call.body();
     let filter = body.optional_object(VocabularyWord::same_in_both("filter"));
     let text = |name| {
-        let text =
-            filter.and_then(|filter| filter.optional_text(VocabularyWord::same_in_both(name)));
+        let text = filter.and_then(|filter| filter.optional_text(VocabularyWord::same_in_both(name)));
         text.unwrap_or_default().to_owned()
     };
     Ok(NewActivitySubscription {
         event_type: body
             .required_text(VocabularyWord::same_in_both("event_type"))?
             .to_owned(),
-        user_id: filter
-            .and_then(|filter| filter.optional_id(VocabularyWord::same_in_both("user_id"))),
+        user_id: filter.and_then(|filter| filter.optional_id(VocabularyWord::same_in_both("user_id"))),
         keyword: text("keyword"),
         direction: text("direction"),
         tag: body.optional_text(TAG).unwrap_or_default().to_owned(),
@@ -97,12 +95,7 @@ pub(crate) fn list_subscriptions(call: RequestContext) -> HandlerFuture {
         let cut = page.slice_rows(found, |one| one.id);
         let mut meta = cut.tokens.to_meta(cut.rows.len());
         meta.insert("total_subscriptions".to_owned(), json!(total));
-        let data: Vec<Value> = cut
-            .rows
-            .iter()
-            .map(subscription_members)
-            .map(Value::Object)
-            .collect();
+        let data: Vec<Value> = cut.rows.iter().map(subscription_members).map(Value::Object).collect();
         call.respond_json(&json!({ "data": data, "meta": meta }))
     })
 }
@@ -110,19 +103,13 @@ pub(crate) fn list_subscriptions(call: RequestContext) -> HandlerFuture {
 /// `PUT /2/activity/subscriptions/{subscription_id}`.
 pub(crate) fn update_subscription(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (app, id) = (
-            call.require_caller()?.app_id,
-            call.path_id::<()>("subscription_id")?,
-        );
+        let (app, id) = (call.require_caller()?.app_id, call.path_id::<()>("subscription_id")?);
         let body = call.body();
         if body.as_map().is_empty() {
             let message = "One of `tag` and `webhook_id` must be there";
             return Err(Refusal::invalid_parameter("tag", "", message).into());
         }
-        let (tag, webhook) = (
-            body.optional_text(TAG).map(str::to_owned),
-            body_webhook_id(body),
-        );
+        let (tag, webhook) = (body.optional_text(TAG).map(str::to_owned), body_webhook_id(body));
         let (changed_now, total) = call
             .write(move |tx| {
                 let one = activity::update(tx, app, id.get(), tag.as_deref(), webhook)?;
@@ -136,10 +123,7 @@ pub(crate) fn update_subscription(call: RequestContext) -> HandlerFuture {
 /// `DELETE /2/activity/subscriptions/{subscription_id}`.
 pub(crate) fn delete_subscription(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (app, id) = (
-            call.require_caller()?.app_id,
-            call.path_id::<()>("subscription_id")?,
-        );
+        let (app, id) = (call.require_caller()?.app_id, call.path_id::<()>("subscription_id")?);
         let total = call
             .write(move |tx| {
                 activity::delete(tx, app, id.get())?;
@@ -190,16 +174,9 @@ pub(crate) fn delete_subscriptions(call: RequestContext) -> HandlerFuture {
 }
 
 /// The subscription in both places where its readers look (contract §13, row 9).
-fn respond_subscription(
-    call: &RequestContext,
-    one: &ActivitySubscription,
-    total: i64,
-) -> Result<HttpReply, Error> {
+fn respond_subscription(call: &RequestContext, one: &ActivitySubscription, total: i64) -> Result<HttpReply, Error> {
     let mut data = subscription_members(one);
-    data.insert(
-        "subscription".to_owned(),
-        Value::Object(subscription_members(one)),
-    );
+    data.insert("subscription".to_owned(), Value::Object(subscription_members(one)));
     data.insert("total_subscriptions".to_owned(), json!(total));
     call.respond_json(&json!({ "data": data, "meta": { "total_subscriptions": total } }))
 }
@@ -207,10 +184,7 @@ fn respond_subscription(
 fn subscription_members(one: &ActivitySubscription) -> Map<String, Value> {
     let text = |text: &str| (!text.is_empty()).then(|| json!(text));
     let filter = [
-        (
-            "user_id",
-            one.user_id.map(|id: UserId| json!(id.to_string())),
-        ),
+        ("user_id", one.user_id.map(|id: UserId| json!(id.to_string()))),
         ("keyword", text(&one.keyword)),
         ("direction", text(&one.direction_name)),
     ];

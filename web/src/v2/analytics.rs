@@ -31,8 +31,7 @@ pub(crate) fn get_post_analytics(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, window) = (call.require_user()?, parse_window(&call)?);
         let ids: Vec<PostId> = call.query_ids("ids");
-        let found =
-            call.read(move |tx| Ok(analytics::load_post_analytics(tx, user, &ids, &window)?));
+        let found = call.read(move |tx| Ok(analytics::load_post_analytics(tx, user, &ids, &window)?));
         let (counted, errors) = found.await?;
         respond_metrics(&call, &counted, errors, &window)
     })
@@ -40,12 +39,8 @@ pub(crate) fn get_post_analytics(call: RequestContext) -> HandlerFuture {
 
 fn parse_window(call: &RequestContext) -> Result<AnalyticsWindow, Error> {
     let missing = |name| Error::from(Refusal::missing_parameter(name));
-    let start = call
-        .query_time("start_time")
-        .ok_or_else(|| missing("start_time"))?;
-    let end = call
-        .query_time("end_time")
-        .ok_or_else(|| missing("end_time"))?;
+    let start = call.query_time("start_time").ok_or_else(|| missing("start_time"))?;
+    let end = call.query_time("end_time").ok_or_else(|| missing("end_time"))?;
     if start >= end {
         return Err(super::timelines::wrong_order(call, "start_time", "end_time").into());
     }
@@ -86,7 +81,8 @@ fn respond_metrics(
             .map(|(name, of)| ((*name).to_owned(), json!(of(figures))))
             .collect()
     };
-    let span = |(start, of): &(Time, EngagementCounts)| json!({ "timestamp": start.to_string(), "metrics": figures(of) });
+    let span =
+        |(start, of): &(Time, EngagementCounts)| json!({ "timestamp": start.to_string(), "metrics": figures(of) });
     let whole = |one: &PostAnalytics| {
         let mut members = if fields.is_empty() || !asks_none {
             figures(&one.total)

@@ -26,8 +26,7 @@ pub(crate) fn block(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let source = call.require_own_user("id")?;
         let target: UserId = call.body().required_id(TARGET)?;
-        call.write(move |tx| blocks::block(tx, source, target))
-            .await?;
+        call.write(move |tx| blocks::block(tx, source, target)).await?;
         call.respond_data(json!({ "blocking": true }))
     })
 }
@@ -37,8 +36,7 @@ pub(crate) fn unblock(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let source = call.require_own_user("source_user_id")?;
         let target: UserId = call.path_id("target_user_id")?;
-        call.write(move |tx| Ok(blocks::unblock(tx, source, target)?))
-            .await?;
+        call.write(move |tx| Ok(blocks::unblock(tx, source, target)?)).await?;
         call.respond_data(json!({ "blocking": false }))
     })
 }
@@ -48,8 +46,7 @@ pub(crate) fn block_messages(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let source = call.require_user()?;
         let target: UserId = call.path_id("id")?;
-        call.write(move |tx| blocks::block_messages(tx, source, target))
-            .await?;
+        call.write(move |tx| blocks::block_messages(tx, source, target)).await?;
         call.respond_data(json!({ "blocked": true }))
     })
 }

@@ -24,32 +24,22 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
 }
 
 async fn respond_all(call: &RequestContext, user: UserId) -> Result<HttpReply, Error> {
-    let read = move |tx: &mut Tx<'_>, span: &PageRange| {
-        Ok(bookmarks::list_user_bookmarks(tx, user, span)?)
-    };
+    let read = move |tx: &mut Tx<'_>, span: &PageRange| Ok(bookmarks::list_user_bookmarks(tx, user, span)?);
     edge_pages::respond_posts(call, read).await
 }
 
 /// `POST /2/users/{id}/bookmarks`.
 pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, post) = (
-            call.require_own_user("id")?,
-            call.body().required_id(POST_ID)?,
-        );
+        let (user, post) = (call.require_own_user("id")?, call.body().required_id(POST_ID)?);
         set_bookmark(&call, user, post).await
     })
 }
 
-async fn set_bookmark(
-    call: &RequestContext,
-    user: UserId,
-    post: PostId,
-) -> Result<HttpReply, Error> {
+async fn set_bookmark(call: &RequestContext, user: UserId, post: PostId) -> Result<HttpReply, Error> {
     let folder: Option<Id<marker::PostMarker>> = call.body().optional_id(FOLDER_ID);
     let folder = folder.map(Id::get);
-    call.write(move |tx| bookmarks::add(tx, user, post, folder))
-        .await?;
+    call.write(move |tx| bookmarks::add(tx, user, post, folder)).await?;
     call.respond_data(json!({ "bookmarked": true }))
 }
 
@@ -57,8 +47,7 @@ async fn set_bookmark(
 pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, post) = (call.require_own_user("id")?, call.path_id("post_id")?);
-        call.write(move |tx| bookmarks::remove(tx, user, post))
-            .await?;
+        call.write(move |tx| bookmarks::remove(tx, user, post)).await?;
         call.respond_data(json!({ "bookmarked": false }))
     })
 }
@@ -70,9 +59,7 @@ pub(crate) fn list_for_post(call: RequestContext) -> HandlerFuture {
         if post.get() == user.get() {
             return respond_all(&call, user).await;
         }
-        let read = move |tx: &mut Tx<'_>, _: &PageRange| {
-            Ok(bookmarks::find_post_bookmark(tx, user, post)?)
-        };
+        let read = move |tx: &mut Tx<'_>, _: &PageRange| Ok(bookmarks::find_post_bookmark(tx, user, post)?);
         edge_pages::respond_posts(&call, read).await
     })
 }
@@ -90,10 +77,7 @@ pub(crate) fn create_for_post(call: RequestContext) -> HandlerFuture {
                 return Err(Refusal::invalid_value(name, named).into());
             }
             None => {
-                return Err(Refusal::missing_parameter(
-                    POST_ID.name_in(call.answer_vocabulary().vocabulary),
-                )
-                .into());
+                return Err(Refusal::missing_parameter(POST_ID.name_in(call.answer_vocabulary().vocabulary)).into());
             }
         };
         set_bookmark(&call, user, post).await
@@ -154,11 +138,7 @@ pub(crate) fn list_folder_posts(call: RequestContext) -> HandlerFuture {
 }
 
 /// Rows that have no projection; their pages lead onwards only.
-fn respond_rows(
-    call: &RequestContext,
-    rows: Vec<Value>,
-    tokens: PageTokens,
-) -> Result<HttpReply, Error> {
+fn respond_rows(call: &RequestContext, rows: Vec<Value>, tokens: PageTokens) -> Result<HttpReply, Error> {
     let onwards = PageTokens {
         previous: None,
         ..tokens

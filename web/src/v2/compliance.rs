@@ -37,9 +37,7 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
             name: body.optional_text(NAME).unwrap_or_default().to_owned(),
             resumable: body.optional_bool(RESUMABLE).unwrap_or(false),
         };
-        let job = call
-            .write(move |tx| compliance::create(tx, app, &new))
-            .await?;
+        let job = call.write(move |tx| compliance::create(tx, app, &new)).await?;
         respond_job(&call, job)
     })
 }
@@ -53,8 +51,7 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
         let found = call
             .read(move |tx| Ok(compliance::list(tx, app, &kind, status.as_deref())?))
             .await?;
-        let jobs: Vec<ComplianceJobSummary> =
-            found.into_iter().map(|job| job_view(&call, job)).collect();
+        let jobs: Vec<ComplianceJobSummary> = found.into_iter().map(|job| job_view(&call, job)).collect();
         let wants = call.field_selection(ObjectKind::ComplianceJob);
         let answer = view::render_compliance_jobs(&jobs, &wants, call.answer_vocabulary());
         let mut meta = Map::new();
@@ -68,17 +65,11 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let app = call.require_caller()?.app_id;
         let id = call.path_id::<()>("id")?.get();
-        let found = call
-            .read(move |tx| Ok(compliance::find(tx, app, id)?))
-            .await?;
+        let found = call.read(move |tx| Ok(compliance::find(tx, app, id)?)).await?;
         match found {
             Some(job) => respond_job(&call, job),
             None => call.respond(&ResponsePayload {
-                errors: vec![Refusal::NotFound(ResourceRef::new(
-                    "compliance_job",
-                    "id",
-                    id,
-                ))],
+                errors: vec![Refusal::NotFound(ResourceRef::new("compliance_job", "id", id))],
                 ..ResponsePayload::default()
             }),
         }
@@ -110,21 +101,15 @@ pub(crate) fn upload_ids(mut call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let token = call.path_text("token")?.to_owned();
         let asked = token.clone();
-        call.read(move |tx| compliance::find_upload_job(tx, &asked))
-            .await?;
+        call.read(move |tx| compliance::find_upload_job(tx, &asked)).await?;
         let encoding = call.head().headers.get(CONTENT_ENCODING);
         if encoding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
             let expected = "without a Content-Encoding";
             return Err(Refusal::UnsupportedMediaType { expected }.into());
         }
-        let text = call
-            .take_body()
-            .collect_bytes(MAX_IDS_BYTES, IDS_TIMEOUT)
-            .await;
+        let text = call.take_body().collect_bytes(MAX_IDS_BYTES, IDS_TIMEOUT).await;
         let text = text.map_err(|error| match error {
-            BodyError::TooLarge => Refusal::BodyTooLarge {
-                limit: MAX_IDS_BYTES,
-            },
+            BodyError::TooLarge => Refusal::BodyTooLarge { limit: MAX_IDS_BYTES },
             BodyError::TimedOut => Refusal::BodyTimeout,
             BodyError::Broken => body::invalid_body("The request body broke off."),
         })?;
@@ -152,9 +137,7 @@ fn parse_ids(text: &[u8]) -> Result<Vec<i64>, Refusal> {
         ids.push(id.ok_or_else(bad)?);
     }
     if ids.is_empty() {
-        return Err(body::invalid_body(
-            "The request body must have one id a line.",
-        ));
+        return Err(body::invalid_body("The request body must have one id a line."));
     }
     Ok(ids)
 }
@@ -163,9 +146,7 @@ fn parse_ids(text: &[u8]) -> Result<Vec<i64>, Refusal> {
 pub(crate) fn download_results(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let token = call.path_text("token")?.to_owned();
-        let job = call
-            .read(move |tx| compliance::find_download_job(tx, &token))
-            .await?;
+        let job = call.read(move |tx| compliance::find_download_job(tx, &token)).await?;
         let store = Arc::clone(call.store());
         let parts = stream::unfold((store, job.id, 0), async |(store, job, after)| {
             let read = store.read(move |tx| Ok(compliance::list_results(tx, job, after)?));

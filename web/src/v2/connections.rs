@@ -30,9 +30,7 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
             limit: page.fetch_limit(),
         };
         let backward = page.is_backward();
-        let mut found = call
-            .read(move |tx| Ok(stored::list_by_app(tx, app, &filter)?))
-            .await?;
+        let mut found = call.read(move |tx| Ok(stored::list_by_app(tx, app, &filter)?)).await?;
         if backward {
             found.reverse();
         }
@@ -71,18 +69,13 @@ pub(crate) fn close_endpoint(call: RequestContext) -> HandlerFuture {
 /// `DELETE /2/connections`: those that the body names.
 pub(crate) fn close_listed(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let uuids = call
-            .body()
-            .text_array(VocabularyWord::same_in_both("uuids"));
+        let uuids = call.body().text_array(VocabularyWord::same_in_both("uuids"));
         let uuids: Vec<String> = uuids.map(str::to_owned).collect();
         close_matching(&call, ConnectionSelector::Named(uuids)).await
     })
 }
 
-async fn close_matching(
-    call: &RequestContext,
-    which: ConnectionSelector,
-) -> Result<HttpReply, Error> {
+async fn close_matching(call: &RequestContext, which: ConnectionSelector) -> Result<HttpReply, Error> {
     let app = call.require_caller()?.app_id;
     // One that has just ended by itself is not ended once more.
     call.stream_hub().record_ended().await?;

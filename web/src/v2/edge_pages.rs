@@ -13,10 +13,7 @@ use crate::pagination::{PageRequest, PageTokens};
 use crate::request_context::{HttpReply, RequestContext};
 
 /// Reads a page's edges; a refusal of what they hang on is told beside no data.
-pub(super) trait EdgeReader:
-    Fn(&mut Tx<'_>, &PageRange) -> Result<Vec<Edge>, Error> + Send + 'static
-{
-}
+pub(super) trait EdgeReader: Fn(&mut Tx<'_>, &PageRange) -> Result<Vec<Edge>, Error> + Send + 'static {}
 
 impl<F: Fn(&mut Tx<'_>, &PageRange) -> Result<Vec<Edge>, Error> + Send + 'static> EdgeReader for F {}
 
@@ -29,10 +26,7 @@ pub(super) fn edge_range(page: &PageRequest) -> PageRange {
 }
 
 /// The posts at the first end of the edges.
-pub(super) async fn respond_posts(
-    call: &RequestContext,
-    read: impl EdgeReader,
-) -> Result<HttpReply, Error> {
+pub(super) async fn respond_posts(call: &RequestContext, read: impl EdgeReader) -> Result<HttpReply, Error> {
     let page = call.page_request()?;
     let found = load_posts(call, &page, edge_range(&page), |edge| edge.0, read);
     let (answer, tokens) = found.await?;
@@ -75,11 +69,7 @@ pub(super) async fn respond_users(
 ) -> Result<HttpReply, Error> {
     let page = call.page_request()?;
     let asked = edge_range(&page);
-    let (viewer, wants, spoken) = (
-        call.viewer(),
-        user_field_selection(call)?,
-        call.answer_vocabulary(),
-    );
+    let (viewer, wants, spoken) = (call.viewer(), user_field_selection(call)?, call.answer_vocabulary());
     let found = read_or_refuse(call, move |tx| {
         let cut = page.slice_rows(read(tx, &asked)?, |edge| edge.1);
         let ids: Vec<UserId> = cut.rows.iter().map(|edge| UserId::new(edge.0)).collect();
@@ -95,11 +85,7 @@ pub(super) async fn respond_users(
 
 /// Everyone who was found.
 #[expect(clippy::unnecessary_wraps, reason = "one of the ways to choose")]
-pub(super) fn keep_all_users(
-    _: &mut Tx<'_>,
-    _: Viewer,
-    users: Vec<User>,
-) -> Result<Vec<User>, Fault> {
+pub(super) fn keep_all_users(_: &mut Tx<'_>, _: Viewer, users: Vec<User>) -> Result<Vec<User>, Fault> {
     Ok(users)
 }
 
@@ -111,9 +97,9 @@ async fn read_or_refuse(
     work: impl TransactionWork<EdgePageAnswer>,
 ) -> Result<EdgePageAnswer, Error> {
     match call.read(work).await {
-        Err(Error::Refused(
-            refusal @ (Refusal::NotFound(_) | Refusal::NotVisible(_) | Refusal::Suspended(_)),
-        )) => Ok((refusal_answer(refusal), None)),
+        Err(Error::Refused(refusal @ (Refusal::NotFound(_) | Refusal::NotVisible(_) | Refusal::Suspended(_)))) => {
+            Ok((refusal_answer(refusal), None))
+        }
         other => other,
     }
 }

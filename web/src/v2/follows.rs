@@ -31,8 +31,7 @@ pub(crate) fn unfollow(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let source = call.require_own_user("source_user_id")?;
         let target: UserId = call.path_id("target_user_id")?;
-        call.write(move |tx| Ok(rules::unfollow(tx, source, target)?))
-            .await?;
+        call.write(move |tx| Ok(rules::unfollow(tx, source, target)?)).await?;
         call.respond_data(json!({ "following": false }))
     })
 }

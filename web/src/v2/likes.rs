@@ -11,10 +11,7 @@ use crate::request_context::RequestContext;
 /// `POST /2/users/{id}/likes`.
 pub(crate) fn like(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, post) = (
-            call.require_own_user("id")?,
-            call.body().required_id(POST_ID)?,
-        );
+        let (user, post) = (call.require_own_user("id")?, call.body().required_id(POST_ID)?);
         call.write(move |tx| likes::like(tx, user, post)).await?;
         call.respond_data(json!({ "liked": true }))
     })
@@ -33,8 +30,7 @@ pub(crate) fn unlike(call: RequestContext) -> HandlerFuture {
 pub(crate) fn list_liking_users(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (viewer, post): (_, PostId) = (call.require_user()?, call.path_id("id")?);
-        let read =
-            move |tx: &mut store::Tx<'_>, span: &_| likes::list_post_likers(tx, viewer, post, span);
+        let read = move |tx: &mut store::Tx<'_>, span: &_| likes::list_post_likers(tx, viewer, post, span);
         edge_pages::respond_users(&call, read, edge_pages::keep_all_users).await
     })
 }
@@ -43,8 +39,7 @@ pub(crate) fn list_liking_users(call: RequestContext) -> HandlerFuture {
 pub(crate) fn list_liked_posts(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (viewer, user): (_, UserId) = (call.require_user()?, call.path_id("id")?);
-        let read =
-            move |tx: &mut store::Tx<'_>, span: &_| likes::list_user_likes(tx, viewer, user, span);
+        let read = move |tx: &mut store::Tx<'_>, span: &_| likes::list_user_likes(tx, viewer, user, span);
         edge_pages::respond_posts(&call, read).await
     })
 }

@@ -47,9 +47,7 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, body) = (call.require_user()?, call.body());
         let new = NewList {
-            name: body
-                .required_text(VocabularyWord::same_in_both("name"))?
-                .to_owned(),
+            name: body.required_text(VocabularyWord::same_in_both("name"))?.to_owned(),
             description: body_text(&call, "description").unwrap_or_default(),
             private: body
                 .optional_bool(VocabularyWord::same_in_both("private"))
@@ -67,9 +65,7 @@ pub(crate) fn update(call: RequestContext) -> HandlerFuture {
         let change = ListChanges {
             name: body_text(&call, "name"),
             description: body_text(&call, "description"),
-            private: call
-                .body()
-                .optional_bool(VocabularyWord::same_in_both("private")),
+            private: call.body().optional_bool(VocabularyWord::same_in_both("private")),
         };
         if call.body().as_map().is_empty() {
             let message = "One of `name`, `description` and `private` must be there";
@@ -94,9 +90,7 @@ pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
 pub(crate) fn add_member(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (owner, id) = (call.require_user()?, path_list_id(&call, "id")?);
-        let user = call
-            .body()
-            .required_id(VocabularyWord::same_in_both("user_id"))?;
+        let user = call.body().required_id(VocabularyWord::same_in_both("user_id"))?;
         call.write(move |tx| lists::add_member(tx, owner, id, user).map(drop))
             .await?;
         call.respond_data(json!({ "is_member": true }))
@@ -118,8 +112,7 @@ pub(crate) fn remove_member(call: RequestContext) -> HandlerFuture {
 pub(crate) fn follow(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, list) = (call.require_own_user("id")?, body_list_id(&call)?);
-        call.write(move |tx| lists::follow(tx, user, list).map(drop))
-            .await?;
+        call.write(move |tx| lists::follow(tx, user, list).map(drop)).await?;
         call.respond_data(json!({ "following": true }))
     })
 }
@@ -127,12 +120,8 @@ pub(crate) fn follow(call: RequestContext) -> HandlerFuture {
 /// `DELETE /2/users/{id}/followed_lists/{list_id}`.
 pub(crate) fn unfollow(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, list) = (
-            call.require_own_user("id")?,
-            path_list_id(&call, "list_id")?,
-        );
-        call.write(move |tx| lists::unfollow(tx, user, list).map(drop))
-            .await?;
+        let (user, list) = (call.require_own_user("id")?, path_list_id(&call, "list_id")?);
+        call.write(move |tx| lists::unfollow(tx, user, list).map(drop)).await?;
         call.respond_data(json!({ "following": false }))
     })
 }
@@ -141,8 +130,7 @@ pub(crate) fn unfollow(call: RequestContext) -> HandlerFuture {
 pub(crate) fn pin(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, list) = (call.require_own_user("id")?, body_list_id(&call)?);
-        call.write(move |tx| lists::pin(tx, user, list).map(drop))
-            .await?;
+        call.write(move |tx| lists::pin(tx, user, list).map(drop)).await?;
         call.respond_data(json!({ "pinned": true }))
     })
 }
@@ -150,12 +138,8 @@ pub(crate) fn pin(call: RequestContext) -> HandlerFuture {
 /// `DELETE /2/users/{id}/pinned_lists/{list_id}`.
 pub(crate) fn unpin(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, list) = (
-            call.require_own_user("id")?,
-            path_list_id(&call, "list_id")?,
-        );
-        call.write(move |tx| lists::unpin(tx, user, list).map(drop))
-            .await?;
+        let (user, list) = (call.require_own_user("id")?, path_list_id(&call, "list_id")?);
+        call.write(move |tx| lists::unpin(tx, user, list).map(drop)).await?;
         call.respond_data(json!({ "pinned": false }))
     })
 }
@@ -291,11 +275,7 @@ async fn respond_users(
     read: fn(&mut Tx<'_>, i64, &PageRange) -> Result<Vec<UserEdge>, Fault>,
 ) -> Result<HttpReply, Error> {
     let (id, page) = (path_list_id(call, "id")?, call.page_request()?);
-    let (viewer, wants, spoken) = (
-        call.viewer(),
-        user_field_selection(call)?,
-        call.answer_vocabulary(),
-    );
+    let (viewer, wants, spoken) = (call.viewer(), user_field_selection(call)?, call.answer_vocabulary());
     let found = call.read(move |tx| {
         if lists::find_visible(tx, viewer, id)?.is_none() {
             return Ok((list_not_found(id), None));
@@ -308,10 +288,7 @@ async fn respond_users(
     respond(call, found.await?)
 }
 
-fn respond(
-    call: &RequestContext,
-    (answer, tokens): (ResponsePayload, Option<PageTokens>),
-) -> Result<HttpReply, Error> {
+fn respond(call: &RequestContext, (answer, tokens): (ResponsePayload, Option<PageTokens>)) -> Result<HttpReply, Error> {
     match tokens {
         Some(tokens) => call.respond_page(&answer, &tokens),
         None => call.respond(&answer),
@@ -343,9 +320,7 @@ async fn respond_user_lists(
                 return Ok((refusal_answer(Refusal::NotFound(subject)), None));
             }
         }
-        let cut = page.slice_rows(read(tx, viewer, id, &page_range_plus_one(&page))?, |row| {
-            row.0
-        });
+        let cut = page.slice_rows(read(tx, viewer, id, &page_range_plus_one(&page))?, |row| row.0);
         let lists: Vec<List> = cut.rows.into_iter().map(|(_, list)| list).collect();
         let answer = view::render_lists(tx, viewer, &lists, &wants, spoken)?;
         Ok((answer, Some(cut.tokens)))
@@ -358,9 +333,7 @@ fn load_keyed_lists(tx: &mut Tx<'_>, edges: &[(i64, i64)]) -> Result<KeyedLists,
     let ids: Vec<i64> = edges.iter().map(|(list, _)| *list).collect();
     let found = sort_lists(&ids, stored::find_by_ids(tx, &ids)?);
     let key = |list: &List| edges.iter().find(|(id, _)| *id == list.id);
-    let keyed = found
-        .into_iter()
-        .filter_map(|list| Some((key(&list)?.1, list)));
+    let keyed = found.into_iter().filter_map(|list| Some((key(&list)?.1, list)));
     Ok(keyed.collect())
 }
 

@@ -90,9 +90,7 @@ pub(crate) fn get_event(call: RequestContext) -> HandlerFuture {
                 parameter: "event_id",
                 values: &[id],
             };
-            Ok(view::render_message_event(
-                tx, viewer, found, &wants, spoken, asked,
-            )?)
+            Ok(view::render_message_event(tx, viewer, found, &wants, spoken, asked)?)
         });
         call.respond(&found.await?)
     })
@@ -102,8 +100,7 @@ pub(crate) fn get_event(call: RequestContext) -> HandlerFuture {
 pub(crate) fn delete_event(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (id, user) = (call.path_id::<()>("event_id")?.get(), call.require_user()?);
-        call.write(move |tx| messages::delete_event(tx, user, id))
-            .await?;
+        call.write(move |tx| messages::delete_event(tx, user, id)).await?;
         call.respond_data(json!({ "deleted": true }))
     })
 }
@@ -129,11 +126,7 @@ pub(crate) fn download_media(call: RequestContext) -> HandlerFuture {
         });
         let found = found.await?.ok_or_else(missing)?;
         let named = |path: &String| path.rsplit('/').next() == Some(name.as_str());
-        let path = found
-            .file_paths()
-            .into_iter()
-            .find(named)
-            .ok_or_else(missing)?;
+        let path = found.file_paths().into_iter().find(named).ok_or_else(missing)?;
         let sent = serve::send_file(&call, &found, &path, serve::PRIVATE_CACHE).await?;
         sent.ok_or_else(missing)
     })
@@ -170,9 +163,7 @@ impl DmEventQuery {
             Self::WithUser(other) => messages::find_direct_conversation(tx, user, *other)?,
         };
         Ok(match found {
-            Some(ConversationTarget::Direct(_, conversation)) => {
-                DmEventScope::Conversation(conversation)
-            }
+            Some(ConversationTarget::Direct(_, conversation)) => DmEventScope::Conversation(conversation),
             Some(ConversationTarget::Group(group)) => DmEventScope::Conversation(Some(group)),
             None => DmEventScope::NotFound(Refusal::NotFound(self.resource_ref())),
         })
@@ -188,11 +179,7 @@ impl DmEventQuery {
 }
 
 async fn respond_events(call: RequestContext, asked: DmEventQuery) -> Result<HttpReply, Error> {
-    let (page, kinds, user) = (
-        call.page_request()?,
-        requested_kinds(&call),
-        call.require_user()?,
-    );
+    let (page, kinds, user) = (call.page_request()?, requested_kinds(&call), call.require_user()?);
     let (viewer, wants, spoken) = (
         call.viewer(),
         call.field_selection(ObjectKind::DmEvent),
@@ -213,13 +200,7 @@ async fn respond_events(call: RequestContext, asked: DmEventQuery) -> Result<Htt
                 return Ok((answer, None));
             }
         };
-        let ids = stored::inbox_page(
-            tx,
-            user,
-            conversation,
-            &kinds,
-            &page_range_plus_one(&page, above),
-        )?;
+        let ids = stored::inbox_page(tx, user, conversation, &kinds, &page_range_plus_one(&page, above))?;
         let cut = page.slice_rows(ids, |id| *id);
         let mut events = stored::find_events(tx, &cut.rows)?;
         events.sort_unstable_by_key(|event| std::cmp::Reverse(event.id));
@@ -243,8 +224,7 @@ fn page_range_plus_one(page: &PageRequest, above: i64) -> PageRange {
 /// The kinds that are asked for; all where none is.
 fn requested_kinds(call: &RequestContext) -> Vec<MessageEventKind> {
     let asked = call.query_texts("event_types");
-    let wanted =
-        |kind: &MessageEventKind| asked.is_empty() || asked.iter().any(|name| name == kind.name());
+    let wanted = |kind: &MessageEventKind| asked.is_empty() || asked.iter().any(|name| name == kind.name());
     MessageEventKind::ALL.into_iter().filter(wanted).collect()
 }
 

@@ -73,11 +73,7 @@ fn neighbour_tokens(page: &PageRequest, looked_at: Option<(i64, i64)>, more: boo
         return PageTokens::default();
     };
     let behind = more || page.is_backward();
-    let before = if page.is_backward() {
-        more
-    } else {
-        page.after.is_some()
-    };
+    let before = if page.is_backward() { more } else { page.after.is_some() };
     PageTokens {
         next: behind.then(|| page.page_token(PageDirection::Next, last)),
         previous: before.then(|| page.page_token(PageDirection::Previous, first)),

@@ -26,8 +26,7 @@ pub(crate) fn mute(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let source = call.require_own_user("id")?;
         let target: UserId = call.body().required_id(TARGET)?;
-        call.write(move |tx| mutes::mute(tx, source, target))
-            .await?;
+        call.write(move |tx| mutes::mute(tx, source, target)).await?;
         call.respond_data(json!({ "muting": true }))
     })
 }
@@ -37,8 +36,7 @@ pub(crate) fn unmute(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let source = call.require_own_user("source_user_id")?;
         let target: UserId = call.path_id("target_user_id")?;
-        call.write(move |tx| Ok(mutes::unmute(tx, source, target)?))
-            .await?;
+        call.write(move |tx| Ok(mutes::unmute(tx, source, target)?)).await?;
         call.respond_data(json!({ "muting": false }))
     })
 }

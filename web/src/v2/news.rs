@@ -41,11 +41,7 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
         let told = call.read(move |tx| Ok(news::find_published(tx, viewer, id)?));
         let found = told.await?;
         let answer = match &found {
-            Some(told) => view::render_story(
-                told,
-                &call.field_selection(ObjectKind::News),
-                call.answer_vocabulary(),
-            ),
+            Some(told) => view::render_story(told, &call.field_selection(ObjectKind::News), call.answer_vocabulary()),
             None => ResponsePayload {
                 errors: vec![Refusal::NotFound(ResourceRef::new("news", "id", id))],
                 ..ResponsePayload::default()

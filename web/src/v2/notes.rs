@@ -63,9 +63,7 @@ fn note_view(note: CommunityNote) -> RatedNote {
 pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (author, new) = (call.require_user()?, parse_new_note(&call)?);
-        let note = call
-            .write(move |tx| notes::create(tx, author, &new))
-            .await?;
+        let note = call.write(move |tx| notes::create(tx, author, &new)).await?;
         call.respond_data(json!({ "id": note.id.to_string() }))
     })
 }
@@ -79,9 +77,7 @@ fn parse_new_note(call: &RequestContext) -> Result<NewNote, Error> {
     Ok(NewNote {
         post_id: body.required_id(POST_ID)?,
         test_mode: body.required_bool(VocabularyWord::same_in_both("test_mode"))?,
-        text: info
-            .required_text(VocabularyWord::same_in_both("text"))?
-            .to_owned(),
+        text: info.required_text(VocabularyWord::same_in_both("text"))?.to_owned(),
         classification: info
             .required_text(VocabularyWord::same_in_both("classification"))?
             .to_owned(),
@@ -89,8 +85,7 @@ fn parse_new_note(call: &RequestContext) -> Result<NewNote, Error> {
             .text_array(VocabularyWord::same_in_both("misleading_tags"))
             .map(str::to_owned)
             .collect(),
-        trustworthy_sources: info
-            .required_bool(VocabularyWord::same_in_both("trustworthy_sources"))?,
+        trustworthy_sources: info.required_bool(VocabularyWord::same_in_both("trustworthy_sources"))?,
         media_note: info
             .optional_bool(VocabularyWord::same_in_both("is_media_note"))
             .unwrap_or(false),
@@ -105,9 +100,7 @@ pub(crate) fn evaluate(call: RequestContext) -> HandlerFuture {
             .body()
             .required_text(VocabularyWord::same_in_both("note_text"))?
             .to_owned();
-        let score = call
-            .read(move |tx| notes::evaluate(tx, user, post, &text))
-            .await?;
+        let score = call.read(move |tx| notes::evaluate(tx, user, post, &text)).await?;
         let score = f64::from(i32::try_from(score).unwrap_or(0)) / 1000.0;
         call.respond_data(json!({ "claim_opinion_score": score }))
     })

@@ -9,18 +9,12 @@ use crate::request_context::RequestContext;
 use crate::{openapi, operations};
 
 /// What is built, written once: it does not change while the process lives.
-static V2_DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| {
-    openapi::document(&operations::ENDPOINTS, false)
-        .to_string()
-        .into()
-});
+static V2_DOCUMENT: LazyLock<Bytes> =
+    LazyLock::new(|| openapi::document(&operations::ENDPOINTS, false).to_string().into());
 
 /// The same of the advertising interface.
-static ADS_DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| {
-    openapi::ads_document(&operations::ENDPOINTS)
-        .to_string()
-        .into()
-});
+static ADS_DOCUMENT: LazyLock<Bytes> =
+    LazyLock::new(|| openapi::ads_document(&operations::ENDPOINTS).to_string().into());
 
 /// `GET /12/openapi.json`.
 pub(crate) fn serve_ads_document(call: RequestContext) -> HandlerFuture {

@@ -28,9 +28,7 @@ pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
                 parameter: "ids",
                 values: &ids,
             };
-            Ok(view::render_post_lookup(
-                tx, viewer, found, &wants, spoken, asked,
-            )?)
+            Ok(view::render_post_lookup(tx, viewer, found, &wants, spoken, asked)?)
         });
         call.respond(&found.await?)
     })
@@ -72,8 +70,7 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
             .write(move |tx| {
                 let post = posts::create(tx, &author, &new)?;
                 let root = post.edit_root_id;
-                let versions =
-                    root.map_or(Ok(vec![post.id]), |root| stored::list_versions(tx, root))?;
+                let versions = root.map_or(Ok(vec![post.id]), |root| stored::list_versions(tx, root))?;
                 let text = view::new_post_text(tx, &post, site)?;
                 Ok((post, versions, text))
             })
@@ -87,9 +84,7 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
             history.name_in(speech): versions,
         });
         let posts = VocabularyWord::new("posts", "tweets").name_in(speech);
-        Ok(call
-            .respond_data(data)?
-            .location(&format!("/2/{posts}/{}", post.id)))
+        Ok(call.respond_data(data)?.location(&format!("/2/{posts}/{}", post.id)))
     })
 }
 
@@ -106,11 +101,8 @@ pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
 pub(crate) fn hide(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (id, user) = (call.path_id("post_id")?, call.require_user()?);
-        let hidden = call
-            .body()
-            .required_bool(VocabularyWord::same_in_both("hidden"))?;
-        call.write(move |tx| replies::set_hidden(tx, user, id, hidden))
-            .await?;
+        let hidden = call.body().required_bool(VocabularyWord::same_in_both("hidden"))?;
+        call.write(move |tx| replies::set_hidden(tx, user, id, hidden)).await?;
         call.respond_data(json!({ "hidden": hidden }))
     })
 }
@@ -126,12 +118,7 @@ const EXCLUSIVE_MEMBERS: [VocabularyWord; 5] = [
 
 fn parse_new_post(call: &RequestContext) -> Result<NewPost, Error> {
     let body = call.body();
-    if EXCLUSIVE_MEMBERS
-        .iter()
-        .filter(|word| body.has(**word))
-        .count()
-        > 1
-    {
+    if EXCLUSIVE_MEMBERS.iter().filter(|word| body.has(**word)).count() > 1 {
         let message = "You can only provide one of poll or quote_tweet_id or \
                        direct_message_deep_link or media or card_uri.";
         return Err(Refusal::invalid_parameter("text", "", message).into());
@@ -140,10 +127,7 @@ fn parse_new_post(call: &RequestContext) -> Result<NewPost, Error> {
     let target = VocabularyWord::new("in_reply_to_post_id", "in_reply_to_tweet_id");
     let media = body.optional_object(VocabularyWord::same_in_both("media"));
     let edit = body.optional_object(VocabularyWord::same_in_both("edit_options"));
-    let flag = |name| {
-        body.optional_bool(VocabularyWord::same_in_both(name))
-            .unwrap_or(false)
-    };
+    let flag = |name| body.optional_bool(VocabularyWord::same_in_both(name)).unwrap_or(false);
     let text = |name| {
         body.optional_text(VocabularyWord::same_in_both(name))
             .unwrap_or_default()
@@ -165,9 +149,7 @@ fn parse_new_post(call: &RequestContext) -> Result<NewPost, Error> {
             .map(|reply| reply.id_array(VocabularyWord::same_in_both("exclude_reply_user_ids")))
             .unwrap_or_default(),
         auto_populate_reply_metadata: reply
-            .and_then(|reply| {
-                reply.optional_bool(VocabularyWord::same_in_both("auto_populate_reply_metadata"))
-            })
+            .and_then(|reply| reply.optional_bool(VocabularyWord::same_in_both("auto_populate_reply_metadata")))
             .unwrap_or(false),
         quote: body.optional_id(VocabularyWord::new("quote_post_id", "quote_tweet_id")),
         media_ids: media

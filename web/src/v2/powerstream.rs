@@ -20,15 +20,7 @@ pub(crate) fn list_rules(call: RequestContext) -> HandlerFuture {
         let (app, most) = (call.require_caller()?.app_id, dialect(&call)?.max_rules());
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let found = call
-            .read(move |tx| {
-                Ok(stored::list_by_app(
-                    tx,
-                    app,
-                    StreamProduct::Powerstream,
-                    0,
-                    most,
-                )?)
-            })
+            .read(move |tx| Ok(stored::list_by_app(tx, app, StreamProduct::Powerstream, 0, most)?))
             .await?;
         call.respond_data(rules_json(&found))
     })
@@ -45,16 +37,7 @@ pub(crate) fn add_rules(call: RequestContext) -> HandlerFuture {
             return Ok(rules_reply(&call, 200, &[], &refused));
         }
         let added = call
-            .write(move |tx| {
-                acts::add(
-                    tx,
-                    app,
-                    StreamProduct::Powerstream,
-                    dialect.max_rules(),
-                    &new,
-                    false,
-                )
-            })
+            .write(move |tx| acts::add(tx, app, StreamProduct::Powerstream, dialect.max_rules(), &new, false))
             .await?;
         refused.extend(added.duplicates);
         let status = call.endpoint().success_status;
@@ -79,8 +62,7 @@ pub(crate) fn delete_rules(call: RequestContext) -> HandlerFuture {
         let deleted = call
             .write(move |tx| {
                 let by_id = acts::remove(tx, app, StreamProduct::Powerstream, &ids)?;
-                let by_value =
-                    acts::remove_by_canonical(tx, app, StreamProduct::Powerstream, &values)?;
+                let by_value = acts::remove_by_canonical(tx, app, StreamProduct::Powerstream, &values)?;
                 Ok(by_id.saturating_add(by_value))
             })
             .await?;
@@ -93,12 +75,7 @@ fn dialect(call: &RequestContext) -> Result<QueryDialect, Error> {
     rules::dialect(call, query::QueryProduct::Powerstream)
 }
 
-fn rules_reply(
-    call: &RequestContext,
-    status: u16,
-    added: &[StreamRule],
-    refused: &[Refusal],
-) -> HttpReply {
+fn rules_reply(call: &RequestContext, status: u16, added: &[StreamRule], refused: &[Refusal]) -> HttpReply {
     let mut body = Map::new();
     if !added.is_empty() {
         body.insert("data".to_owned(), rules_json(added));

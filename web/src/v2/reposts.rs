@@ -13,10 +13,7 @@ use crate::request_context::RequestContext;
 /// `POST /2/users/{id}/reposts`.
 pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, post) = (
-            call.require_own_user("id")?,
-            call.body().required_id(POST_ID)?,
-        );
+        let (user, post) = (call.require_own_user("id")?, call.body().required_id(POST_ID)?);
         let app = Some(call.require_caller()?.app_id);
         let made = call.write(move |tx| reposts::repost(tx, user, app, post));
         let made = made.await?;
@@ -33,10 +30,7 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
 /// `DELETE /2/users/{id}/reposts/{source_post_id}`.
 pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, post) = (
-            call.require_own_user("id")?,
-            call.path_id("source_post_id")?,
-        );
+        let (user, post) = (call.require_own_user("id")?, call.path_id("source_post_id")?);
         call.write(move |tx| reposts::undo(tx, user, post)).await?;
         call.respond_data(json!({ "retweeted": false }))
     })
@@ -46,9 +40,7 @@ pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
 pub(crate) fn list_users(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (viewer, post): (_, PostId) = (call.viewer(), call.path_id("id")?);
-        let read = move |tx: &mut Tx<'_>, span: &PageRange| {
-            reposts::list_post_reposts(tx, viewer, post, span)
-        };
+        let read = move |tx: &mut Tx<'_>, span: &PageRange| reposts::list_post_reposts(tx, viewer, post, span);
         edge_pages::respond_users(&call, read, reposts::filter_public_users).await
     })
 }
@@ -58,16 +50,8 @@ pub(crate) fn list_for_post(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (viewer, post): (_, PostId) = (call.viewer(), call.path_id("id")?);
         let page = call.page_request()?;
-        let read = move |tx: &mut Tx<'_>, span: &PageRange| {
-            reposts::list_post_reposts(tx, viewer, post, span)
-        };
-        let found = edge_pages::load_posts(
-            &call,
-            &page,
-            edge_pages::edge_range(&page),
-            |edge| edge.1,
-            read,
-        );
+        let read = move |tx: &mut Tx<'_>, span: &PageRange| reposts::list_post_reposts(tx, viewer, post, span);
+        let found = edge_pages::load_posts(&call, &page, edge_pages::edge_range(&page), |edge| edge.1, read);
         let (answer, tokens) = found.await?;
         edge_pages::respond(&call, &answer, tokens)
     })
@@ -77,9 +61,7 @@ pub(crate) fn list_for_post(call: RequestContext) -> HandlerFuture {
 pub(crate) fn list_reposts_of_me(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let user = call.require_user()?;
-        let read = move |tx: &mut Tx<'_>, span: &PageRange| {
-            Ok(reposts::list_reposted_posts(tx, user, span)?)
-        };
+        let read = move |tx: &mut Tx<'_>, span: &PageRange| Ok(reposts::list_reposted_posts(tx, user, span)?);
         edge_pages::respond_posts(&call, read).await
     })
 }
@@ -94,10 +76,8 @@ pub(crate) fn list_quotes(call: RequestContext) -> HandlerFuture {
             without_reposts: call.query_contains("exclude", "retweets"),
             ..edge_pages::edge_range(&page)
         };
-        let read =
-            move |tx: &mut Tx<'_>, span: &PageRange| reposts::list_quotes(tx, viewer, post, span);
-        let (answer, tokens) =
-            edge_pages::load_posts(&call, &page, asked, |edge| edge.0, read).await?;
+        let read = move |tx: &mut Tx<'_>, span: &PageRange| reposts::list_quotes(tx, viewer, post, span);
+        let (answer, tokens) = edge_pages::load_posts(&call, &page, asked, |edge| edge.0, read).await?;
         // This one list does not lead back.
         let tokens = tokens.map(|tokens| crate::pagination::PageTokens {
             previous: None,

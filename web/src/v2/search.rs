@@ -25,13 +25,9 @@ pub(crate) fn search_all(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let heavy = call.raw_param("post.fields").split(',');
         let most = 100;
-        if call.query_int("max_results") > most
-            && heavy.into_iter().any(|one| one == "context_annotations")
-        {
+        if call.query_int("max_results") > most && heavy.into_iter().any(|one| one == "context_annotations") {
             let (name, value) = ("max_results", call.raw_param("max_results"));
-            let message = format!(
-                "The `{name}` query parameter value [{value}] is not between 10 and {most}"
-            );
+            let message = format!("The `{name}` query parameter value [{value}] is not between 10 and {most}");
             return Err(Refusal::invalid_parameter(name, value, message).into());
         }
         run_search(&call, QueryProduct::FullArchive).await
@@ -103,17 +99,13 @@ fn parse_query(call: &RequestContext, product: QueryProduct) -> Result<Arc<Parse
     };
     let text = call.query_text("query").unwrap_or_default();
     let read = query::parse(text, QueryDialect::new(product, level));
-    let query =
-        read.map_err(|problems| Refusal::invalid_parameter("query", text, problems.to_string()))?;
+    let query = read.map_err(|problems| Refusal::invalid_parameter("query", text, problems.to_string()))?;
     Ok(Arc::new(query))
 }
 
 /// A page has one token, whatever it is called.
 fn check_single_token(call: &RequestContext) -> Result<(), Refusal> {
-    let (Some(next), Some(_)) = (
-        call.query_text("next_token"),
-        call.query_text("pagination_token"),
-    ) else {
+    let (Some(next), Some(_)) = (call.query_text("next_token"), call.query_text("pagination_token")) else {
         return Ok(());
     };
     let message = "Only one of `next_token` and `pagination_token` can be given";

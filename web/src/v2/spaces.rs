@@ -29,9 +29,7 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
                 parameter: "id",
                 values: std::slice::from_ref(&name),
             };
-            Ok(view::render_space(
-                tx, viewer, found, &wants, spoken, asked,
-            )?)
+            Ok(view::render_space(tx, viewer, found, &wants, spoken, asked)?)
         });
         call.respond(&found.await?)
     })
@@ -59,9 +57,7 @@ pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
                 parameter: "ids",
                 values: &names,
             };
-            Ok(view::render_space_lookup(
-                tx, viewer, &found, &wants, spoken, asked,
-            )?)
+            Ok(view::render_space_lookup(tx, viewer, &found, &wants, spoken, asked)?)
         });
         call.respond(&found.await?)
     })
@@ -115,20 +111,15 @@ pub(crate) fn list_buyers(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, page) = (call.require_user()?, call.page_request()?);
         let name = call.path_text("id")?.to_owned();
-        let (viewer, wants, spoken) = (
-            call.viewer(),
-            user_field_selection(&call)?,
-            call.answer_vocabulary(),
-        );
+        let (viewer, wants, spoken) = (call.viewer(), user_field_selection(&call)?, call.answer_vocabulary());
         let found = call.read(move |tx| {
             let Some(space) = find_visible_space(tx, &name)? else {
                 return Ok((space_not_found(&name), None));
             };
             spaces::check_may_see_buyers(&space, user)?;
-            let cut = page.slice_rows(
-                stored::buyer_page(tx, space.id, &page_range_plus_one(&page))?,
-                |edge| edge.1,
-            );
+            let cut = page.slice_rows(stored::buyer_page(tx, space.id, &page_range_plus_one(&page))?, |edge| {
+                edge.1
+            });
             let people = user_edges::load_users(tx, &cut.rows)?;
             let answer = view::render_users(tx, viewer, people, &wants, spoken)?;
             Ok((answer, Some(cut.tokens)))
@@ -186,10 +177,7 @@ fn page_range_plus_one(page: &PageRequest) -> PageRange {
     }
 }
 
-fn respond(
-    call: &RequestContext,
-    (answer, tokens): (ResponsePayload, Option<PageTokens>),
-) -> Result<HttpReply, Error> {
+fn respond(call: &RequestContext, (answer, tokens): (ResponsePayload, Option<PageTokens>)) -> Result<HttpReply, Error> {
     match tokens {
         Some(tokens) => call.respond_page(&answer, &tokens),
         None => call.respond(&answer),

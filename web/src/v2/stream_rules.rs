@@ -25,11 +25,7 @@ const STREAM: StreamProduct = StreamProduct::Stream;
 pub(crate) fn list_rules(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let app = call.require_caller()?.app_id;
-        let ids: Vec<i64> = call
-            .query_ids::<()>("ids")
-            .iter()
-            .map(|id| id.get())
-            .collect();
+        let ids: Vec<i64> = call.query_ids::<()>("ids").iter().map(|id| id.get()).collect();
         if !ids.is_empty() {
             let found = call
                 .read(move |tx| Ok(acts::find_existing(tx, app, STREAM, &ids)?))
@@ -37,10 +33,7 @@ pub(crate) fn list_rules(call: RequestContext) -> HandlerFuture {
             return respond_rules(&call, &found, PageTokens::default());
         }
         let page = call.page_request()?;
-        let (after, limit) = (
-            page.after.map_or(0, |keys| keys.first()),
-            page.fetch_limit(),
-        );
+        let (after, limit) = (page.after.map_or(0, |keys| keys.first()), page.fetch_limit());
         let mut found = call
             .read(move |tx| Ok(stored::list_by_app(tx, app, STREAM, after, limit)?))
             .await?;
@@ -55,11 +48,7 @@ pub(crate) fn list_rules(call: RequestContext) -> HandlerFuture {
     })
 }
 
-fn respond_rules(
-    call: &RequestContext,
-    found: &[StreamRule],
-    tokens: PageTokens,
-) -> Result<HttpReply, Error> {
+fn respond_rules(call: &RequestContext, found: &[StreamRule], tokens: PageTokens) -> Result<HttpReply, Error> {
     let mut meta = tokens.to_meta(found.len());
     meta.insert("sent".to_owned(), json!(sent_time(call)));
     let mut body = Map::new();
@@ -119,11 +108,7 @@ async fn add_rules(call: &RequestContext) -> Result<HttpReply, Error> {
     });
     // Nothing that could be added came: the public service answers with 200 then.
     let nothing = added.rules.is_empty() && duplicates == 0;
-    let status = if nothing {
-        200
-    } else {
-        call.endpoint().success_status
-    };
+    let status = if nothing { 200 } else { call.endpoint().success_status };
     refused.extend(added.duplicates);
     let errors = (!refused.is_empty()).then(|| rules::errors_json(call, &refused));
     Ok(change_reply(call, status, &added.rules, &summary, errors))
@@ -187,11 +172,7 @@ async fn delete_rules(call: &RequestContext) -> Result<HttpReply, Error> {
     if asked == 0 {
         return Err(body::invalid_body("`delete` must name at least one rule").into());
     }
-    let ids: Vec<i64> = named
-        .id_array::<()>(IDS)
-        .iter()
-        .map(|id| id.get())
-        .collect();
+    let ids: Vec<i64> = named.id_array::<()>(IDS).iter().map(|id| id.get()).collect();
     // What was added while the app could say more can be removed.
     let dialect = QueryDialect::new(query::QueryProduct::Stream, AccessTier::Enterprise);
     let values = named.text_array(VALUES);
@@ -216,10 +197,8 @@ async fn delete_rules(call: &RequestContext) -> Result<HttpReply, Error> {
 
 /// What is said of rules that are not there.
 fn missing_rules_error(call: &RequestContext, missing: usize) -> Value {
-    let mut problem = error_formats::render_partial_error(
-        &Refusal::InvalidParameters(Vec::new()),
-        &call.state.problem_base,
-    );
+    let mut problem =
+        error_formats::render_partial_error(&Refusal::InvalidParameters(Vec::new()), &call.state.problem_base);
     let each = json!({ "message": "Rule does not exist", "parameters": {} });
     if let Some(members) = problem.as_object_mut() {
         members.insert("errors".to_owned(), json!(vec![each; missing]));
@@ -232,19 +211,13 @@ pub(crate) fn get_counts(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let app = call.require_caller()?.app_id;
         let most = rules::dialect(&call, query::QueryProduct::Stream)?.max_rules();
-        let count = call
-            .read(move |tx| Ok(stored::count(tx, app, STREAM)?))
-            .await?;
+        let count = call.read(move |tx| Ok(stored::count(tx, app, STREAM)?)).await?;
         let shown = RuleCount {
             app: app.get(),
             count,
             limit: i64::try_from(most).unwrap_or(i64::MAX),
         };
         let wants = call.field_selection(ObjectKind::RulesCount);
-        call.respond(&view::render_rules_count(
-            shown,
-            &wants,
-            call.answer_vocabulary(),
-        ))
+        call.respond(&view::render_rules_count(shown, &wants, call.answer_vocabulary()))
     })
 }

@@ -104,11 +104,7 @@ async fn connect(call: RequestContext, endpoint: StreamEndpoint) -> Result<HttpR
         feed.after_backfill(first)
     };
     let reply = call.respond_stream(feed);
-    Ok(if local {
-        add_datacenter_headers(reply)
-    } else {
-        reply
-    })
+    Ok(if local { add_datacenter_headers(reply) } else { reply })
 }
 
 /// Which fields were asked for, of what is sent.
@@ -151,10 +147,7 @@ fn partition_param(call: &RequestContext) -> u8 {
 }
 
 /// What is asked for of the past.
-pub(super) fn parse_replay(
-    call: &RequestContext,
-    enterprise: bool,
-) -> Result<Option<ReplayWindow>, Error> {
+pub(super) fn parse_replay(call: &RequestContext, enterprise: bool) -> Result<Option<ReplayWindow>, Error> {
     parse_replay_params(call, enterprise, REPLAY_PARAMS)
 }
 
@@ -167,10 +160,7 @@ fn parse_replay_params(
     let [back, from, until] = names;
     let (minutes, now) = (call.query_int(back), call.now());
     let refuse = |name: &'static str, message: String| {
-        Err(
-            Refusal::invalid_parameter(call.param_name_used(name), call.raw_param(name), message)
-                .into(),
-        )
+        Err(Refusal::invalid_parameter(call.param_name_used(name), call.raw_param(name), message).into())
     };
     let replayed = call.endpoint().has_param(from);
     let (start, end) = if replayed {

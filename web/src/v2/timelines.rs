@@ -65,14 +65,10 @@ pub(crate) fn list_home(call: RequestContext) -> HandlerFuture {
         let reader = call.require_own_user("id")?;
         let page = call.page_request()?;
         let span = page_range_in_window(&call, &page)?;
-        let (wants, spoken) = (
-            call.field_selection(ObjectKind::Post),
-            call.answer_vocabulary(),
-        );
+        let (wants, spoken) = (call.field_selection(ObjectKind::Post), call.answer_vocabulary());
         let homes = Arc::clone(&call.state.home_timelines);
         let read = call.read(move |tx| {
-            let user =
-                users::find_by_id(tx, reader)?.ok_or_else(|| Fault::new("the caller is gone"))?;
+            let user = users::find_by_id(tx, reader)?.ok_or_else(|| Fault::new("the caller is gone"))?;
             let found = timelines::load_home_page(tx, &homes, &user, &span)?;
             render_page(tx, Viewer::user(reader), found, |tx, viewer, posts| {
                 view::render_posts(tx, viewer, posts, &wants, spoken)
@@ -83,11 +79,7 @@ pub(crate) fn list_home(call: RequestContext) -> HandlerFuture {
     })
 }
 
-async fn respond_public(
-    call: &RequestContext,
-    whose: TimelineOwner,
-    read: ReadTimeline,
-) -> Result<HttpReply, Error> {
+async fn respond_public(call: &RequestContext, whose: TimelineOwner, read: ReadTimeline) -> Result<HttpReply, Error> {
     let page = call.page_request()?;
     let span = page_range_in_window(call, &page)?;
     let (viewer, wants, spoken) = (
@@ -97,10 +89,7 @@ async fn respond_public(
     );
     let read = call.read(move |tx| {
         let (user, subject) = match &whose {
-            TimelineOwner::Id(id) => (
-                users::find_by_id(tx, *id)?,
-                ResourceRef::new("user", "id", id),
-            ),
+            TimelineOwner::Id(id) => (users::find_by_id(tx, *id)?, ResourceRef::new("user", "id", id)),
             TimelineOwner::Name(name) => (
                 users::find_by_username(tx, name)?,
                 ResourceRef::new("user", "username", name),
@@ -148,9 +137,7 @@ fn render_page(
     found: Found,
     speak: impl FnOnce(&mut Tx<'_>, Viewer, Vec<store::posts::Post>) -> Result<ResponsePayload, Fault>,
 ) -> Result<RenderedTimeline, Error> {
-    let looked_at = found
-        .scanned_range
-        .map(|(newest, oldest)| (newest.get(), oldest.get()));
+    let looked_at = found.scanned_range.map(|(newest, oldest)| (newest.get(), oldest.get()));
     Ok((speak(tx, viewer, found.posts)?, looked_at, found.more))
 }
 
@@ -166,8 +153,7 @@ fn respond_page(
 
 /// The page within the window of time and ids that the request names.
 fn page_range_in_window(call: &RequestContext, page: &PageRequest) -> Result<PageRange, Error> {
-    let (since, until): (Option<PostId>, Option<PostId>) =
-        (call.query_id("since_id"), call.query_id("until_id"));
+    let (since, until): (Option<PostId>, Option<PostId>) = (call.query_id("since_id"), call.query_id("until_id"));
     let (start, end) = (call.query_time("start_time"), call.query_time("end_time"));
     if let (Some(start), Some(end)) = (start, end)
         && start >= end
@@ -197,11 +183,7 @@ fn is_excluded(call: &RequestContext, what: &str) -> bool {
     params.any(|param| param.name == "exclude") && call.query_contains("exclude", what)
 }
 
-pub(super) fn wrong_order(
-    call: &RequestContext,
-    lower: &'static str,
-    upper: &'static str,
-) -> Refusal {
+pub(super) fn wrong_order(call: &RequestContext, lower: &'static str, upper: &'static str) -> Refusal {
     let (lower, upper) = (call.param_name_used(lower), call.param_name_used(upper));
     let value = call.raw_param(lower);
     let message = format!("Invalid '{lower}':'{value}'. '{lower}' must be before '{upper}'.");

@@ -12,9 +12,7 @@ pub(crate) fn get_post_usage(call: RequestContext) -> HandlerFuture {
         let (app, days) = (call.require_caller()?.app_id, call.query_int("days"));
         // What was given before this call is in the answer.
         call.state.post_reads.flush(&call.state.store).await?;
-        let given = call
-            .read(move |tx| Ok(reads::load_usage(tx, app, days)?))
-            .await?;
+        let given = call.read(move |tx| Ok(reads::load_usage(tx, app, days)?)).await?;
         let shown = ProjectUsage {
             app: given.app.get(),
             monthly_cap: given.cap,

@@ -37,11 +37,7 @@ pub(super) async fn respond_user_list(
         limit: page.fetch_limit(),
         ..page_range(&page, (0, i64::MAX))
     };
-    let (viewer, wants, spoken) = (
-        call.viewer(),
-        user_field_selection(call)?,
-        call.answer_vocabulary(),
-    );
+    let (viewer, wants, spoken) = (call.viewer(), user_field_selection(call)?, call.answer_vocabulary());
     let whole = page.clone();
     let read = call.read(move |tx| {
         if let Some(refusal) = list_refusal(tx, viewer, id, to)? {
@@ -54,10 +50,7 @@ pub(super) async fn respond_user_list(
         let edges = read(tx, id, &asked)?;
         let more = edges.len() > whole.limit;
         let edges = trim_edges(edges, whole.limit, whole.is_backward());
-        let looked_at = edges
-            .first()
-            .zip(edges.last())
-            .map(|(first, last)| (first.1, last.1));
+        let looked_at = edges.first().zip(edges.last()).map(|(first, last)| (first.1, last.1));
         let found = load_users(tx, &edges)?;
         let found = view::render_users(tx, viewer, found, &wants, spoken)?;
         Ok((found, looked_at, more))
@@ -70,12 +63,7 @@ pub(super) async fn respond_user_list(
 }
 
 /// Why a viewer sees no list of a user's.
-fn list_refusal(
-    tx: &mut Tx<'_>,
-    viewer: Viewer,
-    id: UserId,
-    to: ListViewers,
-) -> Result<Option<Refusal>, Fault> {
+fn list_refusal(tx: &mut Tx<'_>, viewer: Viewer, id: UserId, to: ListViewers) -> Result<Option<Refusal>, Fault> {
     let subject = ResourceRef::new("user", "id", id);
     let Some(user) = users::find_by_id(tx, id)? else {
         return Ok(Some(Refusal::NotFound(subject)));
@@ -98,11 +86,8 @@ pub(super) fn load_users(tx: &mut Tx<'_>, edges: &[UserEdge]) -> Result<Vec<user
 
 /// Users in the order of their edges.
 pub(super) fn sort_users(ids: &[UserId], mut found: Vec<users::User>) -> Vec<users::User> {
-    let places: std::collections::HashMap<UserId, usize> = ids
-        .iter()
-        .zip(0..)
-        .map(|(id, place)| (*id, place))
-        .collect();
+    let places: std::collections::HashMap<UserId, usize> =
+        ids.iter().zip(0..).map(|(id, place)| (*id, place)).collect();
     found.sort_by_key(|user| places.get(&user.id).copied());
     found
 }

@@ -20,11 +20,7 @@ pub(crate) fn search_users(call: RequestContext) -> HandlerFuture {
             backward: page.is_backward(),
             limit: page.limit,
         };
-        let (viewer, wants, spoken) = (
-            call.viewer(),
-            user_field_selection(&call)?,
-            call.answer_vocabulary(),
-        );
+        let (viewer, wants, spoken) = (call.viewer(), user_field_selection(&call)?, call.answer_vocabulary());
         let read = call.read(move |tx| {
             let found = people::search(tx, &query, &span)?;
             let users = view::render_users(tx, viewer, found.users, &wants, spoken)?;
@@ -32,11 +28,7 @@ pub(crate) fn search_users(call: RequestContext) -> HandlerFuture {
         });
         let (found, looked_at, more) = read.await?;
         let behind = more || page.is_backward();
-        let before = if page.is_backward() {
-            more
-        } else {
-            page.after.is_some()
-        };
+        let before = if page.is_backward() { more } else { page.after.is_some() };
         let tokens = looked_at.map(|(first, last)| PageTokens {
             next: behind.then(|| page.page_token(PageDirection::Next, last)),
             previous: before.then(|| page.page_token(PageDirection::Previous, first)),
@@ -49,12 +41,6 @@ pub(crate) fn search_users(call: RequestContext) -> HandlerFuture {
 pub(crate) fn list_affiliates(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id("id")?;
-        respond_user_list(
-            &call,
-            id,
-            ListViewers::Anyone,
-            affiliates::page_of_affiliates,
-        )
-        .await
+        respond_user_list(&call, id, ListViewers::Anyone, affiliates::page_of_affiliates).await
     })
 }

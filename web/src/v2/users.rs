@@ -12,20 +12,14 @@ use crate::request_context::{HttpReply, RequestContext};
 pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let ids: Vec<UserId> = call.query_ids("ids");
-        let (viewer, wants, spoken) = (
-            call.viewer(),
-            user_field_selection(&call)?,
-            call.answer_vocabulary(),
-        );
+        let (viewer, wants, spoken) = (call.viewer(), user_field_selection(&call)?, call.answer_vocabulary());
         let found = call.read(move |tx| {
             let found = stored::find_by_ids(tx, &ids)?;
             let asked = LookupKeys {
                 parameter: "ids",
                 values: &ids,
             };
-            Ok(view::render_user_lookup(
-                tx, viewer, found, &wants, spoken, asked,
-            )?)
+            Ok(view::render_user_lookup(tx, viewer, found, &wants, spoken, asked)?)
         });
         call.respond(&found.await?)
     })
@@ -48,11 +42,7 @@ pub(crate) fn get_me(call: RequestContext) -> HandlerFuture {
 }
 
 async fn respond_user(call: &RequestContext, id: UserId) -> Result<HttpReply, Error> {
-    let (viewer, wants, spoken) = (
-        call.viewer(),
-        user_field_selection(call)?,
-        call.answer_vocabulary(),
-    );
+    let (viewer, wants, spoken) = (call.viewer(), user_field_selection(call)?, call.answer_vocabulary());
     let found = call.read(move |tx| {
         let found = stored::find_by_id(tx, id)?;
         let asked = LookupKeys {
@@ -68,11 +58,7 @@ async fn respond_user(call: &RequestContext, id: UserId) -> Result<HttpReply, Er
 pub(crate) fn get_many_by_username(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let names = call.query_texts("usernames").to_vec();
-        let (viewer, wants, spoken) = (
-            call.viewer(),
-            user_field_selection(&call)?,
-            call.answer_vocabulary(),
-        );
+        let (viewer, wants, spoken) = (call.viewer(), user_field_selection(&call)?, call.answer_vocabulary());
         let found = call.read(move |tx| {
             let asked: Vec<&str> = names.iter().map(String::as_str).collect();
             let found = stored::find_by_usernames(tx, &asked)?;
@@ -80,9 +66,7 @@ pub(crate) fn get_many_by_username(call: RequestContext) -> HandlerFuture {
                 parameter: "usernames",
                 values: &names,
             };
-            Ok(view::render_user_lookup(
-                tx, viewer, found, &wants, spoken, asked,
-            )?)
+            Ok(view::render_user_lookup(tx, viewer, found, &wants, spoken, asked)?)
         });
         call.respond(&found.await?)
     })
@@ -92,11 +76,7 @@ pub(crate) fn get_many_by_username(call: RequestContext) -> HandlerFuture {
 pub(crate) fn get_by_username(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let name = call.path_text("username")?.to_owned();
-        let (viewer, wants, spoken) = (
-            call.viewer(),
-            user_field_selection(&call)?,
-            call.answer_vocabulary(),
-        );
+        let (viewer, wants, spoken) = (call.viewer(), user_field_selection(&call)?, call.answer_vocabulary());
         let found = call.read(move |tx| {
             let found = stored::find_by_username(tx, &name)?;
             let asked = LookupKeys {

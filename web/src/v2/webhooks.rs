@@ -31,8 +31,7 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
         let place = call.state.webhooks.parse_url(&new.url);
         let place = place.map_err(|why| invalid_url(&new.url, why))?;
         let asked = new.clone();
-        call.read(move |tx| webhooks::check_registrable(tx, &asked))
-            .await?;
+        call.read(move |tx| webhooks::check_registrable(tx, &asked)).await?;
         let challenged = send_challenge(&call, &place).await?;
         if let Some(failure) = &challenged.failure {
             return Err(challenge_failed("url", &new.url, failure).into());
@@ -70,12 +69,7 @@ fn parse_new_webhook(call: &RequestContext) -> Result<NewWebhook, Error> {
 }
 
 fn invalid_url(url: &str, why: &str) -> Refusal {
-    Refusal::named_reason(
-        RefusalKind::Invalid,
-        "url",
-        url,
-        format!("UrlValidationFailed: {why}"),
-    )
+    Refusal::named_reason(RefusalKind::Invalid, "url", url, format!("UrlValidationFailed: {why}"))
 }
 
 fn challenge_failed(parameter: &'static str, value: &str, failure: &ChallengeFailure) -> Refusal {
@@ -88,29 +82,20 @@ fn challenge_failed(parameter: &'static str, value: &str, failure: &ChallengeFai
     Refusal::named_reason(RefusalKind::Invalid, parameter, value, message)
 }
 
-async fn send_challenge(
-    call: &RequestContext,
-    place: &TargetUrl,
-) -> Result<ChallengeResult, Error> {
+async fn send_challenge(call: &RequestContext, place: &TargetUrl) -> Result<ChallengeResult, Error> {
     let secret: Secret = call.require_caller()?.app.api_secret.clone();
     let courier = call.state.webhooks.client();
     let chance = &call.store_context().rng;
-    Ok(courier
-        .send_challenge(place, &secret, chance, call.now())
-        .await?)
+    Ok(courier.send_challenge(place, &secret, chance, call.now()).await?)
 }
 
 /// `GET /2/webhooks`: the newest first; an empty list is there all the same.
 pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let app = call.require_caller()?.app_id;
-        let found = call
-            .read(move |tx| Ok(stored::list_by_app(tx, app)?))
-            .await?;
+        let found = call.read(move |tx| Ok(stored::list_by_app(tx, app)?)).await?;
         let fields = call.query_texts("webhook_config.fields");
-        let shown = found
-            .iter()
-            .map(|one| Value::Object(webhook_members(one, fields)));
+        let shown = found.iter().map(|one| Value::Object(webhook_members(one, fields)));
         let data: Vec<Value> = shown.collect();
         call.respond_json(&json!({ "data": data, "meta": { "result_count": found.len() } }))
     })
@@ -123,8 +108,7 @@ fn webhook_members(webhook: &Webhook, fields: &[String]) -> Map<String, Value> {
         "url" => json!(webhook.url),
         _ => json!(webhook.valid),
     };
-    let asked =
-        |name: &str| name == "id" || fields.is_empty() || fields.iter().any(|field| field == name);
+    let asked = |name: &str| name == "id" || fields.is_empty() || fields.iter().any(|field| field == name);
     let all = FIELDS.iter().filter(|name| asked(name));
     all.map(|name| ((*name).to_owned(), value(name))).collect()
 }
@@ -133,9 +117,7 @@ fn webhook_members(webhook: &Webhook, fields: &[String]) -> Map<String, Value> {
 pub(crate) fn validate(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, id) = (call.require_caller()?.app_id, path_webhook_id(&call)?);
-        let webhook = call
-            .read(move |tx| webhooks::find_owned(tx, app, id))
-            .await?;
+        let webhook = call.read(move |tx| webhooks::find_owned(tx, app, id)).await?;
         let challenged = challenge_webhook(&call, &webhook).await?;
         let failure = challenged.failure.clone();
         let desk = call.state.webhooks.clone();
@@ -153,10 +135,7 @@ pub(crate) fn validate(call: RequestContext) -> HandlerFuture {
 }
 
 /// Challenges a webhook that is registered, at an address that may not be allowed any more.
-async fn challenge_webhook(
-    call: &RequestContext,
-    webhook: &Webhook,
-) -> Result<ChallengeResult, Error> {
+async fn challenge_webhook(call: &RequestContext, webhook: &Webhook) -> Result<ChallengeResult, Error> {
     let place = call.state.webhooks.parse_url(&webhook.url);
     let place = place.map_err(|why| invalid_url(&webhook.url, why))?;
     send_challenge(call, &place).await
@@ -181,10 +160,7 @@ pub(crate) fn start_replay_job(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let body = call.body();
         let id = body.required_id::<()>(WEBHOOK_ID)?.get();
-        let (from, to) = (
-            body.required_text(FROM)?.to_owned(),
-            body.required_text(TO)?.to_owned(),
-        );
+        let (from, to) = (body.required_text(FROM)?.to_owned(), body.required_text(TO)?.to_owned());
         let replay = begin_replay(&call, id, &from, &to).await?;
         respond_replay(&call, &replay)
     })
@@ -195,11 +171,8 @@ pub(crate) fn start_replay_job_deprecated(call: RequestContext) -> HandlerFuture
     Box::pin(async move {
         let id = path_webhook_id(&call)?;
         let date = |name: &'static str, word: VocabularyWord| {
-            let text = call
-                .query_text(name)
-                .or_else(|| call.body().optional_text(word));
-            text.map(str::to_owned)
-                .ok_or_else(|| Refusal::missing_parameter(name))
+            let text = call.query_text(name).or_else(|| call.body().optional_text(word));
+            text.map(str::to_owned).ok_or_else(|| Refusal::missing_parameter(name))
         };
         let (from, to) = (date("from_date", FROM)?, date("to_date", TO)?);
         let replay = begin_replay(&call, id, &from, &to).await?;
@@ -208,16 +181,9 @@ pub(crate) fn start_replay_job_deprecated(call: RequestContext) -> HandlerFuture
     })
 }
 
-async fn begin_replay(
-    call: &RequestContext,
-    id: i64,
-    from: &str,
-    to: &str,
-) -> Result<Replay, Error> {
+async fn begin_replay(call: &RequestContext, id: i64, from: &str, to: &str) -> Result<Replay, Error> {
     let app: AppId = call.require_caller()?.app_id;
-    let webhook = call
-        .read(move |tx| webhooks::find_owned(tx, app, id))
-        .await?;
+    let webhook = call.read(move |tx| webhooks::find_owned(tx, app, id)).await?;
     let span = webhooks::parse_replay_range(call.now(), from, to)?;
     if !webhook.valid {
         let message = "CrcValidationFailed: The webhook is not valid; validate it first.";
@@ -227,8 +193,7 @@ async fn begin_replay(
     if let Some(failure) = &challenged.failure {
         return Err(challenge_failed("webhook_id", &id.to_string(), failure).into());
     }
-    call.write(move |tx| webhooks::start_replay(tx, app, id, span))
-        .await
+    call.write(move |tx| webhooks::start_replay(tx, app, id, span)).await
 }
 
 fn respond_replay(call: &RequestContext, replay: &Replay) -> Result<HttpReply, Error> {

@@ -37,14 +37,7 @@ pub const GOALS: &[&str] = &[
 ];
 
 /// What is paid for.
-pub const PAY_BY: &[&str] = &[
-    "APP_CLICK",
-    "ENGAGEMENT",
-    "FOLLOW",
-    "IMPRESSION",
-    "LINK_CLICK",
-    "VIEW",
-];
+pub const PAY_BY: &[&str] = &["APP_CLICK", "ENGAGEMENT", "FOLLOW", "IMPRESSION", "LINK_CLICK", "VIEW"];
 
 /// What suits an objective; the first of each is what a line item has when nothing is said.
 pub(super) struct ObjectiveRules {

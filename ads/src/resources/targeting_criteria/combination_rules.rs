@@ -82,14 +82,9 @@ pub(super) fn validate_combinations(
 
 /// Which changes what is wrong follows from: those that made it; where it was there before, those
 /// that took away what it needs.
-fn assign_problems(
-    touched: &[(usize, &RecordChange)],
-    wrong: CombinationProblems,
-) -> AssignedProblems {
+fn assign_problems(touched: &[(usize, &RecordChange)], wrong: CombinationProblems) -> AssignedProblems {
     let maker = |criterion: i64| {
-        let mut makers = touched
-            .iter()
-            .filter(|(_, change)| change.verb != ResourceVerb::Delete);
+        let mut makers = touched.iter().filter(|(_, change)| change.verb != ResourceVerb::Delete);
         let found = makers.find(|(_, change)| change.record.id == criterion);
         found.map(|(place, _)| *place)
     };
@@ -115,10 +110,7 @@ fn value_problem(one: &AdsRecord, message: impl Into<String>) -> (i64, AdsProble
 }
 
 /// A show is targeted where it can be seen: the line item targets a place in one of its markets.
-fn check_tv_show_locations(
-    desk: &mut AccountContext<'_, '_>,
-    item: i64,
-) -> Result<CombinationProblems, Error> {
+fn check_tv_show_locations(desk: &mut AccountContext<'_, '_>, item: i64) -> Result<CombinationProblems, Error> {
     let shows = list_by_type(desk, item, "TV_SHOW")?;
     if shows.is_empty() {
         return Ok(Vec::new());
@@ -149,10 +141,7 @@ fn check_tv_show_locations(
     Ok(wrong)
 }
 
-fn check_engagement_type(
-    desk: &mut AccountContext<'_, '_>,
-    item: i64,
-) -> Result<CombinationProblems, Error> {
+fn check_engagement_type(desk: &mut AccountContext<'_, '_>, item: i64) -> Result<CombinationProblems, Error> {
     if !list_by_type(desk, item, "ENGAGEMENT_TYPE")?.is_empty() {
         return Ok(Vec::new());
     }
@@ -172,10 +161,7 @@ fn check_engagement_type(
 }
 
 /// The platform that a device runs, as criteria name it; none where that is not known.
-pub(super) fn device_platform(
-    desk: &mut AccountContext<'_, '_>,
-    device: &str,
-) -> Result<Option<&'static str>, Error> {
+pub(super) fn device_platform(desk: &mut AccountContext<'_, '_>, device: &str) -> Result<Option<&'static str>, Error> {
     let choice = option_catalog::find(desk.tx, "DEVICE", device)?;
     let details = choice.map(|choice| choice.details).unwrap_or_default();
     let system = details.get("os_type").and_then(Value::as_str);
@@ -186,10 +172,7 @@ pub(super) fn device_platform(
     })
 }
 
-fn check_platform_device_overlap(
-    desk: &mut AccountContext<'_, '_>,
-    item: i64,
-) -> Result<CombinationProblems, Error> {
+fn check_platform_device_overlap(desk: &mut AccountContext<'_, '_>, item: i64) -> Result<CombinationProblems, Error> {
     let platforms = list_by_type(desk, item, "PLATFORM")?;
     if platforms.is_empty() {
         return Ok(Vec::new());
@@ -210,19 +193,12 @@ fn check_platform_device_overlap(
 }
 
 /// Categories of content are targeted, or left out, as whole sets.
-fn check_whole_content_categories(
-    desk: &mut AccountContext<'_, '_>,
-    item: i64,
-) -> Result<CombinationProblems, Error> {
+fn check_whole_content_categories(desk: &mut AccountContext<'_, '_>, item: i64) -> Result<CombinationProblems, Error> {
     let all = list_by_type(desk, item, "IAB_CATEGORY")?;
     let mut wrong = Vec::new();
     for operator in ["EQ", "NE"] {
         let same = |one: &&AdsRecord| one.text("operator_type") == operator;
-        let values: Vec<&str> = all
-            .iter()
-            .filter(same)
-            .map(|one| one.text("targeting_value"))
-            .collect();
+        let values: Vec<&str> = all.iter().filter(same).map(|one| one.text("targeting_value")).collect();
         let astray = incomplete_content_categories(&values);
         let parts = all
             .iter()

@@ -63,13 +63,8 @@ fn apart(base_string: &str) -> (String, String) {
     let [_, url, parameters] = parts[..] else {
         panic!("not three parts: {base_string}");
     };
-    let (url, parameters) = (
-        percent::decode(url).unwrap(),
-        percent::decode(parameters).unwrap(),
-    );
-    let ours = parameters
-        .split('&')
-        .filter(|pair| !pair.starts_with("oauth_"));
+    let (url, parameters) = (percent::decode(url).unwrap(), percent::decode(parameters).unwrap());
+    let ours = parameters.split('&').filter(|pair| !pair.starts_with("oauth_"));
     (url.into_owned(), ours.collect::<Vec<_>>().join("&"))
 }
 
@@ -127,13 +122,7 @@ fn only_form_bodies_are_signed() {
         ..form
     };
     assert!(holds(&signed, &origin));
-    assert!(!holds(
-        &OAuth1Request {
-            form: None,
-            ..signed
-        },
-        &origin
-    ));
+    assert!(!holds(&OAuth1Request { form: None, ..signed }, &origin));
 }
 
 #[test]

@@ -6,8 +6,7 @@ use base::oauth1::OAuth1Request;
 use super::{CONSUMER_KEY, CONSUMER_SECRET, NONCE, TOKEN, TOKEN_SECRET, holds, origin, read, sign};
 
 const UPDATE: &str = "/1.1/statuses/update.json";
-const HELLO: &[u8] =
-    b"status=Hello%20Ladies%20%2b%20Gentlemen%2c%20a%20signed%20OAuth%20request%21";
+const HELLO: &[u8] = b"status=Hello%20Ladies%20%2b%20Gentlemen%2c%20a%20signed%20OAuth%20request%21";
 
 /// A header of the usual parameters and some more.
 fn header(pairs: &[(&str, &str)]) -> String {
@@ -77,10 +76,7 @@ fn signing_in_of_the_documentation() {
             authorization: Some(&header),
             ..OAuth1Request::default()
         });
-        assert_eq!(
-            presented.verify(&[origin(host)], &consumer_secret, None),
-            Some(0)
-        );
+        assert_eq!(presented.verify(&[origin(host)], &consumer_secret, None), Some(0));
         assert_eq!(presented.token, None);
         assert!(presented.callback.unwrap().starts_with("http://localhost/"));
     }
@@ -142,10 +138,7 @@ fn the_base_string_of_the_standard() {
 
     let theirs = wanted.replace("2%2520q", "2%2Bq");
     let explained = presented.explain(&origin, &secrets.0, Some(&secrets.1), Some(&theirs));
-    assert_eq!(
-        explained.first_difference,
-        theirs.find("2%2Bq").map(|place| place + 3)
-    );
+    assert_eq!(explained.first_difference, theirs.find("2%2Bq").map(|place| place + 3));
 }
 
 /// RFC 5849 §1.2 and OAuth Core 1.0 appendix A.
@@ -176,10 +169,7 @@ fn the_photos_of_the_standards() {
             authorization: Some(&header),
             form: None,
         });
-        let secrets = (
-            Secret::new("kd94hf93k423kf44"),
-            Secret::new("pfkkdhi9sl3r4s00"),
-        );
+        let secrets = (Secret::new("kd94hf93k423kf44"), Secret::new("pfkkdhi9sl3r4s00"));
         let origins = [origin("http://photos.example.net")];
         let verified = presented.verify(&origins, &secrets.0, Some(&secrets.1));
         assert_eq!(verified, Some(0), "{nonce}");

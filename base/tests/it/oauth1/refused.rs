@@ -38,10 +38,7 @@ fn unsound(header: &str) -> OAuth1Error {
 fn a_request_without_credentials_is_none() {
     for (authorization, query) in [
         (None, "a=1"),
-        (
-            Some("Bearer oauth_token"),
-            "oauth_signature=x&oauth_consumer_key=y",
-        ),
+        (Some("Bearer oauth_token"), "oauth_signature=x&oauth_consumer_key=y"),
         (Some("Basic eDp5"), "%zz"),
         (Some("OAuth2 x"), ""),
         (None, "oauth_token=abc"),
@@ -54,10 +51,7 @@ fn a_request_without_credentials_is_none() {
             ..post()
         };
         let read = OAuth1Credentials::from_request(&request);
-        assert!(
-            matches!(read, Ok(None)),
-            "{authorization:?} {query}: {read:?}"
-        );
+        assert!(matches!(read, Ok(None)), "{authorization:?} {query}: {read:?}");
     }
 }
 
@@ -99,11 +93,7 @@ fn unsound_credentials_are_refused() {
         for case in cases.lines().filter(|line| !line.is_empty()) {
             let words: Vec<_> = case.split(' ').collect();
             let unsound = unsound(&exchanged(words[0], &words[1].replace("OAuth,", "OAuth ")));
-            assert_eq!(
-                unsound.authentication_problem(),
-                unproven,
-                "{case}: {unsound}"
-            );
+            assert_eq!(unsound.authentication_problem(), unproven, "{case}: {unsound}");
             assert!(unsound.to_string().contains(words[2]), "{case}: {unsound}");
         }
     }
@@ -115,15 +105,9 @@ fn parameters_have_a_longest() {
     let long = format!("OAuth a=\"{}\", ", "x".repeat(10_000));
     assert_eq!(unsound(&exchanged("OAuth ", &long)), OAuth1Error::TooLong);
     let long = format!("oauth_nonce=\"{}", "x".repeat(5_000));
-    assert_eq!(
-        unsound(&exchanged("oauth_nonce=\"", &long)),
-        OAuth1Error::TooLong
-    );
+    assert_eq!(unsound(&exchanged("oauth_nonce=\"", &long)), OAuth1Error::TooLong);
     let long = format!("oauth_nonce=\"{}", "x".repeat(250));
-    assert_eq!(
-        unsound(&exchanged("oauth_nonce=\"", &long)),
-        OAuth1Error::Nonce
-    );
+    assert_eq!(unsound(&exchanged("oauth_nonce=\"", &long)), OAuth1Error::Nonce);
 }
 
 #[test]
@@ -185,13 +169,7 @@ fn any_change_of_a_signed_part_is_seen() {
     };
     assert!(holds(&good, &home));
     assert!(!holds(&good, &away));
-    assert!(!holds(
-        &OAuth1Request {
-            method: "PUT",
-            ..good
-        },
-        &home
-    ));
+    assert!(!holds(&OAuth1Request { method: "PUT", ..good }, &home));
     assert!(!holds(
         &OAuth1Request {
             path: "/1.1/statuses/update.jsom",
@@ -216,13 +194,7 @@ fn any_change_of_a_signed_part_is_seen() {
     for changed in flipped(&header) {
         let authorization = Some(changed.as_str());
         let same = meaning(&changed) == meaning(&header);
-        let holds = holds(
-            &OAuth1Request {
-                authorization,
-                ..good
-            },
-            &home,
-        );
+        let holds = holds(&OAuth1Request { authorization, ..good }, &home);
         assert_eq!(holds, same, "{changed}");
     }
 }

@@ -27,10 +27,7 @@ fn disagreement(line: &Value) -> Option<String> {
     let origins = [origin("https://elsewhere.example"), origin(text("origin")?)];
     let verified = presented.verify(&origins, &consumer_secret, token_secret.as_ref());
     let wrong = presented.verify(&origins, &Secret::new("wrong"), token_secret.as_ref());
-    let read = (
-        Some(presented.consumer_key.as_str()),
-        presented.token.as_deref(),
-    );
+    let read = (Some(presented.consumer_key.as_str()), presented.token.as_deref());
     if read != (text("consumer_key"), text("token")) {
         Some(format!("read {read:?}"))
     } else if wrong.is_some() {
@@ -38,8 +35,7 @@ fn disagreement(line: &Value) -> Option<String> {
     } else if verified == Some(1) {
         None
     } else {
-        let explained =
-            presented.explain(&origins[1], &consumer_secret, token_secret.as_ref(), None);
+        let explained = presented.explain(&origins[1], &consumer_secret, token_secret.as_ref(), None);
         Some(format!("{explained:?}"))
     }
 }
@@ -52,9 +48,7 @@ fn other_signers_and_we_agree() {
     };
     for path in std::env::split_paths(&paths) {
         let lines = std::fs::read_to_string(&path).unwrap();
-        let lines = lines
-            .lines()
-            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let mut count = 0;
         let mut wrong = Vec::new();
         for line in lines {
@@ -64,10 +58,6 @@ fn other_signers_and_we_agree() {
         let path = path.display();
         eprintln!("{path}: {count} requests, {} disagreements", wrong.len());
         wrong.truncate(5);
-        assert!(
-            count > 0 && wrong.is_empty(),
-            "{path}: {}",
-            wrong.join("\n")
-        );
+        assert!(count > 0 && wrong.is_empty(), "{path}: {}", wrong.join("\n"));
     }
 }

@@ -28,25 +28,14 @@ async fn a_slot_that_is_only_reserved_is_neither_ended_nor_a_place_in_the_log() 
     let site = site(StreamSettings::default()).await;
     let (streams, [app, other]) = (streams(&site), site.apps);
     // The first to come: what the log says of its app is not read as if it had another token.
-    let (_reserved, _) = site
-        .hub
-        .reserve_slot(&opening(app, StreamEndpoint::Filtered))
-        .unwrap();
+    let (_reserved, _) = site.hub.reserve_slot(&opening(app, StreamEndpoint::Filtered)).unwrap();
     let first = look(&streams).await;
-    let end = site
-        .store
-        .read(|tx| Ok(event_log::end_cursor(tx)?))
-        .await
-        .unwrap();
+    let end = site.store.read(|tx| Ok(event_log::end_cursor(tx)?)).await.unwrap();
     assert!(first.ended.is_empty());
     assert_eq!(first.cursor, end, "not a place that the log never reaches");
     let _looked = streams.0.apply_poll(first);
     // Beside others that have begun before.
-    let session = site
-        .hub
-        .open(opening(other, StreamEndpoint::Sample))
-        .await
-        .unwrap();
+    let session = site.hub.open(opening(other, StreamEndpoint::Sample)).await.unwrap();
     let changed = move |tx: &mut Tx<'_>| {
         for app in [app, other] {
             event_log::append(tx, "app.update", 1, app.get(), "")?;
@@ -64,21 +53,13 @@ async fn a_slot_that_is_only_reserved_is_neither_ended_nor_a_place_in_the_log() 
 async fn a_token_that_ends_ends_what_began_with_it_and_nothing_that_began_since() {
     let site = site(StreamSettings::default()).await;
     let (streams, [app, _]) = (streams(&site), site.apps);
-    let before = site
-        .hub
-        .open(opening(app, StreamEndpoint::Filtered))
-        .await
-        .unwrap();
+    let before = site.hub.open(opening(app, StreamEndpoint::Filtered)).await.unwrap();
     let rotated = move |tx: &mut Tx<'_>| {
         network::apps::rotate_credential(tx, app, network::apps::AppCredentialKind::Bearer)?;
         Ok(())
     };
     site.store.write(rotated).await.unwrap();
-    let since = site
-        .hub
-        .open(opening(app, StreamEndpoint::Sample))
-        .await
-        .unwrap();
+    let since = site.hub.open(opening(app, StreamEndpoint::Sample)).await.unwrap();
     let token = move |tx: &mut Tx<'_>| Ok(connections::find_token_digest(tx, app)?);
     let token = site.store.read(token).await.unwrap();
     assert_eq!(since.start_info().map(|begun| begun.token_digest), token);

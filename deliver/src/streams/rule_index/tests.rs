@@ -62,8 +62,7 @@ fn found(book: &mut RuleIndex, app: AppId, post: &StoredPostFacts) -> BTreeSet<i
         .unwrap_or("[]".to_owned());
     let wanted: Value = serde_json::from_str(&wanted).unwrap();
     let ids = wanted.as_array().unwrap().iter();
-    ids.map(|rule| rule["id"].as_str().unwrap().parse().unwrap())
-        .collect()
+    ids.map(|rule| rule["id"].as_str().unwrap().parse().unwrap()).collect()
 }
 
 #[tokio::test]

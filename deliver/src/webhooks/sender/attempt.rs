@@ -129,11 +129,8 @@ impl SenderState {
         };
         let most = i64::try_from(self.settings.disable_after.as_millis()).unwrap_or(i64::MAX);
         if let Some(hook) = self.active.get_mut(&id) {
-            hook.queue.complete(
-                key,
-                seq,
-                again.map_or(DeliveryOutcome::Done, DeliveryOutcome::Retry),
-            );
+            hook.queue
+                .complete(key, seq, again.map_or(DeliveryOutcome::Done, DeliveryOutcome::Retry));
             hook.update_health(good, now, most, &mut outcome);
             if outcome.disable_reason.is_some() {
                 hook.queue.abort_in_flight();
@@ -179,10 +176,7 @@ impl SenderState {
         let hooks = &mut self.active;
         let waiting = std::mem::take(&mut self.stop_waiters);
         for (id, until, reply) in waiting {
-            if hooks
-                .get(&id)
-                .is_some_and(|hook| hook.queue.has_in_flight())
-            {
+            if hooks.get(&id).is_some_and(|hook| hook.queue.has_in_flight()) {
                 self.stop_waiters.push((id, until, reply));
             } else {
                 hooks.remove(&id);
@@ -194,13 +188,7 @@ impl SenderState {
 
 impl ActiveWebhook {
     /// What an answer, or none, says of the receiver.
-    fn update_health(
-        &mut self,
-        good: bool,
-        now: Time,
-        disable_after_ms: i64,
-        outcome: &mut AttemptOutcome,
-    ) {
+    fn update_health(&mut self, good: bool, now: Time, disable_after_ms: i64, outcome: &mut AttemptOutcome) {
         let since = self.webhook.failing_since;
         if good {
             self.queue.raise_concurrency();

@@ -14,8 +14,8 @@ use tokio::sync::oneshot;
 use super::super::delivery_queue::{DeliveryOutcome, DeliveryQueue};
 use super::super::{TargetUrl, sign};
 use super::{
-    ActiveWebhook, LEASE_MS, LEASE_TRUST, MAX_IN_FLIGHT, MIN_ROUND_INTERVAL, SCAN_INTERVAL,
-    SCAN_SHARE, SenderState, attempt,
+    ActiveWebhook, LEASE_MS, LEASE_TRUST, MAX_IN_FLIGHT, MIN_ROUND_INTERVAL, SCAN_INTERVAL, SCAN_SHARE, SenderState,
+    attempt,
 };
 
 /// What is read of the queue at once.
@@ -75,10 +75,7 @@ impl SenderState {
         if self.store.is_shared() {
             self.renew_leases().await?;
         }
-        let waiting = self
-            .store
-            .read(|tx| Ok(deliveries::list_pending_webhooks(tx)?))
-            .await?;
+        let waiting = self.store.read(|tx| Ok(deliveries::list_pending_webhooks(tx)?)).await?;
         for id in waiting {
             if self.active.contains_key(&id) {
                 self.ready.insert(id);
@@ -126,9 +123,7 @@ impl SenderState {
     async fn drop_withdrawn(&mut self) -> Result<(), Error> {
         let now = self.now();
         let lanes = self.active.values_mut();
-        let some: Vec<PendingDelivery> = lanes
-            .flat_map(|hook| hook.queue.blocking_heads(now))
-            .collect();
+        let some: Vec<PendingDelivery> = lanes.flat_map(|hook| hook.queue.blocking_heads(now)).collect();
         if some.is_empty() {
             return Ok(());
         }
@@ -181,10 +176,7 @@ impl SenderState {
     async fn read_new_deliveries(&mut self) -> Result<(), Error> {
         let Some(tail) = self.last_seq else {
             // What waits already is found by the scan.
-            let highest = self
-                .store
-                .read(|tx| Ok(deliveries::highest_seq(tx)?))
-                .await?;
+            let highest = self.store.read(|tx| Ok(deliveries::highest_seq(tx)?)).await?;
             self.last_seq = Some(highest);
             self.next_scan = clock::monotonic_now();
             self.has_new = false;
@@ -239,9 +231,7 @@ impl SenderState {
             };
             let mut lane = DeliveryQueue::new();
             lane.is_full = one.waiting.len() >= usize::try_from(PAGE_SIZE).unwrap_or(usize::MAX);
-            one.waiting
-                .into_iter()
-                .for_each(|waiting| lane.push(waiting));
+            one.waiting.into_iter().for_each(|waiting| lane.push(waiting));
             let hook = ActiveWebhook {
                 webhook: one.webhook,
                 uri,
@@ -259,9 +249,7 @@ impl SenderState {
 
     /// Where a webhook is, if it may be there still.
     fn webhook_uri(&self, webhook: &Webhook) -> Option<Uri> {
-        TargetUrl::parse(&webhook.url, &self.settings.targets)
-            .ok()?
-            .to_uri()
+        TargetUrl::parse(&webhook.url, &self.settings.targets).ok()?.to_uri()
     }
 
     /// Sends what is due.
@@ -277,10 +265,7 @@ impl SenderState {
             if self.in_flight.len() + taken.len() >= MAX_IN_FLIGHT {
                 break;
             }
-            let next = self
-                .active
-                .get_mut(&id)
-                .and_then(|hook| hook.queue.take_due(now));
+            let next = self.active.get_mut(&id).and_then(|hook| hook.queue.take_due(now));
             match next {
                 Some(waiting) => taken.push(waiting),
                 None => {
@@ -300,8 +285,7 @@ impl SenderState {
                 return Err(stop);
             }
         };
-        let mut found: BTreeMap<i64, Delivery> =
-            found.into_iter().map(|one| (one.seq, one)).collect();
+        let mut found: BTreeMap<i64, Delivery> = found.into_iter().map(|one| (one.seq, one)).collect();
         for waiting in taken {
             match found.remove(&waiting.seq) {
                 Some(delivery) => self.start_attempt(delivery),
@@ -412,8 +396,7 @@ impl SenderState {
                 continue;
             };
             let from = hook.queue.highest_seq();
-            let read =
-                move |tx: &mut Tx<'_>| Ok(deliveries::list_pending(tx, id, from, PAGE_SIZE)?);
+            let read = move |tx: &mut Tx<'_>| Ok(deliveries::list_pending(tx, id, from, PAGE_SIZE)?);
             let found = self.store.read(read).await?;
             let Some(hook) = self.active.get_mut(&id) else {
                 continue;

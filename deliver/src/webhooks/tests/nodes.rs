@@ -21,10 +21,8 @@ impl Database {
         let name = format!("deliver_{purpose}_{}", std::process::id());
         let made = Self { server, name };
         let name = made.name.clone();
-        made.run(&made.server, format!("DROP DATABASE IF EXISTS {name}"))
-            .await;
-        made.run(&made.server, format!("CREATE DATABASE {name}"))
-            .await;
+        made.run(&made.server, format!("DROP DATABASE IF EXISTS {name}")).await;
+        made.run(&made.server, format!("CREATE DATABASE {name}")).await;
         Some(made)
     }
 

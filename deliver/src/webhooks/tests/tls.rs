@@ -14,9 +14,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use super::super::{
-    CertificateAuthorities, NameResolver, TargetUrl, WebhookClient, WebhookSettings, sign,
-};
+use super::super::{CertificateAuthorities, NameResolver, TargetUrl, WebhookClient, WebhookSettings, sign};
 use super::{START, settings};
 
 fn file(name: &str) -> PathBuf {
@@ -74,12 +72,7 @@ async fn a_receiver_proves_who_it_is() {
     let table = [
         ("receiver.pem", name, None, false),
         ("receiver.pem", name, Some("authority.pem"), true),
-        (
-            "receiver.pem",
-            "another.example",
-            Some("authority.pem"),
-            false,
-        ),
+        ("receiver.pem", "another.example", Some("authority.pem"), false),
         ("receiver.pem", name, Some("own.pem"), false),
         ("over.pem", name, Some("authority.pem"), false),
         ("own.pem", name, None, false),
@@ -88,8 +81,7 @@ async fn a_receiver_proves_who_it_is() {
     ];
     for (certificate, name, trusted, good) in table {
         let (port, asked) = open(certificate, &secret);
-        let authorities =
-            trusted.map(|trusted| CertificateAuthorities::load_pem(&file(trusted)).unwrap());
+        let authorities = trusted.map(|trusted| CertificateAuthorities::load_pem(&file(trusted)).unwrap());
         let settings = WebhookSettings {
             authorities: authorities.unwrap_or_default(),
             resolver: NameResolver::Custom(Arc::new(here)),

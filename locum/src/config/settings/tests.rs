@@ -25,10 +25,7 @@ fn the_test_platform_stays_on_this_machine() {
 #[test]
 fn a_real_network_asks_before_it_opens_a_door() {
     let serve = |sets: &[&str]| load_settings(RunMode::Serve, sets);
-    let (plain, tls) = (
-        "core.base_url=http://s.example",
-        "core.base_url=https://s.example",
-    );
+    let (plain, tls) = ("core.base_url=http://s.example", "core.base_url=https://s.example");
     assert!(matches!(serve(&[plain]), Err(CommandError::WrongMode(_))));
     assert!(serve(&[plain, "listen.trusted_proxies=10.0.0.1"]).is_ok());
     let open = serve(&[plain, "core.danger_plain_http=true"]).unwrap();
@@ -37,14 +34,7 @@ fn a_real_network_asks_before_it_opens_a_door() {
         serve(&[tls, "limits.rate_limits=off"]),
         Err(CommandError::WrongMode(_))
     ));
-    assert!(
-        serve(&[
-            tls,
-            "limits.rate_limits=off",
-            "limits.danger_rate_limits=true"
-        ])
-        .is_ok()
-    );
+    assert!(serve(&[tls, "limits.rate_limits=off", "limits.danger_rate_limits=true"]).is_ok());
     assert!(serve(&[tls]).unwrap().dangers.is_empty());
 }
 

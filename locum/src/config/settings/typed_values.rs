@@ -34,9 +34,7 @@ impl<'a> TypedValues<'a> {
     }
 
     pub(super) fn duration(&self, name: &str) -> Duration {
-        self.text(name)
-            .and_then(parse::parse_duration)
-            .unwrap_or_default()
+        self.text(name).and_then(parse::parse_duration).unwrap_or_default()
     }
 
     pub(super) fn parse_value<T: std::str::FromStr>(&self, name: &str) -> Result<T, CommandError> {
@@ -94,15 +92,11 @@ impl<'a> TypedValues<'a> {
             return Ok(None);
         };
         let mut bucket = media::Bucket::parse_url(url).ok_or_else(|| {
-            CommandError::Usage(
-                "media.s3_url is not `s3://bucket` or `s3://bucket/prefix`".to_owned(),
-            )
+            CommandError::Usage("media.s3_url is not `s3://bucket` or `s3://bucket/prefix`".to_owned())
         })?;
         let needed = |name: &str| {
             let text = self.text(name).map(str::to_owned);
-            text.ok_or_else(|| {
-                CommandError::Usage(format!("{name} is not set; media.s3_url needs it"))
-            })
+            text.ok_or_else(|| CommandError::Usage(format!("{name} is not set; media.s3_url needs it")))
         };
         bucket.endpoint = self.text("media.s3_endpoint").map(str::to_owned);
         bucket.region = needed("media.s3_region")?;
@@ -115,9 +109,7 @@ impl<'a> TypedValues<'a> {
     pub(super) fn ads_config(&self) -> Result<ads::AdsConfig, CommandError> {
         let rates = self.text("ads.exchange_rates");
         Ok(ads::AdsConfig {
-            rates: rates
-                .and_then(ads::config::CurrencyRates::parse)
-                .unwrap_or_default(),
+            rates: rates.and_then(ads::config::CurrencyRates::parse).unwrap_or_default(),
             count_videos_immediately: self.text("ads.count_videos") == Some("posts"),
             narrow_audience_size: self.parse_value("ads.narrow_audience")?,
         })
@@ -143,8 +135,6 @@ impl<'a> TypedValues<'a> {
 
     pub(super) fn enabled_dangers(&self) -> Vec<&'static str> {
         let keys = KEYS.iter().filter(|key| key.is_dangerous());
-        keys.map(|key| key.name)
-            .filter(|name| self.boolean(name))
-            .collect()
+        keys.map(|key| key.name).filter(|name| self.boolean(name)).collect()
     }
 }

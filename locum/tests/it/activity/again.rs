@@ -28,18 +28,10 @@ fn what_was_deleted_or_became_private_since_is_not_sent_again() {
         let ask = TestRequest::post(target).json(body).bearer(&app.bearer);
         server.send(ask).assert_status(200)["data"].clone()
     };
-    let made = ask(
-        &server,
-        "/2/webhooks",
-        &json!({ "url": receiver.url("/hook") }),
-    );
+    let made = ask(&server, "/2/webhooks", &json!({ "url": receiver.url("/hook") }));
     let hook = made["id"].as_str().unwrap().to_owned();
     let (cid, bob, deleted) = {
-        let (ada, bob, cid) = (
-            server.new_user("ada"),
-            server.new_user("bob"),
-            server.new_user("cid"),
-        );
+        let (ada, bob, cid) = (server.new_user("ada"), server.new_user("bob"), server.new_user("cid"));
         let kinds = [
             ("post.create", &ada),
             ("post.create", &bob),
@@ -87,8 +79,7 @@ fn what_was_deleted_or_became_private_since_is_not_sent_again() {
     };
     let span = json!({ "webhook_id": hook, "from_date": minute(75), "to_date": minute(45) });
     ask(&server, "/2/webhooks/replay", &span);
-    let is_over =
-        |one: &ReceivedRequest| one.json()["replay_job_status"]["job_state"] == "Complete";
+    let is_over = |one: &ReceivedRequest| one.json()["replay_job_status"]["job_state"] == "Complete";
     wait_until("the replay is over", || {
         receiver.received_requests().iter().any(is_over)
     });
@@ -119,14 +110,9 @@ fn what_was_deleted_or_became_private_since_is_not_sent_again() {
     let resend = json!({ "webhook": { "resend": { "webhook": hook, "delivery": seq } } });
     let refused = server.execute_command(&resend).unwrap_err();
     assert!(refused.contains("not for everyone"), "{refused}");
-    server
-        .run_cli(&["user", "unprotect", &bob])
-        .assert_success();
+    server.run_cli(&["user", "unprotect", &bob]).assert_success();
     receiver.clear_received();
     server.execute_command(&resend).unwrap();
     wait_until("it came", || !receiver.received_requests().is_empty());
-    assert_eq!(
-        word(&receiver.received_requests()[0]),
-        "post.create: Hidden"
-    );
+    assert_eq!(word(&receiver.received_requests()[0]), "post.create: Hidden");
 }

@@ -6,9 +6,7 @@ use serde_json::{Value, json};
 
 use super::webhook::{hook, wait};
 use super::{Stage, is};
-use crate::harness::{
-    ReceivedRequest, TestRequest, TestUser, WebhookReceiver, hmac_sha256, unique_number,
-};
+use crate::harness::{ReceivedRequest, TestRequest, TestUser, WebhookReceiver, hmac_sha256, unique_number};
 use crate::pages::browser::{Browser, hidden, posted};
 
 /// Those who take part: events are about Ada.
@@ -31,10 +29,7 @@ impl Scene {
         let his = bob.publish_text("His");
         let to = format!("/2/dm_conversations/with/{}/messages", bob.id);
         let said = ada.post(&*to, &json!({ "text": "Hi" })).assert_status(201);
-        let talk = said["data"]["dm_conversation_id"]
-            .as_str()
-            .unwrap()
-            .to_owned();
+        let talk = said["data"]["dm_conversation_id"].as_str().unwrap().to_owned();
         Self {
             stage,
             ada,
@@ -167,10 +162,7 @@ pub(crate) const CASES: &[Case] = &[
         "profile.update.verified_badge",
         |scene| scene.user(&["verify", &scene.ada.id, "business"]),
         |_, event| {
-            assert_eq!(
-                event["payload"],
-                json!({ "before": "blue", "after": "business" })
-            );
+            assert_eq!(event["payload"], json!({ "before": "blue", "after": "business" }));
         },
     ),
     case(
@@ -195,10 +187,7 @@ pub(crate) const CASES: &[Case] = &[
         "post.delete",
         |scene| {
             let post = scene.ada.publish_text("Gone soon");
-            scene
-                .ada
-                .delete(format!("/2/posts/{post}"))
-                .assert_status(200);
+            scene.ada.delete(format!("/2/posts/{post}")).assert_status(200);
         },
         |scene, event| {
             let members = event["payload"].as_object().unwrap();
@@ -224,10 +213,7 @@ pub(crate) const CASES: &[Case] = &[
         },
         |scene, event| {
             shows(event, &scene.bob, "No wonder");
-            assert_eq!(
-                event["payload"]["in_reply_to_post_id"], scene.hers,
-                "{event}"
-            );
+            assert_eq!(event["payload"]["in_reply_to_post_id"], scene.hers, "{event}");
         },
     ),
     case(
@@ -364,16 +350,11 @@ fn every_kind_is_seen_on_the_stream_as_it_happens() {
     let listener = scene.stage.listen();
     let known: Vec<&str> = network::activity::EVENT_KINDS
         .iter()
-        .filter(|kind| {
-            kind.filter == network::activity::RequiredFilter::User && !kind.log_kind.is_empty()
-        })
+        .filter(|kind| kind.filter == network::activity::RequiredFilter::User && !kind.log_kind.is_empty())
         .map(|kind| kind.name)
         .collect();
     for kind in &known {
-        assert!(
-            CASES.iter().any(|case| case.kind == *kind),
-            "{kind} is not caused"
-        );
+        assert!(CASES.iter().any(|case| case.kind == *kind), "{kind} is not caused");
     }
     let ada = json!({ "user_id": scene.ada.id });
     for case in CASES {
@@ -413,11 +394,7 @@ fn stories_are_told_to_those_whose_keyword_they_meet() {
     let other = format!("submarine{}", unique_number());
     let receiver = WebhookReceiver::open(&stage.app.secret);
     let hook = hook(&stage, &receiver);
-    let mine = stage.send_to(
-        &hook,
-        "news.new",
-        &json!({ "keyword": format!("{word} -rain") }),
-    );
+    let mine = stage.send_to(&hook, "news.new", &json!({ "keyword": format!("{word} -rain") }));
     stage.send_to(&hook, "news.new", &json!({ "keyword": other }));
     let listener = stage.listen();
     let tell = |name: &str| drop(stage.server.run_cli(&["news", "create", name]).json());
@@ -433,14 +410,9 @@ fn stories_are_told_to_those_whose_keyword_they_meet() {
     assert_eq!(heard.json()["data"], event);
     let signature = hmac_sha256(&stage.app.secret, &heard.body);
     assert_eq!(heard.header("x-twitter-webhooks-signature"), signature);
-    assert_eq!(
-        (listener.all().len(), receiver.received_requests().len()),
-        (1, 1)
-    );
+    assert_eq!((listener.all().len(), receiver.received_requests().len()), (1, 1));
     stage
-        .send(TestRequest::delete(format!(
-            "/2/activity/subscriptions/{mine}"
-        )))
+        .send(TestRequest::delete(format!("/2/activity/subscriptions/{mine}")))
         .assert_status(200);
     let small = Stage::of("self-serve");
     let body = json!({ "event_type": "news.new", "filter": { "keyword": word } });
@@ -485,14 +457,8 @@ fn an_app_is_told_who_takes_back_its_access_and_hears_nothing_private_of_them_ag
     message(&bob, &ada, "After");
     bob.publish_text("A mark");
     listener.wait("a post", |event| event["event_type"] == "post.create");
-    wait(&receiver, "a post", |body| {
-        body["data"]["event_type"] == "post.create"
-    });
-    let bodies: Vec<Value> = receiver
-        .received_requests()
-        .iter()
-        .map(ReceivedRequest::json)
-        .collect();
+    wait(&receiver, "a post", |body| body["data"]["event_type"] == "post.create");
+    let bodies: Vec<Value> = receiver.received_requests().iter().map(ReceivedRequest::json).collect();
     for text in [json!(listener.all()), json!(bodies)] {
         let text = text.to_string();
         assert!(text.contains("Before") && !text.contains("After"), "{text}");

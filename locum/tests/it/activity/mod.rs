@@ -13,9 +13,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{
-    TestApp, TestRequest, TestResponse, TestServer, TestUser, WAIT_TIMEOUT, shared_server,
-};
+use crate::harness::{TestApp, TestRequest, TestResponse, TestServer, TestUser, WAIT_TIMEOUT, shared_server};
 
 /// An app that may do everything, with people who call through it.
 pub(crate) struct Stage {
@@ -97,10 +95,7 @@ impl Listener {
             .header("authorization", format!("Bearer {bearer}"));
         let response = request.call().unwrap();
         assert_eq!(response.status().as_u16(), 200);
-        let (lines, over) = (
-            Arc::new(Mutex::new(Vec::new())),
-            Arc::new(Mutex::new(false)),
-        );
+        let (lines, over) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(false)));
         let (kept, ended) = (Arc::clone(&lines), Arc::clone(&over));
         std::thread::spawn(move || {
             let reader = BufReader::new(response.into_body().into_reader());

@@ -7,9 +7,7 @@ use crate::harness::{TestRequest, TestUser, wait_until};
 
 fn like(person: &TestUser<'_>, post: &str) {
     let path = format!("/2/users/{}/likes", person.id);
-    person
-        .post(path, &json!({ "tweet_id": post }))
-        .assert_status(200);
+    person.post(path, &json!({ "tweet_id": post })).assert_status(200);
 }
 
 /// Says something that the stream tells of, and waits for it: all that happened before was told.
@@ -45,21 +43,14 @@ fn a_direction_chooses_what_is_done_by_a_user_and_what_to_them() {
     let path = format!("/2/dm_conversations/with/{}/messages", bob.id);
     ada.post(path, &json!({ "text": "Hi" })).assert_status(201);
     mark(&listener, &bob);
-    let told: Vec<Value> = listener
-        .all()
-        .iter()
-        .map(|line| line["data"].clone())
-        .collect();
+    let told: Vec<Value> = listener.all().iter().map(|line| line["data"].clone()).collect();
     let of = |kind: &str| {
         told.iter()
             .filter(|event| event["event_type"] == kind)
             .collect::<Vec<_>>()
     };
     assert_eq!(of("like.create").len(), 1);
-    assert_eq!(
-        of("like.create")[0]["payload"]["liked_post_id"],
-        hers.as_str()
-    );
+    assert_eq!(of("like.create")[0]["payload"]["liked_post_id"], hers.as_str());
     assert_eq!(of("like.create")[0]["filter"]["direction"], "inbound");
     assert_eq!(of("follow.follow").len(), 1);
     assert_eq!(of("follow.follow")[0]["payload"]["source"]["id"], ada.id);
@@ -100,11 +91,7 @@ fn a_keyword_chooses_by_what_is_said_and_each_subscription_is_told_once() {
 #[test]
 fn what_not_everyone_may_see_is_told_to_nobody() {
     let stage = Stage::new();
-    let (ada, bob, eve) = (
-        stage.person("ada"),
-        stage.person("bob"),
-        stage.person("eve"),
-    );
+    let (ada, bob, eve) = (stage.person("ada"), stage.person("bob"), stage.person("eve"));
     let his = bob.publish_text("Open");
     stage.subscribe("post.create", &json!({ "user_id": bob.id }));
     stage.subscribe("post.create", &json!({ "user_id": ada.id }));
@@ -116,34 +103,22 @@ fn what_not_everyone_may_see_is_told_to_nobody() {
         server: stage.server,
         app: stage.server.new_app("enterprise"),
     };
-    own.known(&eve)
-        .post(SUBSCRIPTIONS, &body)
-        .assert_status(200);
+    own.known(&eve).post(SUBSCRIPTIONS, &body).assert_status(200);
     let (listener, eves) = (stage.listen(), own.listen());
-    stage
-        .server
-        .run_cli(&["user", "protect", &ada.id])
-        .assert_success();
+    stage.server.run_cli(&["user", "protect", &ada.id]).assert_success();
     let hidden = ada.publish_text(&format!("For few: @{}", bob.username));
     ada.delete(format!("/2/posts/{hidden}")).assert_status(200);
     assert_eq!(mark(&listener, &bob), 1, "{:#?}", listener.all());
     mark(&eves, &bob);
     // Whom Bob blocks is not told of him, whoever asks for them.
     let path = format!("/2/users/{}/blocking", bob.id);
-    bob.post(path, &json!({ "target_user_id": eve.id }))
-        .assert_status(200);
+    bob.post(path, &json!({ "target_user_id": eve.id })).assert_status(200);
     assert_eq!(mark(&listener, &bob), 3);
     let before = eves.all().len();
-    stage
-        .server
-        .run_cli(&["user", "unprotect", &ada.id])
-        .assert_success();
+    stage.server.run_cli(&["user", "unprotect", &ada.id]).assert_success();
     mark(&listener, &ada);
     assert_eq!(eves.all().len(), before, "{:#?}", eves.all());
-    stage
-        .server
-        .run_cli(&["user", "suspend", &ada.id])
-        .assert_success();
+    stage.server.run_cli(&["user", "suspend", &ada.id]).assert_success();
     like(&stage.person("fan"), &his);
     mark(&listener, &bob);
 }
@@ -156,13 +131,11 @@ fn each_app_hears_its_own() {
     for stage in [&one, &other] {
         stage.subscribe("follow.follow", &json!({ "user_id": ada.id }));
     }
-    let tagged =
-        json!({ "event_type": "post.create", "filter": { "user_id": ada.id }, "tag": "hers" });
+    let tagged = json!({ "event_type": "post.create", "filter": { "user_id": ada.id }, "tag": "hers" });
     one.post(SUBSCRIPTIONS, &tagged).assert_status(200);
     let (first, second) = (one.listen(), other.listen());
     let path = format!("/2/users/{}/following", ada.id);
-    ada.post(path, &json!({ "target_user_id": bob.id }))
-        .assert_status(200);
+    ada.post(path, &json!({ "target_user_id": bob.id })).assert_status(200);
     let kind = "follow.follow";
     let mine = first.wait(kind, |event| is(event, kind, &ada.id));
     let theirs = second.wait(kind, |event| is(event, kind, &ada.id));
@@ -181,11 +154,7 @@ fn a_third_connection_is_refused_and_the_past_is_told_to_those_who_ask() {
     ada.publish_text("Long ago");
     ada.publish_text("Before");
     let plain = stage.listen();
-    let back = Listener::open(
-        stage.server,
-        &stage.app.bearer,
-        &format!("{STREAM}?backfill_minutes=5"),
-    );
+    let back = Listener::open(stage.server, &stage.app.bearer, &format!("{STREAM}?backfill_minutes=5"));
     let refused = stage.get(STREAM);
     let problem = refused.assert_problem(429, "streaming-connection");
     assert_eq!(problem["connection_issue"], "TooManyConnections");
@@ -223,9 +192,6 @@ fn a_span_of_the_past_is_checked() {
     wrong("start_time=yesterday");
     wrong("tag=x");
     let ada = stage.person("ada");
-    ada.get(STREAM)
-        .assert_problem(403, "unsupported-authentication");
-    wait_until("no connection is left open", || {
-        stage.listen().all().is_empty()
-    });
+    ada.get(STREAM).assert_problem(403, "unsupported-authentication");
+    wait_until("no connection is left open", || stage.listen().all().is_empty());
 }

@@ -26,23 +26,15 @@ fn a_subscription_is_made_listed_changed_and_ended() {
     assert_eq!(data["filter"], json!({ "user_id": ada.id }));
     assert_eq!(data["tag"], "lives");
     assert!(data["created_at"].as_str().unwrap().ends_with('Z'));
-    assert_eq!(
-        data["subscription"]["subscription_id"],
-        data["subscription_id"]
-    );
+    assert_eq!(data["subscription"]["subscription_id"], data["subscription_id"]);
     assert_eq!(made["meta"]["total_subscriptions"], 1);
     let id = data["subscription_id"].as_str().unwrap().to_owned();
     let again = stage.post(SUBSCRIPTIONS, &asked);
     again.assert_legacy_code(409, 355);
     assert!(again.text().contains("DuplicateSubscriptionFailed"));
     stage.subscribe("post.create", &json!({ "user_id": ada.id }));
-    stage.subscribe(
-        "follow.follow",
-        &json!({ "user_id": ada.id, "direction": "received" }),
-    );
-    let listed = stage
-        .get(&format!("{SUBSCRIPTIONS}?max_results=2"))
-        .assert_status(200);
+    stage.subscribe("follow.follow", &json!({ "user_id": ada.id, "direction": "received" }));
+    let listed = stage.get(&format!("{SUBSCRIPTIONS}?max_results=2")).assert_status(200);
     assert_eq!(listed["data"].as_array().unwrap().len(), 2);
     assert_eq!(listed["data"][0]["filter"]["direction"], "received");
     assert_eq!(listed["meta"]["total_subscriptions"], 3);
@@ -79,17 +71,11 @@ fn a_subscription_is_made_listed_changed_and_ended() {
     let many = stage.send(TestRequest::delete(many)).assert_status(200);
     assert_eq!(many["meta"]["total_subscriptions"], 0);
     assert_eq!(many["data"][0]["deleted"], true);
-    assert_eq!(
-        many["data"][1],
-        json!({ "subscription_id": id, "deleted": false })
-    );
+    assert_eq!(many["data"][1], json!({ "subscription_id": id, "deleted": false }));
     assert_eq!(many["errors"][0]["reason"], "SubscriptionNotFound");
     let empty = stage.get(SUBSCRIPTIONS).assert_status(200);
     assert_eq!(empty["data"], json!([]));
-    assert_eq!(
-        empty["meta"],
-        json!({ "result_count": 0, "total_subscriptions": 0 })
-    );
+    assert_eq!(empty["meta"], json!({ "result_count": 0, "total_subscriptions": 0 }));
 }
 
 #[test]
@@ -103,18 +89,13 @@ fn older_names_lead_to_present_ones() {
         ("ProfileGeoUpdate", "profile.update.geo"),
         ("ProfileUrlUpdate", "profile.update.url"),
         ("ProfileScreennameUpdate", "profile.update.screenname"),
-        (
-            "ProfileVerifiedBadgeUpdate",
-            "profile.update.verified_badge",
-        ),
+        ("ProfileVerifiedBadgeUpdate", "profile.update.verified_badge"),
         ("profile.update.verified", "profile.update.verified"),
         ("profile.update.affiliate", "profile.update.affiliate"),
         ("chat.conversation_join", "chat.conversation.join"),
         ("broadcast.start", "broadcast.start"),
     ] {
-        let made = stage
-            .post(SUBSCRIPTIONS, &body(said, &ada))
-            .assert_status(200);
+        let made = stage.post(SUBSCRIPTIONS, &body(said, &ada)).assert_status(200);
         assert_eq!(made["data"]["event_type"], answered, "{said}");
     }
     stage
@@ -131,9 +112,7 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
     let stage = Stage::new();
     let ada = stage.person("ada");
     let wrong = |body: Value| {
-        stage
-            .post(SUBSCRIPTIONS, &body)
-            .assert_problem(400, "invalid-request");
+        stage.post(SUBSCRIPTIONS, &body).assert_problem(400, "invalid-request");
     };
     wrong(json!({}));
     wrong(json!({ "event_type": "post.create" }));
@@ -147,30 +126,12 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
         ("post.create", json!({ "user_id": "x" })),
         ("post.create", json!({ "user_id": ada.id, "color": "red" })),
         ("post.create", json!({ "user_id": ada.id, "keyword": "" })),
-        (
-            "post.create",
-            json!({ "user_id": ada.id, "keyword": "x".repeat(151) }),
-        ),
-        (
-            "post.create",
-            json!({ "user_id": ada.id, "keyword": "(open" }),
-        ),
-        (
-            "post.create",
-            json!({ "user_id": ada.id, "direction": "inbound" }),
-        ),
-        (
-            "mute.mute",
-            json!({ "user_id": ada.id, "direction": "outbound" }),
-        ),
-        (
-            "block.block",
-            json!({ "user_id": ada.id, "direction": "both" }),
-        ),
-        (
-            "like.create",
-            json!({ "user_id": ada.id, "direction": "up" }),
-        ),
+        ("post.create", json!({ "user_id": ada.id, "keyword": "x".repeat(151) })),
+        ("post.create", json!({ "user_id": ada.id, "keyword": "(open" })),
+        ("post.create", json!({ "user_id": ada.id, "direction": "inbound" })),
+        ("mute.mute", json!({ "user_id": ada.id, "direction": "outbound" })),
+        ("block.block", json!({ "user_id": ada.id, "direction": "both" })),
+        ("like.create", json!({ "user_id": ada.id, "direction": "up" })),
         ("news.new", json!({})),
         ("news.new", json!({ "user_id": ada.id, "keyword": "x" })),
         ("oauth.revoke", json!({ "user_id": ada.id })),
@@ -196,34 +157,17 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
         .post(SUBSCRIPTIONS, &unknown)
         .assert_problem(404, "resource-not-found");
     let long = "1".repeat(20);
-    stage
-        .send(TestRequest::delete(one(&long)))
-        .assert_status(400);
+    stage.send(TestRequest::delete(one(&long))).assert_status(400);
     stage
         .send(TestRequest::delete(format!("{SUBSCRIPTIONS}?ids=")))
         .assert_status(400);
-    stage
-        .send(TestRequest::delete(SUBSCRIPTIONS))
-        .assert_status(400);
+    stage.send(TestRequest::delete(SUBSCRIPTIONS)).assert_status(400);
     let eve = stage.person("eve");
-    stage
-        .server
-        .run_cli(&["user", "suspend", &eve.id])
-        .assert_success();
-    stage
-        .post(SUBSCRIPTIONS, &body("post.create", &eve))
-        .assert_status(403);
-    stage
-        .server
-        .run_cli(&["user", "delete", &eve.id])
-        .assert_success();
-    stage
-        .post(SUBSCRIPTIONS, &body("post.create", &eve))
-        .assert_status(404);
-    assert_eq!(
-        stage.get(SUBSCRIPTIONS).assert_status(200)["data"],
-        json!([])
-    );
+    stage.server.run_cli(&["user", "suspend", &eve.id]).assert_success();
+    stage.post(SUBSCRIPTIONS, &body("post.create", &eve)).assert_status(403);
+    stage.server.run_cli(&["user", "delete", &eve.id]).assert_success();
+    stage.post(SUBSCRIPTIONS, &body("post.create", &eve)).assert_status(404);
+    assert_eq!(stage.get(SUBSCRIPTIONS).assert_status(200)["data"], json!([]));
 }
 
 #[test]
@@ -247,9 +191,7 @@ fn private_events_need_what_the_user_has_granted() {
         .assert_status(200);
     let known = stage.known(&stranger);
     for kind in private {
-        stage
-            .post(SUBSCRIPTIONS, &body(kind, &known))
-            .assert_status(200);
+        stage.post(SUBSCRIPTIONS, &body(kind, &known)).assert_status(200);
     }
     // A token is for its own user, and for no more than its scopes.
     let ada = stage.server.new_user("ada");
@@ -278,13 +220,9 @@ fn private_events_need_what_the_user_has_granted() {
     ask("like.create", &known).assert_problem(403, "not-authorized-for-resource");
     ask("follow.follow", &known).assert_status(200);
     // The app by itself may as much as all the tokens together.
-    stage
-        .post(SUBSCRIPTIONS, &body("dm.received", &ada))
-        .assert_status(403);
+    stage.post(SUBSCRIPTIONS, &body("dm.received", &ada)).assert_status(403);
     narrow("dm.read tweet.read users.read");
-    stage
-        .post(SUBSCRIPTIONS, &body("dm.received", &ada))
-        .assert_status(200);
+    stage.post(SUBSCRIPTIONS, &body("dm.received", &ada)).assert_status(200);
     // A user sees what was made on their behalf.
     let mine = stage
         .server
@@ -299,29 +237,22 @@ fn the_level_of_the_older_flow_overrides_scopes() {
     let mint = |user: &TestUser<'_>, level: &str| {
         let mint = ["token", "mint", "--app", &stage.app.id, "--user", &user.id];
         let level = ["--oauth1", "--permission", level];
-        stage
-            .server
-            .run_cli(&[&mint[..], &level[..]].concat())
-            .assert_success();
+        stage.server.run_cli(&[&mint[..], &level[..]].concat()).assert_success();
     };
     let ada = stage.person("ada");
     mint(&ada, "read");
     // All scopes were granted, but the level that is there says read.
     let refused = ada.post(SUBSCRIPTIONS, &body("dm.received", &ada));
     refused.assert_problem(403, "oauth1-permissions");
-    ada.post(SUBSCRIPTIONS, &body("like.create", &ada))
-        .assert_status(200);
+    ada.post(SUBSCRIPTIONS, &body("like.create", &ada)).assert_status(200);
     let signed = TestRequest::post(SUBSCRIPTIONS).json(&body("mute.mute", &ada));
     // The app's own level lets this token read messages.
     ada.send_signed(signed).assert_status(200);
-    ada.post(SUBSCRIPTIONS, &body("dm.received", &ada))
-        .assert_status(200);
+    ada.post(SUBSCRIPTIONS, &body("dm.received", &ada)).assert_status(200);
     // Without any scope, the level is enough.
     let bob = stage.server.new_user("bob");
     mint(&bob, "messages");
-    stage
-        .post(SUBSCRIPTIONS, &body("dm.sent", &bob))
-        .assert_status(200);
+    stage.post(SUBSCRIPTIONS, &body("dm.sent", &bob)).assert_status(200);
 }
 
 #[test]
@@ -329,10 +260,7 @@ fn apps_do_not_see_each_others_subscriptions() {
     let (one_stage, other) = (Stage::new(), Stage::new());
     let ada = one_stage.person("ada");
     let id = one_stage.subscribe("post.create", &json!({ "user_id": ada.id }));
-    assert_eq!(
-        other.get(SUBSCRIPTIONS).assert_status(200)["data"],
-        json!([])
-    );
+    assert_eq!(other.get(SUBSCRIPTIONS).assert_status(200)["data"], json!([]));
     other.send(TestRequest::delete(one(&id))).assert_status(404);
     let put = TestRequest::new("PUT", one(&id)).json(&json!({ "tag": "mine" }));
     other.send(put).assert_status(404);
@@ -351,8 +279,7 @@ fn apps_do_not_see_each_others_subscriptions() {
 fn subscriptions_end_with_what_they_stand_on() {
     let stage = Stage::new();
     let (ada, bob) = (stage.person("ada"), stage.person("bob"));
-    let total =
-        || stage.get(SUBSCRIPTIONS).assert_status(200)["meta"]["total_subscriptions"].clone();
+    let total = || stage.get(SUBSCRIPTIONS).assert_status(200)["meta"]["total_subscriptions"].clone();
     for user in [&ada, &bob] {
         stage.subscribe("dm.received", &json!({ "user_id": user.id }));
         stage.subscribe("post.create", &json!({ "user_id": user.id }));
@@ -360,10 +287,7 @@ fn subscriptions_end_with_what_they_stand_on() {
     let second = ada.new_token(&["--scopes", "tweet.read users.read dm.read"]);
     let third = ada.new_token(&["--scopes", "tweet.read users.read"]);
     let revoke = |token: &str| {
-        stage
-            .server
-            .run_cli(&["token", "revoke", token])
-            .assert_success();
+        stage.server.run_cli(&["token", "revoke", token]).assert_success();
     };
     revoke(&second);
     assert_eq!(total(), 4, "another token with the scope is left");
@@ -371,14 +295,8 @@ fn subscriptions_end_with_what_they_stand_on() {
     assert_eq!(total(), 3, "what is public stays");
     revoke(&third);
     assert_eq!(total(), 3);
-    stage
-        .server
-        .run_cli(&["user", "suspend", &bob.id])
-        .assert_success();
+    stage.server.run_cli(&["user", "suspend", &bob.id]).assert_success();
     assert_eq!(total(), 1);
-    stage
-        .server
-        .run_cli(&["user", "delete", &ada.id])
-        .assert_success();
+    stage.server.run_cli(&["user", "delete", &ada.id]).assert_success();
     assert_eq!(total(), 0);
 }

@@ -16,9 +16,9 @@ fn every_kind_can_be_triggered_and_is_seen_on_the_stream() {
     let word = format!("airship{}", unique_number());
     stage.subscribe("news.new", &json!({ "keyword": word }));
     stage.subscribe("oauth.revoke", &json!({}));
-    let about_her = network::activity::EVENT_KINDS.iter().filter(|kind| {
-        kind.filter == network::activity::RequiredFilter::User && !kind.log_kind.is_empty()
-    });
+    let about_her = network::activity::EVENT_KINDS
+        .iter()
+        .filter(|kind| kind.filter == network::activity::RequiredFilter::User && !kind.log_kind.is_empty());
     let about_her: Vec<&str> = about_her.map(|kind| kind.name).collect();
     assert!(about_her.len() > 20, "{about_her:?}");
     for kind in &about_her {
@@ -30,10 +30,7 @@ fn every_kind_can_be_triggered_and_is_seen_on_the_stream() {
         for _ in 0..2 {
             let before = listener.all().len();
             let told = trigger(kind, &[]);
-            assert_eq!(
-                (&told["kind"], &told["user_id"]),
-                (&json!(kind), &json!(ada.id))
-            );
+            assert_eq!((&told["kind"], &told["user_id"]), (&json!(kind), &json!(ada.id)));
             crate::harness::wait_until(kind, || {
                 let all = listener.all();
                 let mut new = all.iter().skip(before).map(|line| &line["data"]);
@@ -43,9 +40,7 @@ fn every_kind_can_be_triggered_and_is_seen_on_the_stream() {
     }
     let text = format!("Seen from afar {}", unique_number());
     let made = trigger("post.create", &["--text", &text]);
-    let event = listener.wait("the text", |event| {
-        event["payload"]["text"] == text.as_str()
-    });
+    let event = listener.wait("the text", |event| event["payload"]["text"] == text.as_str());
     assert_eq!(event["payload"]["id"], made["post_id"]);
     for kind in ["block.block", "block.block", "block.unblock"] {
         trigger(kind, &[]);
@@ -85,14 +80,7 @@ fn what_cannot_happen_is_refused_and_says_why() {
     refused(&["post.delete", "--user", &ada.id, "--post", &his]);
     refused(&["follow.follow", "--user", &ada.id, "--other", &ada.id]);
     // Rules hold as they do for everyone.
-    let block = [
-        "trigger",
-        "block.block",
-        "--user",
-        &bob.id,
-        "--other",
-        &ada.id,
-    ];
+    let block = ["trigger", "block.block", "--user", &bob.id, "--other", &ada.id];
     stage.server.run_cli(&block).assert_success();
     refused(&["follow.follow", "--user", &ada.id, "--other", &bob.id]);
     bob.get(format!("/2/posts/{his}")).assert_status(200);
@@ -110,6 +98,5 @@ fn those_who_came_first_take_part_unless_others_are_named_and_only_in_a_test_wor
     ran.assert_exit_code(1);
     assert!(ran.stderr.contains("user create"), "{}", ran.stderr);
     let real = TestServer::start_network(&[]);
-    real.run_cli(&["trigger", "post.create"])
-        .assert_exit_code(4);
+    real.run_cli(&["trigger", "post.create"]).assert_exit_code(4);
 }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::kinds::{CASES, Scene, revoke};
 use super::{SUBSCRIPTIONS, Stage, is};
 use crate::harness::{
-    DeliveryResponse, ReceivedRequest, TestRequest, TestResponse, TestServer, TestUser,
-    WebhookReceiver, hmac_sha256, suite_setting, wait_until,
+    DeliveryResponse, ReceivedRequest, TestRequest, TestResponse, TestServer, TestUser, WebhookReceiver, hmac_sha256,
+    suite_setting, wait_until,
 };
 use crate::webhooks::moody;
 
@@ -16,10 +16,7 @@ use crate::webhooks::moody;
 #[track_caller]
 pub(super) fn hook(stage: &Stage, receiver: &WebhookReceiver) -> String {
     let made = stage.post("/2/webhooks", &json!({ "url": receiver.url("/hook") }));
-    made.assert_status(200)["data"]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned()
+    made.assert_status(200)["data"]["id"].as_str().unwrap().to_owned()
 }
 
 pub(super) fn all_of(hook: &str) -> String {
@@ -34,11 +31,7 @@ fn join(person: &TestUser<'_>, hook: &str) -> TestResponse {
 
 /// The first delivery for which something holds, once it is there.
 #[track_caller]
-pub(super) fn wait(
-    receiver: &WebhookReceiver,
-    what: &str,
-    holds: impl Fn(&Value) -> bool,
-) -> ReceivedRequest {
+pub(super) fn wait(receiver: &WebhookReceiver, what: &str, holds: impl Fn(&Value) -> bool) -> ReceivedRequest {
     let mut found = None;
     wait_until(what, || {
         let mut heard = receiver.received_requests().into_iter();
@@ -67,17 +60,12 @@ fn every_kind_reaches_a_webhook_signed_and_with_the_id_of_the_stream() {
     let listener = stage.listen();
     for case in CASES {
         (case.act)(&scene);
-        let heard = wait(&receiver, case.kind, |body| {
-            is(&body["data"], case.kind, &scene.ada.id)
-        });
+        let heard = wait(&receiver, case.kind, |body| is(&body["data"], case.kind, &scene.ada.id));
         let event = heard.json()["data"].clone();
         assert_eq!(event["tag"], case.kind);
         let signature = hmac_sha256(&stage.app.secret, &heard.body);
         assert_eq!(heard.header("x-twitter-webhooks-signature"), signature);
-        assert_eq!(
-            heard.header("webhook-id"),
-            event["event_uuid"].as_str().unwrap()
-        );
+        assert_eq!(heard.header("webhook-id"), event["event_uuid"].as_str().unwrap());
         let streamed = listener.wait(case.kind, |line| line["event_uuid"] == event["event_uuid"]);
         assert_eq!(streamed["event_type"], event["event_type"]);
         assert_eq!(streamed["filter"], event["filter"]);
@@ -85,9 +73,7 @@ fn every_kind_reaches_a_webhook_signed_and_with_the_id_of_the_stream() {
     // Those about one user come in the order in which they happened.
     let sent = || -> Vec<Value> {
         let heard = receiver.received_requests();
-        let ids = heard
-            .iter()
-            .map(|one| one.json()["data"]["event_uuid"].take());
+        let ids = heard.iter().map(|one| one.json()["data"]["event_uuid"].take());
         ids.collect()
     };
     let streamed = || -> Vec<Value> {
@@ -106,11 +92,7 @@ struct Activity {
     tells: fn(&Scene, &Value) -> bool,
 }
 
-const fn activity(
-    key: &'static str,
-    act: fn(&Scene),
-    tells: fn(&Scene, &Value) -> bool,
-) -> Activity {
+const fn activity(key: &'static str, act: fn(&Scene), tells: fn(&Scene, &Value) -> bool) -> Activity {
     Activity { key, act, tells }
 }
 
@@ -165,10 +147,7 @@ const ACTIVITIES: &[Activity] = &[
     activity(
         "tweet_create_events",
         |scene| of("post.quote.create")(scene),
-        |scene, post| {
-            post["is_quote_status"] == true
-                && post["quoted_status"]["id_str"] == scene.hers.as_str()
-        },
+        |scene, post| post["is_quote_status"] == true && post["quoted_status"]["id_str"] == scene.hers.as_str(),
     ),
     activity(
         "tweet_create_events",
@@ -193,9 +172,7 @@ const ACTIVITIES: &[Activity] = &[
     activity(
         "tweet_delete_events",
         |scene| of("post.delete")(scene),
-        |scene, event| {
-            event["status"]["user_id"] == scene.ada.id && event["timestamp_ms"].is_string()
-        },
+        |scene, event| event["status"]["user_id"] == scene.ada.id && event["timestamp_ms"].is_string(),
     ),
     activity(
         "favorite_events",
@@ -239,9 +216,7 @@ const ACTIVITIES: &[Activity] = &[
     activity(
         "direct_message_mark_read_events",
         |scene| of("dm.read")(scene),
-        |scene, event| {
-            event["sender_id"] == scene.bob.id && event["last_read_event_id"].is_string()
-        },
+        |scene, event| event["sender_id"] == scene.bob.id && event["last_read_event_id"].is_string(),
     ),
     activity(
         "direct_message_indicate_typing_events",
@@ -275,10 +250,7 @@ fn all_that_happens_to_an_account_is_told_in_the_older_form() {
         assert_eq!(body["for_user_id"], scene.ada.id);
         assert_eq!(body[one.key].as_array().unwrap().len(), 1);
         if one.key.starts_with("direct_message") {
-            assert_eq!(
-                body["users"][&scene.bob.id]["screen_name"],
-                scene.bob.username
-            );
+            assert_eq!(body["users"][&scene.bob.id]["screen_name"], scene.bob.username);
         }
         if one.key == "direct_message_events" {
             assert_eq!(body["apps"][&scene.stage.app.id]["id"], scene.stage.app.id);
@@ -304,10 +276,7 @@ fn all_that_happens_to_an_account_is_told_in_the_older_form() {
     assert_eq!(told["source"]["user_id"], scene.ada.id);
     assert_eq!(told["target"]["app_id"], scene.stage.app.id);
     assert!(told["date_time"].is_string() && end.get("for_user_id").is_none());
-    let listed = scene
-        .stage
-        .get(&format!("{}/list", all_of(&hook)))
-        .assert_status(200);
+    let listed = scene.stage.get(&format!("{}/list", all_of(&hook))).assert_status(200);
     assert_eq!(listed["data"]["subscriptions"], json!([]));
 }
 
@@ -320,8 +289,7 @@ fn accounts_are_added_checked_listed_counted_and_removed() {
     let people = ["ada", "bob", "cid", "dan"].map(|name| stage.person(name));
     let [ada, bob, cid, dan] = &people;
     let path = all_of(&hook);
-    let subscribed =
-        |person: &TestUser<'_>| person.get(&*path).assert_status(200)["data"]["subscribed"].clone();
+    let subscribed = |person: &TestUser<'_>| person.get(&*path).assert_status(200)["data"]["subscribed"].clone();
     assert_eq!(subscribed(ada), false);
     assert_eq!(
         join(ada, &hook).assert_status(200),
@@ -342,9 +310,7 @@ fn accounts_are_added_checked_listed_counted_and_removed() {
     assert_eq!(listed["webhook_id"], hook.as_str());
     assert_eq!(listed["webhook_url"], receiver.url("/hook"));
     assert_eq!(listed["subscriptions"].as_array().unwrap().len(), 3);
-    let count = stage
-        .get("/2/account_activity/subscriptions/count")
-        .assert_status(200);
+    let count = stage.get("/2/account_activity/subscriptions/count").assert_status(200);
     assert_eq!(count["data"]["subscriptions_count_all"], "3");
     assert_eq!(count["data"]["provisioned_count"], "3");
     assert_eq!(count["data"]["subscriptions_count_direct_messages"], "0");
@@ -390,14 +356,9 @@ fn accounts_are_added_checked_listed_counted_and_removed() {
     stage
         .send(TestRequest::delete(format!("/2/webhooks/{hook}")))
         .assert_status(200);
-    let count = stage
-        .get("/2/account_activity/subscriptions/count")
-        .assert_status(200);
+    let count = stage.get("/2/account_activity/subscriptions/count").assert_status(200);
     assert_eq!(count["data"]["subscriptions_count_all"], "0");
-    assert_eq!(
-        stage.get(SUBSCRIPTIONS).assert_status(200)["data"],
-        json!([])
-    );
+    assert_eq!(stage.get(SUBSCRIPTIONS).assert_status(200)["data"], json!([]));
 }
 
 #[test]
@@ -411,17 +372,11 @@ fn each_app_and_each_account_has_its_own_deliveries() {
     join(&other.known(&bob), &hooks[1]).assert_status(200);
     ada.publish_text(&format!("To @{}", bob.username));
     for user in [&ada, &bob] {
-        wait(&receivers[0], "a post", |body| {
-            body["for_user_id"] == user.id
-        });
+        wait(&receivers[0], "a post", |body| body["for_user_id"] == user.id);
     }
-    wait(&receivers[1], "a post", |body| {
-        body["for_user_id"] == bob.id
-    });
+    wait(&receivers[1], "a post", |body| body["for_user_id"] == bob.id);
     // Only followers see a protected account's posts, but the account is told of its own.
-    one.server
-        .run_cli(&["user", "protect", &ada.id])
-        .assert_success();
+    one.server.run_cli(&["user", "protect", &ada.id]).assert_success();
     ada.publish_text(&format!("Hidden from @{}", bob.username));
     bob.publish_text("A mark");
     let mark = |body: &Value| body["tweet_create_events"][0]["text"] == "A mark";
@@ -429,9 +384,7 @@ fn each_app_and_each_account_has_its_own_deliveries() {
         wait(receiver, "a mark", mark);
     }
     let hidden = |user: &TestUser<'_>| {
-        let heard = receivers
-            .iter()
-            .flat_map(WebhookReceiver::received_requests);
+        let heard = receivers.iter().flat_map(WebhookReceiver::received_requests);
         let heard = heard.filter(|one| one.json()["for_user_id"] == user.id);
         heard
             .filter(|one| String::from_utf8_lossy(&one.body).contains("Hidden"))
@@ -477,9 +430,7 @@ fn every_event_arrives_in_order_although_the_server_is_killed() {
             "webhook_id": made["data"]["id"],
         });
         let subscribe = TestRequest::post(SUBSCRIPTIONS).json(&body);
-        server
-            .send(subscribe.bearer(&app.bearer))
-            .assert_status(200);
+        server.send(subscribe.bearer(&app.bearer)).assert_status(200);
     }
     receiver.set_delivery_handler(moody(seed));
     // By author, in the order in which they were written.
@@ -502,11 +453,7 @@ fn every_event_arrives_in_order_although_the_server_is_killed() {
         came = first_copies(&receiver);
         came.len() >= count
     });
-    assert_eq!(
-        came.len(),
-        count,
-        "what comes twice has one id and one body"
-    );
+    assert_eq!(came.len(), count, "what comes twice has one id and one body");
     for (author, texts) in written {
         let mine = came.iter().map(|event| &event["payload"]);
         let mine = mine.filter(|post| post["author_id"] == author);
@@ -530,8 +477,7 @@ fn what_waits_for_a_receiver_is_withdrawn_with_the_users_consent() {
     let holds = |body: &Value| body.to_string().contains("In confidence");
     receiver.set_delivery_handler(|_| DeliveryResponse::Status(503));
     let path = format!("/2/dm_conversations/with/{}/messages", ada.id);
-    bob.post(path, &json!({ "text": "In confidence" }))
-        .assert_status(201);
+    bob.post(path, &json!({ "text": "In confidence" })).assert_status(201);
     wait_until("both were tried", || {
         receiver
             .received_requests()
@@ -544,9 +490,7 @@ fn what_waits_for_a_receiver_is_withdrawn_with_the_users_consent() {
     receiver.clear_received();
     receiver.set_delivery_handler(|_| DeliveryResponse::Status(200));
     bob.publish_text("A mark");
-    wait(&receiver, "a mark", |body| {
-        body["data"]["payload"]["text"] == "A mark"
-    });
+    wait(&receiver, "a mark", |body| body["data"]["payload"]["text"] == "A mark");
     wait(&receiver, "the end", |body| body["user_event"].is_object());
     // Longer than until the next try.
     std::thread::sleep(std::time::Duration::from_secs(3));

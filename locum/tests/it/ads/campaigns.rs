@@ -7,8 +7,7 @@ use crate::harness::{TestRequest, TestResponse, TestServer, shared_server};
 
 fn ids(page: &Value) -> Vec<String> {
     let data = page["data"].as_array().unwrap().iter();
-    data.map(|one| one["id"].as_str().unwrap().to_owned())
-        .collect()
+    data.map(|one| one["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -30,24 +29,14 @@ fn a_campaign_runs_once_it_is_whole() {
     let item = ads.line_item(&campaign);
     assert_eq!(state(), (json!("UNKNOWN"), json!(["INCOMPLETE"])));
     let post = ads.person.publish_text("Look at this");
-    let promote = [
-        ("line_item_id", item.as_str()),
-        ("tweet_ids", post.as_str()),
-    ];
-    let made = ads
-        .send("POST", "/promoted_tweets", &promote)
-        .assert_status(200);
+    let promote = [("line_item_id", item.as_str()), ("tweet_ids", post.as_str())];
+    let made = ads.send("POST", "/promoted_tweets", &promote).assert_status(200);
     assert_eq!(made["data"][0]["tweet_id"], post.as_str());
     assert_eq!(made["total_count"], 1);
-    assert_eq!(
-        made["request"]["params"]["tweet_ids"][0],
-        post.parse::<i64>().unwrap()
-    );
+    assert_eq!(made["request"]["params"]["tweet_ids"][0], post.parse::<i64>().unwrap());
     assert_eq!(state(), (json!("RUNNING"), json!([])));
     let promoted = made["data"][0]["id"].as_str().unwrap().to_owned();
-    let again = ads
-        .send("POST", "/promoted_posts", &promote)
-        .assert_status(200);
+    let again = ads.send("POST", "/promoted_posts", &promote).assert_status(200);
     assert_eq!(again["data"][0]["id"], promoted.as_str());
     assert_eq!(again["data"][0]["post_id"], post.as_str());
     ads.send("PUT", &path, &[("entity_status", "PAUSED")])
@@ -57,14 +46,9 @@ fn a_campaign_runs_once_it_is_whole() {
         .assert_status(200);
     assert_eq!(
         state(),
-        (
-            json!("UNKNOWN"),
-            json!(["PAUSED_BY_ADVERTISER", "INCOMPLETE"])
-        )
+        (json!("UNKNOWN"), json!(["PAUSED_BY_ADVERTISER", "INCOMPLETE"]))
     );
-    let revived = ads
-        .send("POST", "/promoted_posts", &promote)
-        .assert_status(200);
+    let revived = ads.send("POST", "/promoted_posts", &promote).assert_status(200);
     assert_eq!(revived["data"][0]["id"], promoted.as_str());
     assert_eq!(revived["data"][0]["deleted"], false);
 
@@ -86,14 +70,8 @@ fn a_campaign_runs_once_it_is_whole() {
         "CAMPAIGN_NOT_FOUND",
         "campaign_id",
     );
-    is(
-        &ads.send("GET", &path, &[]),
-        404,
-        "CAMPAIGN_NOT_FOUND",
-        "campaign_id",
-    );
-    ads.send("GET", &path, &[("with_deleted", "true")])
-        .assert_status(200);
+    is(&ads.send("GET", &path, &[]), 404, "CAMPAIGN_NOT_FOUND", "campaign_id");
+    ads.send("GET", &path, &[("with_deleted", "true")]).assert_status(200);
 }
 
 #[test]
@@ -113,12 +91,7 @@ fn a_campaign_keeps_its_limits() {
     };
     let long = |length: usize| "é".repeat(length);
     with(&[("name", &long(255))]).assert_status(200);
-    is(
-        &with(&[("name", &long(256))]),
-        400,
-        "INVALID_PARAMETER",
-        "name",
-    );
+    is(&with(&[("name", &long(256))]), 400, "INVALID_PARAMETER", "name");
     is(&with(&[("name", "")]), 400, "MISSING_PARAMETER", "name");
     with(&[("purchase_order_number", &long(50))]).assert_status(200);
     is(
@@ -130,18 +103,8 @@ fn a_campaign_keeps_its_limits() {
     let daily = "daily_budget_amount_local_micro";
     let total = "total_budget_amount_local_micro";
     with(&[(daily, "5000000"), (total, "5000000")]).assert_status(200);
-    is(
-        &with(&[(daily, "5010000"), (total, "5000000")]),
-        400,
-        "INVALID",
-        daily,
-    );
-    is(
-        &with(&[(daily, "5000001")]),
-        400,
-        "INVALID_DENOMINATION",
-        daily,
-    );
+    is(&with(&[(daily, "5010000"), (total, "5000000")]), 400, "INVALID", daily);
+    is(&with(&[(daily, "5000001")]), 400, "INVALID_DENOMINATION", daily);
     for wrong in ["0", "-10000", "x", "99999999999999999999", "1.5", "+10000"] {
         is(&with(&[(daily, wrong)]), 400, "INVALID_PARAMETER", daily);
     }
@@ -163,10 +126,7 @@ fn a_campaign_keeps_its_limits() {
         "INVALID_ID_ILLEGAL_CHARACTERS",
         "funding_instrument_id",
     );
-    let delivery = [
-        ("budget_optimization", "LINE_ITEM"),
-        ("standard_delivery", "true"),
-    ];
+    let delivery = [("budget_optimization", "LINE_ITEM"), ("standard_delivery", "true")];
     is(&with(&delivery), 400, "INVALID", "standard_delivery");
     let all = with(&[("name", ""), (daily, "x"), ("entity_status", "y")]).assert_status(400);
     assert_eq!(all["errors"].as_array().unwrap().len(), 3, "{all}");
@@ -244,10 +204,7 @@ fn lists_are_filtered_ordered_and_continued() {
         walk(&[("funding_instrument_ids", &ads.instrument), ("count", "5")]).len(),
         24
     );
-    let total = ads.get(
-        "/campaigns",
-        &[("with_total_count", "true"), ("count", "1")],
-    );
+    let total = ads.get("/campaigns", &[("with_total_count", "true"), ("count", "1")]);
     assert_eq!(total["total_count"], 24);
     let cursor = total["next_cursor"].as_str().unwrap();
     let with = |params: &[(&str, &str)]| ads.send("GET", "/campaigns", params);
@@ -263,19 +220,9 @@ fn lists_are_filtered_ordered_and_continued() {
         "INVALID_PARAMETER",
         "cursor",
     );
-    is(
-        &with(&[("cursor", "x")]),
-        400,
-        "INVALID_PARAMETER",
-        "cursor",
-    );
+    is(&with(&[("cursor", "x")]), 400, "INVALID_PARAMETER", "cursor");
     for wrong in ["0", "1001", "x"] {
-        is(
-            &with(&[("count", wrong)]),
-            400,
-            "INVALID_PARAMETER",
-            "count",
-        );
+        is(&with(&[("count", wrong)]), 400, "INVALID_PARAMETER", "count");
     }
     is(
         &with(&[("sort_by", "currency-asc")]),
@@ -283,12 +230,7 @@ fn lists_are_filtered_ordered_and_continued() {
         "INVALID_PARAMETER",
         "sort_by",
     );
-    is(
-        &with(&[("q", &"x".repeat(256))]),
-        400,
-        "INVALID_PARAMETER",
-        "q",
-    );
+    is(&with(&[("q", &"x".repeat(256))]), 400, "INVALID_PARAMETER", "q");
     let many: Vec<String> = (1..=201).map(|number| number.to_string()).collect();
     with(&[("campaign_ids", &many[..200].join(","))]).assert_status(200);
     is(
@@ -312,10 +254,8 @@ fn a_batch_is_done_whole_or_not_at_all() {
         } })
     };
     let kept = ads.campaign();
-    let change =
-        json!({ "operation_type": "Update", "params": { "campaign_id": kept, "name": "Autumn" } });
-    let broken =
-        json!([create("One"), create(""), change, { "operation_type": "Delete", "params": {} }]);
+    let change = json!({ "operation_type": "Update", "params": { "campaign_id": kept, "name": "Autumn" } });
+    let broken = json!([create("One"), create(""), change, { "operation_type": "Delete", "params": {} }]);
     let refused = ads.batch("campaigns", &broken).assert_status(400);
     let items = refused["operation_errors"].as_array().unwrap();
     assert_eq!(items[0], json!([]));
@@ -323,24 +263,10 @@ fn a_batch_is_done_whole_or_not_at_all() {
     assert_eq!(items[2], json!([]));
     assert_eq!(items[3][0]["parameter"], "campaign_id");
     assert_eq!(ids(&ads.get("/campaigns", &[])), [kept.as_str()]);
-    assert_eq!(
-        ads.get(&format!("/campaigns/{kept}"), &[])["data"]["name"],
-        "Spring"
-    );
-    let whole =
-        json!([create("One"), change, { "operation_type": "Delete", "params": { "id": kept } }]);
-    is(
-        &ads.batch("campaigns", &json!([])),
-        400,
-        "INVALID_PARAMETER",
-        "",
-    );
-    is(
-        &ads.batch("campaigns", &json!({})),
-        400,
-        "INVALID_PARAMETER",
-        "",
-    );
+    assert_eq!(ads.get(&format!("/campaigns/{kept}"), &[])["data"]["name"], "Spring");
+    let whole = json!([create("One"), change, { "operation_type": "Delete", "params": { "id": kept } }]);
+    is(&ads.batch("campaigns", &json!([])), 400, "INVALID_PARAMETER", "");
+    is(&ads.batch("campaigns", &json!({})), 400, "INVALID_PARAMETER", "");
     // The same record twice: deletions come first, so that the change finds nothing.
     ads.batch("campaigns", &whole).assert_status(400);
     let done = ads
@@ -350,12 +276,7 @@ fn a_batch_is_done_whole_or_not_at_all() {
     let forty: Vec<Value> = (0..40).map(|number| create(&number.to_string())).collect();
     ads.batch("campaigns", &forty.into()).assert_status(200);
     let more: Vec<Value> = (0..41).map(|number| create(&number.to_string())).collect();
-    is(
-        &ads.batch("campaigns", &more.into()),
-        400,
-        "INVALID_PARAMETER",
-        "",
-    );
+    is(&ads.batch("campaigns", &more.into()), 400, "INVALID_PARAMETER", "");
 }
 
 /// What is found by an index of its own is what a walk along the whole list leaves.
@@ -422,8 +343,7 @@ fn filters_leave_what_a_look_at_everything_leaves() {
                 let fits = |one: &&Value| {
                     let name = one["name"].as_str().unwrap().to_lowercase();
                     let paid = one["funding_instrument_id"].as_str().unwrap();
-                    name.starts_with(&q.to_lowercase())
-                        && (of.is_empty() || of.split(',').any(|one| one == paid))
+                    name.starts_with(&q.to_lowercase()) && (of.is_empty() || of.split(',').any(|one| one == paid))
                 };
                 let wanted: Vec<Value> = whole.iter().filter(fits).cloned().collect();
                 let mut params = levels.clone();
@@ -451,9 +371,7 @@ fn active_campaigns_are_limited() {
         "name": "Many", "funding_instrument_id": ads.instrument,
         "daily_budget_amount_local_micro": 10_000_000,
     } });
-    let many = ads
-        .batch("campaigns", &json!([one, one, one]))
-        .assert_status(400);
+    let many = ads.batch("campaigns", &json!([one, one, one])).assert_status(400);
     assert_eq!(many["operation_errors"][0], json!([]));
     assert_eq!(many["operation_errors"][1], json!([]));
     assert_eq!(many["operation_errors"][2][0]["code"], "TOO_MANY_CAMPAIGNS");
@@ -465,31 +383,16 @@ fn active_campaigns_are_limited() {
         ("name", "Third"),
         ("daily_budget_amount_local_micro", "10000000"),
     ];
-    is(
-        &ads.send("POST", "/campaigns", &params),
-        400,
-        "TOO_MANY_CAMPAIGNS",
-        "",
-    );
+    is(&ads.send("POST", "/campaigns", &params), 400, "TOO_MANY_CAMPAIGNS", "");
     let draft = [&params[..], &[("entity_status", "DRAFT")]].concat();
     let draft = ads.make("/campaigns", &draft);
-    let wake = |id: &str| {
-        ads.send(
-            "PUT",
-            &format!("/campaigns/{id}"),
-            &[("entity_status", "ACTIVE")],
-        )
-    };
+    let wake = |id: &str| ads.send("PUT", &format!("/campaigns/{id}"), &[("entity_status", "ACTIVE")]);
     is(&wake(&draft), 400, "TOO_MANY_CAMPAIGNS", "");
     ads.send("DELETE", &format!("/campaigns/{first}"), &[])
         .assert_status(200);
     wake(&draft).assert_status(200);
     is(
-        &ads.send(
-            "PUT",
-            &format!("/campaigns/{draft}"),
-            &[("entity_status", "DRAFT")],
-        ),
+        &ads.send("PUT", &format!("/campaigns/{draft}"), &[("entity_status", "DRAFT")]),
         400,
         "INVALID_PARAMETER",
         "entity_status",
@@ -518,9 +421,7 @@ fn roles_say_what_may_be_done() {
     let one = format!("{path}/{campaign}");
     let role = |role: &[&str]| {
         let grant = ["ads", "account", "role", &ads.account, &other.username];
-        shared_server()
-            .run_cli(&[&grant[..], role].concat())
-            .assert_success();
+        shared_server().run_cli(&[&grant[..], role].concat()).assert_success();
     };
     for (name, reads, writes) in [
         ("AD_MANAGER", true, true),
@@ -544,12 +445,7 @@ fn roles_say_what_may_be_done() {
         assert_eq!(access["data"]["permissions"], json!([name]));
     }
     role(&[]);
-    is(
-        &send(&other, "GET", &path, &[]),
-        403,
-        "ACCOUNT_NOT_FOUND",
-        "account_id",
-    );
+    is(&send(&other, "GET", &path, &[]), 403, "ACCOUNT_NOT_FOUND", "account_id");
 }
 
 #[test]
@@ -581,12 +477,7 @@ fn a_tag_belongs_to_its_line_item() {
         .assert_status(200);
     assert_eq!(changed["data"]["tracking_tag_url"], "https://b.example");
     // Another account has neither the tag nor the line item.
-    is(
-        &other.send("GET", &path, &[]),
-        404,
-        "NOT_FOUND",
-        "tracking_tag_id",
-    );
+    is(&other.send("GET", &path, &[]), 404, "NOT_FOUND", "tracking_tag_id");
     is(
         &other.send("POST", "/tracking_tags", &tag),
         404,
@@ -599,10 +490,7 @@ fn a_tag_belongs_to_its_line_item() {
 }
 
 /// Sends these beside what is usual, unless they say otherwise.
-fn beside<'a>(
-    usual: &[(&'a str, &'a str)],
-    more: &[(&'a str, &'a str)],
-) -> Vec<(&'a str, &'a str)> {
+fn beside<'a>(usual: &[(&'a str, &'a str)], more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let kept = usual
         .iter()
         .filter(|(name, _)| more.iter().all(|(other, _)| other != name));
@@ -615,24 +503,13 @@ fn beside<'a>(
 #[test]
 fn budgets_are_set_at_one_level() {
     let ads = Advertiser::new();
-    let (daily, total) = (
-        "daily_budget_amount_local_micro",
-        "total_budget_amount_local_micro",
-    );
+    let (daily, total) = ("daily_budget_amount_local_micro", "total_budget_amount_local_micro");
     let (bid, level) = ("bid_amount_local_micro", "budget_optimization");
     let campaign = |more: &[(&str, &str)]| {
-        let usual = [
-            ("funding_instrument_id", ads.instrument.as_str()),
-            ("name", "N"),
-        ];
+        let usual = [("funding_instrument_id", ads.instrument.as_str()), ("name", "N")];
         ads.send("POST", "/campaigns", &beside(&usual, more))
     };
-    let id = |answer: &TestResponse| {
-        answer.assert_status(200)["data"]["id"]
-            .as_str()
-            .unwrap()
-            .to_owned()
-    };
+    let id = |answer: &TestResponse| answer.assert_status(200)["data"]["id"].as_str().unwrap().to_owned();
     // Amounts are whole steps of the currency: a hundredth here.
     for (amount, code) in [
         ("10000", ""),
@@ -656,28 +533,12 @@ fn budgets_are_set_at_one_level() {
     is(&above, 400, "INVALID", daily);
     // What is paid for by the order needs none; whatever else pays does.
     campaign(&[]).assert_status(200);
-    let fund = [
-        "ads",
-        "account",
-        "funding",
-        &ads.account,
-        "--type",
-        "CREDIT_CARD",
-    ];
-    let card = shared_server().run_cli(&fund).json()["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    let paid = |more: &[(&'static str, &'static str)]| {
-        campaign(&[&[("funding_instrument_id", card.as_str())], more].concat())
-    };
+    let fund = ["ads", "account", "funding", &ads.account, "--type", "CREDIT_CARD"];
+    let card = shared_server().run_cli(&fund).json()["id"].as_str().unwrap().to_owned();
+    let paid =
+        |more: &[(&'static str, &'static str)]| campaign(&[&[("funding_instrument_id", card.as_str())], more].concat());
     is(&paid(&[]), 400, "MISSING_PARAMETER", daily);
-    is(
-        &paid(&[(total, "5000000")]),
-        400,
-        "MISSING_PARAMETER",
-        daily,
-    );
+    is(&paid(&[(total, "5000000")]), 400, "MISSING_PARAMETER", daily);
     paid(&[(daily, "5000000")]).assert_status(200);
 
     let shared_one = id(&campaign(&[(daily, "5000000"), (total, "9000000")]));
@@ -692,10 +553,7 @@ fn budgets_are_set_at_one_level() {
         );
     }
     let path = format!("/campaigns/{own_one}");
-    assert_eq!(
-        ads.get(&path, &[])["data"]["standard_delivery"],
-        Value::Null
-    );
+    assert_eq!(ads.get(&path, &[])["data"]["standard_delivery"], Value::Null);
     let item = |campaign: &str, more: &[(&str, &str)]| {
         let usual = [
             ("campaign_id", campaign),
@@ -708,60 +566,26 @@ fn budgets_are_set_at_one_level() {
     };
     // The campaign's, or the line items'.
     for name in [daily, total] {
-        is(
-            &item(&shared_one, &[(name, "1000000")]),
-            400,
-            "INVALID",
-            name,
-        );
+        is(&item(&shared_one, &[(name, "1000000")]), 400, "INVALID", name);
         item(&own_one, &[(name, "1000000")]).assert_status(200);
-        is(
-            &item(&own_one, &[(name, "1000001")]),
-            400,
-            "INVALID_DENOMINATION",
-            name,
-        );
+        is(&item(&own_one, &[(name, "1000001")]), 400, "INVALID_DENOMINATION", name);
     }
     item(&own_one, &[(total, "8990000")]).assert_status(200);
     item(&own_one, &[(total, "9000000")]).assert_status(200);
-    is(
-        &item(&own_one, &[(total, "9010000")]),
-        400,
-        "INVALID",
-        total,
-    );
+    is(&item(&own_one, &[(total, "9010000")]), 400, "INVALID", total);
     // A bid is at most what there is for a day and altogether.
     item(&shared_one, &[(bid, "4990000")]).assert_status(200);
     item(&shared_one, &[(bid, "5000000")]).assert_status(200);
     is(&item(&shared_one, &[(bid, "5010000")]), 400, "INVALID", bid);
     is(&item(&own_one, &[(bid, "9010000")]), 400, "INVALID", bid);
-    is(
-        &item(&shared_one, &[(bid, "")]),
-        400,
-        "MISSING_PARAMETER",
-        bid,
-    );
-    is(
-        &item(&shared_one, &[(bid, "0")]),
-        400,
-        "INVALID_PARAMETER",
-        bid,
-    );
+    is(&item(&shared_one, &[(bid, "")]), 400, "MISSING_PARAMETER", bid);
+    is(&item(&shared_one, &[(bid, "0")]), 400, "INVALID_PARAMETER", bid);
     let auto = item(&shared_one, &[("bid_strategy", "AUTO")]).assert_status(200);
     assert_eq!(auto["data"][bid], Value::Null);
     // And between what the currency allows.
-    let rules = send(
-        &ads.person,
-        "GET",
-        "/12/bidding_rules",
-        &[("currency", "USD")],
-    )
-    .assert_status(200);
+    let rules = send(&ads.person, "GET", "/12/bidding_rules", &[("currency", "USD")]).assert_status(200);
     let rule = |name: &str| rules["data"][0][name].as_i64().unwrap();
-    let (least, most) = (
-        rule("minimum_cpe_bid_local_micro"),
-        rule("maximum_cpe_bid_local_micro"),
-    );
+    let (least, most) = (rule("minimum_cpe_bid_local_micro"), rule("maximum_cpe_bid_local_micro"));
     let step = rule("minimum_denomination");
     let rich = id(&campaign(&[(level, "LINE_ITEM")]));
     for (amount, fits) in [
@@ -819,16 +643,8 @@ fn a_line_item_suits_its_objective() {
             "WEBSITE_CLICKS",
             &[],
             ["LINK_CLICKS", "IMPRESSION", "AUTO"],
-            &[
-                (goal, "SITE_VISITS"),
-                (pay, "LINK_CLICK"),
-                (strategy, "MAX"),
-            ],
-            &[
-                (pay, "VIEW"),
-                (strategy, "TARGET"),
-                (goal, "WEBSITE_CONVERSIONS"),
-            ],
+            &[(goal, "SITE_VISITS"), (pay, "LINK_CLICK"), (strategy, "MAX")],
+            &[(pay, "VIEW"), (strategy, "TARGET"), (goal, "WEBSITE_CONVERSIONS")],
         ),
         (
             "VIDEO_VIEWS",
@@ -857,11 +673,7 @@ fn a_line_item_suits_its_objective() {
             "APP_INSTALLS",
             &[("ios_app_store_identifier", "1")],
             ["APP_INSTALLS", "IMPRESSION", "AUTO"],
-            &[
-                (goal, "APP_CLICKS"),
-                (goal, "APP_PURCHASES"),
-                (pay, "APP_CLICK"),
-            ],
+            &[(goal, "APP_CLICKS"), (goal, "APP_PURCHASES"), (pay, "APP_CLICK")],
             &[("ios_app_store_identifier", ""), (pay, "LINK_CLICK")],
         ),
         (
@@ -875,11 +687,7 @@ fn a_line_item_suits_its_objective() {
         let usual = [&[("objective", objective)][..], more].concat();
         let made = line(&usual).assert_status(200);
         let data = &made["data"];
-        assert_eq!(
-            [&data[goal], &data[pay], &data[strategy]],
-            defaults,
-            "{objective}"
-        );
+        assert_eq!([&data[goal], &data[pay], &data[strategy]], defaults, "{objective}");
         for one in may {
             line(&beside(&usual, &[*one])).assert_status(200);
         }
@@ -890,22 +698,13 @@ fn a_line_item_suits_its_objective() {
                 params.push((name, value));
             }
             let answer = line(&params);
-            assert_eq!(
-                answer.status,
-                400,
-                "{objective} {name}={value}: {}",
-                answer.text()
-            );
+            assert_eq!(answer.status, 400, "{objective} {name}={value}: {}", answer.text());
         }
     }
     // Where, when, and how often.
     let placement = "INVALID_PLACEMENT_TYPE";
     for (more, code, at) in [
-        (
-            &[("placements", "TWITTER_PROFILE")][..],
-            placement,
-            "placements",
-        ),
+        (&[("placements", "TWITTER_PROFILE")][..], placement, "placements"),
         (
             &[("placements", "TWITTER_SEARCH"), ("objective", "REACH")],
             placement,
@@ -930,11 +729,7 @@ fn a_line_item_suits_its_objective() {
             "INVALID",
             "end_time",
         ),
-        (
-            &[("frequency_cap", "1")],
-            "INCLUSIVE_PARAMETERS",
-            "duration_in_days",
-        ),
+        (&[("frequency_cap", "1")], "INCLUSIVE_PARAMETERS", "duration_in_days"),
         (
             &[("frequency_cap", "1"), ("duration_in_days", "8")],
             "INVALID_PARAMETER",
@@ -955,10 +750,7 @@ fn a_line_item_suits_its_objective() {
     for more in [
         &[("placements", "TWITTER_PROFILE,TWITTER_TIMELINE")][..],
         &[("placements", "TWITTER_TIMELINE"), ("objective", "REACH")],
-        &[
-            ("start_time", "2026-02-01"),
-            ("end_time", "2026-02-01T00:00:01Z"),
-        ],
+        &[("start_time", "2026-02-01"), ("end_time", "2026-02-01T00:00:01Z")],
         &[("frequency_cap", "1"), ("duration_in_days", "1")],
         &[("frequency_cap", "1"), ("duration_in_days", "30")],
     ] {
@@ -977,17 +769,11 @@ fn a_line_item_suits_its_objective() {
     let first = ads.line_item(&campaign);
     let other = [("campaign_id", campaign.as_str()), ("objective", "REACH")];
     is(&line(&other), 400, "INVALID", "objective");
-    let other = [
-        ("campaign_id", campaign.as_str()),
-        ("product_type", "PROMOTED_ACCOUNT"),
-    ];
+    let other = [("campaign_id", campaign.as_str()), ("product_type", "PROMOTED_ACCOUNT")];
     is(&line(&other), 400, "INVALID", "product_type");
     let change = |id: &str, value| ads.send("PUT", &format!("/line_items/{id}"), &[(pay, value)]);
     is(&change(&first, "IMPRESSION"), 400, "INVALID", pay);
-    let installs = [
-        ("objective", "APP_INSTALLS"),
-        ("ios_app_store_identifier", "1"),
-    ];
+    let installs = [("objective", "APP_INSTALLS"), ("ios_app_store_identifier", "1")];
     let installs = line(&installs).assert_status(200)["data"]["id"].clone();
     change(installs.as_str().unwrap(), "APP_CLICK").assert_status(200);
     let path = format!("/line_items/{first}");
@@ -1017,18 +803,8 @@ fn accounts_are_promoted_by_line_items_that_hold_them() {
         ads.send("POST", "/promoted_accounts", &params)
     };
     let incompatible = "INCOMPATIBLE_LINE_ITEM";
-    is(
-        &promote(&posts, &ads.person.id),
-        400,
-        incompatible,
-        "line_item_id",
-    );
-    is(
-        &promote(&people, &stranger.id),
-        400,
-        "INVALID_USER_ID",
-        "user_id",
-    );
+    is(&promote(&posts, &ads.person.id), 400, incompatible, "line_item_id");
+    is(&promote(&people, &stranger.id), 400, "INVALID_USER_ID", "user_id");
     is(&promote(&people, "1"), 400, "INVALID_USER_ID", "user_id");
     let list = |items: &str| ads.send("GET", "/promoted_accounts", &[("line_item_ids", items)]);
     assert_eq!(
@@ -1043,15 +819,9 @@ fn accounts_are_promoted_by_line_items_that_hold_them() {
         made["data"]["id"]
     );
     assert_eq!(ids(&list(&people).assert_status(200)).len(), 1);
-    assert_eq!(
-        ids(&list(&format!("{posts},{people}")).assert_status(200)).len(),
-        1
-    );
+    assert_eq!(ids(&list(&format!("{posts},{people}")).assert_status(200)).len(), 1);
     is(&list(&posts), 400, incompatible, "line_item_ids");
-    let path = format!(
-        "/promoted_accounts/{}",
-        made["data"]["id"].as_str().unwrap()
-    );
+    let path = format!("/promoted_accounts/{}", made["data"]["id"].as_str().unwrap());
     is(&ads.send("PUT", &path, &[]), 405, "METHOD_NOT_ALLOWED", "");
 }
 
@@ -1065,22 +835,14 @@ fn a_world_with_campaigns_begins_with_a_whole_tree() {
         server.send(asked).assert_status(200)["data"].take()
     };
     let account = ask("")[0]["id"].as_str().unwrap().to_owned();
-    let all = |path: &str| {
-        ask(&format!("/{account}/{path}"))
-            .as_array()
-            .cloned()
-            .unwrap()
-    };
+    let all = |path: &str| ask(&format!("/{account}/{path}")).as_array().cloned().unwrap();
     let mut states: Vec<(String, String)> = all("campaigns?with_draft=true")
         .iter()
         .map(|one| ["name", "effective_status"].map(|name| one[name].as_str().unwrap().to_owned()))
         .map(|[name, state]| (name, state))
         .collect();
     states.sort();
-    let states: Vec<(&str, &str)> = states
-        .iter()
-        .map(|(a, b)| (a.as_str(), b.as_str()))
-        .collect();
+    let states: Vec<(&str, &str)> = states.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     let expected = [
         ("Autumn on the water", "RUNNING"),
         ("Ideas", "DRAFT"),
@@ -1109,14 +871,8 @@ fn a_world_with_campaigns_begins_with_a_whole_tree() {
         assert_eq!(all(path).len(), count, "{path}");
     }
     let access = ask(&format!("/{account}/authenticated_user_access"));
-    assert_eq!(
-        access["permissions"],
-        json!(["ACCOUNT_ADMIN", "POST_COMPOSER"])
-    );
-    let picture = all("media_library")[0]["media_url"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    assert_eq!(access["permissions"], json!(["ACCOUNT_ADMIN", "POST_COMPOSER"]));
+    let picture = all("media_library")[0]["media_url"].as_str().unwrap().to_owned();
     let path = picture.strip_prefix(&server.url).unwrap();
     assert_eq!(server.send(TestRequest::get(path)).status, 200);
     let seen = server.run_cli(&["ads", "simulate", &account, "--hours", "24"]);

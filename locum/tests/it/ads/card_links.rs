@@ -74,18 +74,14 @@ impl Carded {
         assert!(told.ends_with(&format!("/{post}")), "{told}");
         if promoted {
             let params = [("line_item_id", self.item.as_str()), ("tweet_ids", &post)];
-            self.ads
-                .send("POST", "/promoted_tweets", &params)
-                .assert_status(200);
+            self.ads.send("POST", "/promoted_tweets", &params).assert_status(200);
         }
         post
     }
 
     fn serving(&self, act: &str, body: &Value) -> Value {
         let ask = TestRequest::post(format!("/ads-serve/1/{act}")).json(body);
-        self.server()
-            .send(ask.bearer(&self.bearer))
-            .assert_status(200)
+        self.server().send(ask.bearer(&self.bearer)).assert_status(200)
     }
 
     /// Shows what is promoted to a viewer, and says so; the token of a post.
@@ -148,13 +144,7 @@ fn link_of(person: &TestUser<'_>, post: &str) -> (Value, String) {
 }
 
 fn signed_in(person: &TestUser<'static>) -> Browser<'static> {
-    let set = [
-        "user",
-        "password",
-        &person.username,
-        "--password",
-        "a long secret",
-    ];
+    let set = ["user", "password", &person.username, "--password", "a long secret"];
     person.server.run_cli(&set).assert_success();
     let mut browser = Browser::new(person.server);
     browser.sign_in(&person.username, "a long secret", "/settings/account");
@@ -198,11 +188,7 @@ fn the_link_of_a_card_is_shown_and_leads_where_the_card_says() {
     }
     for path in ["/c/x", "/c/https:%2f%2fevil.example"] {
         let answer = browser.get(path);
-        assert!(
-            matches!(answer.status, 400 | 404),
-            "{path}: {}",
-            answer.text()
-        );
+        assert!(matches!(answer.status, 400 | 404), "{path}: {}", answer.text());
     }
 
     // Another destination has another link; whoever has the first is still led there.
@@ -224,8 +210,7 @@ fn the_link_of_a_card_is_shown_and_leads_where_the_card_says() {
     open(&mut browser, &link);
     // Slides lead to places of their own.
     let slide = |url: &str| card_body(image, url)["components"].clone();
-    let slides =
-        json!({ "slides": [slide("https://one.example/"), slide("https://two.example/")] });
+    let slides = json!({ "slides": [slide("https://one.example/"), slide("https://two.example/")] });
     ads.person
         .send_signed(TestRequest::new("PUT", path.clone()).json(&slides))
         .assert_status(200);
@@ -243,8 +228,7 @@ fn the_link_of_a_card_is_shown_and_leads_where_the_card_says() {
     let back = change(SITE);
     assert_eq!(back["components"][1]["destination"]["tco_url"], short);
     // The links of a card that is no more lead nowhere, and its posts show none.
-    ads.send("DELETE", &format!("/cards/{id}"), &[])
-        .assert_status(200);
+    ads.send("DELETE", &format!("/cards/{id}"), &[]).assert_status(200);
     for path in [&link, &other] {
         assert_eq!(browser.get(path.clone()).status, 404, "{path}");
     }
@@ -336,16 +320,12 @@ fn a_conversation_card_is_answered_by_a_post() {
     let made = ads.send("POST", path, &params).assert_status(200)["data"].clone();
     let uri = &made["card_uri"];
     let post = carded.with(uri, true, true);
-    let told = ads
-        .person
-        .get(format!("/2/tweets/{post}?tweet.fields=entities"));
+    let told = ads.person.get(format!("/2/tweets/{post}?tweet.fields=entities"));
     let entity = told.assert_status(200)["data"]["entities"]["urls"][0].clone();
     assert_eq!(entity["title"], "Sunday ride");
     assert_eq!(entity["expanded_url"], entity["url"]);
     let url = entity["url"].as_str().unwrap();
-    let page = url
-        .split_once("/cards/")
-        .map(|(_, rest)| format!("/cards/{rest}"));
+    let page = url.split_once("/cards/").map(|(_, rest)| format!("/cards/{rest}"));
     let page = page.unwrap();
 
     // Anybody sees the card; who chooses signs in first.
@@ -379,9 +359,7 @@ fn a_conversation_card_is_answered_by_a_post() {
         "{html}"
     );
     let text = "I choose the <coast> & more #Coast";
-    let send = |browser: &mut Browser<'_>, text: &str| {
-        browser.submit(&form, "/intent/post", &[("text", text)])
-    };
+    let send = |browser: &mut Browser<'_>, text: &str| browser.submit(&form, "/intent/post", &[("text", text)]);
     let sent = send(&mut browser, text);
     assert_eq!(sent.status, 303, "{}", sent.text());
     let to = sent.header("location").to_owned();
@@ -390,13 +368,8 @@ fn a_conversation_card_is_answered_by_a_post() {
     for part in ["See you there", "https://bikes.example/thanks", name] {
         assert!(after.contains(part), "{part}: {after}");
     }
-    let posts = fan
-        .get(format!("/2/users/{}/tweets", fan.id))
-        .assert_status(200);
-    assert_eq!(
-        posts["data"][0]["text"],
-        "I choose the &lt;coast&gt; &amp; more #Coast"
-    );
+    let posts = fan.get(format!("/2/users/{}/tweets", fan.id)).assert_status(200);
+    assert_eq!(posts["data"][0]["text"], "I choose the &lt;coast&gt; &amp; more #Coast");
     // It counts as use of the card, once.
     assert_eq!(carded.clicks(), [0, 1, 0, 1]);
     let again = send(&mut browser, text);
@@ -407,22 +380,15 @@ fn a_conversation_card_is_answered_by_a_post() {
     // A post without one of the hashtags is a post, and nothing is unlocked by it.
     let plain = send(&mut browser, "No choice");
     assert_eq!(plain.status, 303);
-    let shown = browser
-        .get(plain.header("location").to_owned())
-        .assert_page(200);
-    assert!(
-        !shown.contains("See you there") && !shown.contains(name),
-        "{shown}"
-    );
+    let shown = browser.get(plain.header("location").to_owned()).assert_page(200);
+    assert!(!shown.contains("See you there") && !shown.contains(name), "{shown}");
     // Nobody else is shown what somebody has unlocked, nor is it for another post than the one
     // that carries the card.
     let mut other = signed_in(&carded.server().new_user("other"));
     other.get(to.clone()).assert_page(404);
     let (elsewhere, _) = to.split_once("of=").unwrap();
     let id = to.split_once("id=").unwrap().1;
-    let shown = browser
-        .get(format!("{elsewhere}of=1&id={id}"))
-        .assert_page(200);
+    let shown = browser.get(format!("{elsewhere}of=1&id={id}")).assert_page(200);
     assert!(!shown.contains("See you there"), "{shown}");
     let (card, _) = page.rsplit_once('/').unwrap();
     other.get(format!("{card}/1")).assert_page(404);
@@ -443,9 +409,7 @@ fn a_post_is_written_from_a_link() {
         );
     }
     let form = browser.get("/intent/post");
-    let send = |browser: &mut Browser<'_>, text: &str| {
-        browser.submit(&form, "/intent/post", &[("text", text)])
-    };
+    let send = |browser: &mut Browser<'_>, text: &str| browser.submit(&form, "/intent/post", &[("text", text)]);
     for text in ["", "  ", &"é".repeat(281)] {
         let page = send(&mut browser, text).assert_page(400);
         assert!(page.contains("aria-invalid"), "{page}");
@@ -458,14 +422,9 @@ fn a_post_is_written_from_a_link() {
     let form = browser.get(format!("/intent/post?in_reply_to={first}&text=Second"));
     let sent = browser.submit(&form, "/intent/post", &[("text", "Second")]);
     assert_eq!(sent.status, 303, "{}", sent.text());
-    browser
-        .get(sent.header("location").to_owned())
-        .assert_page(200);
+    browser.get(sent.header("location").to_owned()).assert_page(200);
     let posts = format!("/2/users/{}/tweets?tweet.fields=referenced_tweets", fan.id);
     let posts = fan.get(posts).assert_status(200);
-    assert_eq!(
-        posts["data"][0]["referenced_tweets"][0]["id"],
-        first.as_str()
-    );
+    assert_eq!(posts["data"][0]["referenced_tweets"][0]["id"], first.as_str());
     assert_eq!(posts["data"].as_array().unwrap().len(), 2);
 }

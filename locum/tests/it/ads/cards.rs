@@ -27,8 +27,7 @@ impl Advertiser {
 
     fn json(&self, method: &'static str, path: &str, body: &Value) -> TestResponse {
         let path = format!("/12/accounts/{}{path}", self.account);
-        self.person
-            .send_signed(TestRequest::new(method, path).json(body))
+        self.person.send_signed(TestRequest::new(method, path).json(body))
     }
 
     fn card(&self, components: &Value) -> TestResponse {
@@ -80,13 +79,8 @@ fn names(page: &Value) -> Vec<&str> {
 fn a_card_is_made_of_components() {
     let ads = Advertiser::new();
     let (image, film) = (ads.image(), ads.film());
-    let made = ads
-        .card(&json!([medium(&image), details()]))
-        .assert_status(200);
-    assert_eq!(
-        made["request"]["params"],
-        json!({ "account_id": ads.account })
-    );
+    let made = ads.card(&json!([medium(&image), details()])).assert_status(200);
+    assert_eq!(made["request"]["params"], json!({ "account_id": ads.account }));
     let card = &made["data"];
     assert_eq!(card["card_type"], "IMAGE_WEBSITE");
     let id = card["id"].as_str().unwrap();
@@ -96,10 +90,7 @@ fn a_card_is_made_of_components() {
     destination.remove("tco_url").unwrap();
     assert_eq!(leads, details());
     let told = &card["components"][0]["media_metadata"][&image];
-    assert_eq!(
-        (&told["type"], &told["width"]),
-        (&json!("IMAGE"), &json!(800))
-    );
+    assert_eq!((&told["type"], &told["width"]), (&json!("IMAGE"), &json!(800)));
     assert!(told["url"].as_str().unwrap().contains("/media/"), "{told}");
     assert!(card.get("slides").is_none());
 
@@ -113,16 +104,9 @@ fn a_card_is_made_of_components() {
     );
     let slide = json!([medium(&film), details()]);
     let slides = ads
-        .json(
-            "PUT",
-            &path,
-            &json!({ "slides": [slide, [medium(&image), details()]] }),
-        )
+        .json("PUT", &path, &json!({ "slides": [slide, [medium(&image), details()]] }))
         .assert_status(200);
-    assert_eq!(
-        slides["data"]["card_type"],
-        "MIXED_MEDIA_MULTI_DEST_CAROUSEL_WEBSITE"
-    );
+    assert_eq!(slides["data"]["card_type"], "MIXED_MEDIA_MULTI_DEST_CAROUSEL_WEBSITE");
     assert!(slides["data"].get("components").is_none());
     assert_eq!(
         slides["data"]["slides"][0][0]["media_metadata"][&film]["video_aspect_ratio"],
@@ -131,68 +115,35 @@ fn a_card_is_made_of_components() {
 
     let both = json!([image, film]);
     let swipe = json!({ "type": "SWIPEABLE_MEDIA", "media_keys": both });
-    let app =
-        button(&json!({ "googleplay_app_id": "com.bikes", "googleplay_deep_link": "bikes://x" }));
+    let app = button(&json!({ "googleplay_app_id": "com.bikes", "googleplay_deep_link": "bikes://x" }));
     let apps = ads.card(&json!([swipe, app])).assert_status(200);
-    assert_eq!(
-        apps["data"]["card_type"],
-        "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP"
-    );
+    assert_eq!(apps["data"]["card_type"], "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP");
     let known = ads.get("/account_apps", &[]);
     assert_eq!(known["data"][0]["app_store_identifier"], "com.bikes");
 
     let newest = ads.get("/cards", &[("sort_by", "created_at-desc"), ("count", "1")]);
     assert_eq!(names(&newest), ["MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP"]);
     let next = newest["next_cursor"].as_str().unwrap();
-    let params = [
-        ("sort_by", "created_at-desc"),
-        ("count", "1"),
-        ("cursor", next),
-    ];
+    let params = [("sort_by", "created_at-desc"), ("count", "1"), ("cursor", next)];
     assert_eq!(
         names(&ads.get("/cards", &params)),
         ["MIXED_MEDIA_MULTI_DEST_CAROUSEL_WEBSITE"]
     );
     let uri = card["card_uri"].as_str().unwrap();
-    for filter in [
-        ("card_id", id),
-        ("card_ids", id),
-        ("card_uris", uri),
-        ("q", "nE"),
-    ] {
-        assert_eq!(
-            ads.get("/cards", &[filter])["data"][0]["id"],
-            id,
-            "{filter:?}"
-        );
+    for filter in [("card_id", id), ("card_ids", id), ("card_uris", uri), ("q", "nE")] {
+        assert_eq!(ads.get("/cards", &[filter])["data"][0]["id"], id, "{filter:?}");
     }
     let app_kind = [
         ("card_types", "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP"),
         ("include_legacy_cards", "true"),
     ];
-    assert_eq!(
-        ads.get("/cards", &app_kind)["data"]
-            .as_array()
-            .unwrap()
-            .len(),
-        1
-    );
+    assert_eq!(ads.get("/cards", &app_kind)["data"].as_array().unwrap().len(), 1);
 
     let gone = ads.send("DELETE", &path, &[]).assert_status(200);
     assert_eq!(gone["data"]["deleted"], true);
-    is(
-        &ads.send("GET", &path, &[]),
-        404,
-        "CARD_NOT_FOUND",
-        "card_id",
-    );
+    is(&ads.send("GET", &path, &[]), 404, "CARD_NOT_FOUND", "card_id");
     ads.get(&path, &[("with_deleted", "true")]);
-    is(
-        &ads.send("DELETE", &path, &[]),
-        404,
-        "CARD_NOT_FOUND",
-        "card_id",
-    );
+    is(&ads.send("DELETE", &path, &[]), 404, "CARD_NOT_FOUND", "card_id");
     assert_eq!(ads.get("/cards", &[])["data"].as_array().unwrap().len(), 1);
 }
 
@@ -246,30 +197,15 @@ fn a_card_is_refused_with_what_is_wrong_with_it() {
             "INVALID_PARAMETER",
             "components[0].media_key",
         ),
-        (
-            json!([medium("3_1"), details()]),
-            404,
-            "MEDIA_NOT_FOUND",
-            "components",
-        ),
+        (json!([medium("3_1"), details()]), 404, "MEDIA_NOT_FOUND", "components"),
         (
             json!([medium(&foreign), details()]),
             404,
             "MEDIA_NOT_FOUND",
             "components",
         ),
-        (
-            json!([medium(&small), details()]),
-            400,
-            "INVALID_IMAGE",
-            "components",
-        ),
-        (
-            json!([medium(&tall), details()]),
-            400,
-            "INVALID_IMAGE",
-            "components",
-        ),
+        (json!([medium(&small), details()]), 400, "INVALID_IMAGE", "components"),
+        (json!([medium(&tall), details()]), 400, "INVALID_IMAGE", "components"),
         (
             json!([one, details()]),
             400,
@@ -312,24 +248,14 @@ fn a_card_is_refused_with_what_is_wrong_with_it() {
     let send = |body: &Value| ads.json("POST", "/cards", body);
     let good = json!([medium(&image), details()]);
     let long = "é".repeat(81);
-    is(
-        &send(&json!({ "components": good })),
-        400,
-        "MISSING_PARAMETER",
-        "name",
-    );
+    is(&send(&json!({ "components": good })), 400, "MISSING_PARAMETER", "name");
     is(
         &send(&json!({ "name": long, "components": good })),
         400,
         "INVALID_PARAMETER",
         "name",
     );
-    is(
-        &send(&json!({ "name": "x" })),
-        400,
-        "MISSING_PARAMETER",
-        "components",
-    );
+    is(&send(&json!({ "name": "x" })), 400, "MISSING_PARAMETER", "components");
     is(
         &send(&json!({ "name": "x", "components": good, "slides": [good, good] })),
         400,
@@ -378,12 +304,7 @@ fn a_card_is_refused_with_what_is_wrong_with_it() {
         "INVALID_ID_ILLEGAL_CHARACTERS",
         "card_id",
     );
-    assert!(
-        ads.get("/cards", &[])["data"]
-            .as_array()
-            .unwrap()
-            .is_empty()
-    );
+    assert!(ads.get("/cards", &[])["data"].as_array().unwrap().is_empty());
 }
 
 #[test]
@@ -424,11 +345,8 @@ fn a_poll_card_is_voted_in_where_posts_carry_it() {
     };
     let (one, other) = (post("Ride"), post("Ride on"));
     let see = |id: &str| {
-        let query =
-            "expansions=attachments.poll_ids&poll.fields=options,duration_minutes,voting_status";
-        ads.person
-            .get(format!("/2/tweets/{id}?{query}"))
-            .assert_status(200)
+        let query = "expansions=attachments.poll_ids&poll.fields=options,duration_minutes,voting_status";
+        ads.person.get(format!("/2/tweets/{id}?{query}")).assert_status(200)
     };
     let seen = see(&one);
     let shown = &seen["includes"]["polls"][0];
@@ -489,12 +407,7 @@ fn a_poll_card_is_voted_in_where_posts_carry_it() {
 
     let id = card["id"].as_str().unwrap();
     let path = format!("/cards/poll/{id}");
-    is(
-        &ads.send("PUT", &path, &[("name", "x")]),
-        405,
-        "METHOD_NOT_ALLOWED",
-        "",
-    );
+    is(&ads.send("PUT", &path, &[("name", "x")]), 405, "METHOD_NOT_ALLOWED", "");
     assert_eq!(ads.get(&path, &[])["data"], *card);
     assert_eq!(ads.get(&format!("/cards/all/{id}"), &[])["data"], *card);
     let gone = ads.send("DELETE", &path, &[]).assert_status(200);
@@ -537,10 +450,7 @@ fn a_poll_card_shows_media_where_the_account_may() {
     inside("/features", &[("feature_keys", "PROMOTED_MEDIA_POLLS")]).assert_status(200);
     let still = poll(&image).assert_status(200);
     assert_eq!(
-        (
-            &still["data"]["card_type"],
-            &still["data"]["image_display_width"]
-        ),
+        (&still["data"]["card_type"], &still["data"]["image_display_width"]),
         (&json!("IMAGE_POLLS"), &json!("800"))
     );
     assert!(still["data"].get("media_key").is_none());
@@ -594,12 +504,7 @@ fn a_conversation_card_asks_for_a_post() {
 
     for (more, status, code, at) in [
         (("title", ""), 400, "MISSING_PARAMETER", "title"),
-        (
-            ("title", "x23456789012345678901234"),
-            400,
-            "INVALID_PARAMETER",
-            "title",
-        ),
+        (("title", "x23456789012345678901234"), 400, "INVALID_PARAMETER", "title"),
         (
             ("first_cta", "x23456789012345678901"),
             400,
@@ -612,24 +517,9 @@ fn a_conversation_card_asks_for_a_post() {
             "INCLUSIVE_PARAMETERS",
             "second_cta_tweet",
         ),
-        (
-            ("thank_you_text", ""),
-            400,
-            "MISSING_PARAMETER",
-            "thank_you_text",
-        ),
-        (
-            ("thank_you_url", "x"),
-            400,
-            "INVALID_PARAMETER",
-            "thank_you_url",
-        ),
-        (
-            ("media_key", image.as_str()),
-            400,
-            "INVALID_MEDIA",
-            "media_key",
-        ),
+        (("thank_you_text", ""), 400, "MISSING_PARAMETER", "thank_you_text"),
+        (("thank_you_url", "x"), 400, "INVALID_PARAMETER", "thank_you_url"),
+        (("media_key", image.as_str()), 400, "INVALID_MEDIA", "media_key"),
         (("media_key", "13_1"), 404, "MEDIA_NOT_FOUND", "media_key"),
         (
             ("poster_media_key", film.as_str()),
@@ -642,10 +532,7 @@ fn a_conversation_card_asks_for_a_post() {
     }
     is(&card("image", &[]), 400, "INVALID_IMAGE", "media_key");
 
-    let path = format!(
-        "/cards/video_conversation/{}",
-        video["id"].as_str().unwrap()
-    );
+    let path = format!("/cards/video_conversation/{}", video["id"].as_str().unwrap());
     is(
         &ads.send("PUT", &path, &[("title", "")]),
         400,
@@ -669,9 +556,7 @@ fn a_conversation_card_asks_for_a_post() {
 
     // Every kind is found by its address, in the order of the addresses.
     let uri = |card: &Value| card["card_uri"].as_str().unwrap().to_owned();
-    let plain = ads
-        .card(&json!([medium(&image), details()]))
-        .assert_status(200);
+    let plain = ads.card(&json!([medium(&image), details()])).assert_status(200);
     let uris = [
         uri(&still["data"]),
         uri(&plain["data"]),
@@ -711,10 +596,5 @@ fn a_conversation_card_asks_for_a_post() {
         (&json!(true), &json!("Pick a route"))
     );
     assert!(gone["data"].get("first_cta").is_none());
-    is(
-        &ads.send("DELETE", &path, &[]),
-        404,
-        "CARD_NOT_FOUND",
-        "card_id",
-    );
+    is(&ads.send("DELETE", &path, &[]), 404, "CARD_NOT_FOUND", "card_id");
 }

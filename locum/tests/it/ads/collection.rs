@@ -120,8 +120,7 @@ impl World {
         let banner = ads.media("tweet_image", &png(320, 50));
         for key in [&image, &clip, &banner] {
             let path = format!("/media_library/{key}");
-            ads.send("PUT", &path, &[("name", "Ride")])
-                .assert_status(200);
+            ads.send("PUT", &path, &[("name", "Ride")]).assert_status(200);
         }
         let media = |kind| {
             let page = ads.get("/account_media", &[("creative_types", kind)]);
@@ -156,10 +155,7 @@ impl World {
             ("media_key", image.clone()),
             ("media_keys", image.clone()),
             ("poster_media_key", image),
-            (
-                "unlocked_image_media_key",
-                ads.media("tweet_image", &png(1000, 400)),
-            ),
+            ("unlocked_image_media_key", ads.media("tweet_image", &png(1000, 400))),
             ("unlocked_video_media_key", ads.film()),
             ("granted_account_id", Advertiser::new().account),
             ("tailored_audience_id", audience.clone()),
@@ -226,9 +222,7 @@ impl World {
         let known = |name: &str| self.values.get(name).cloned();
         let of_kind = match (about, name) {
             ("promoted_accounts", "line_item_id" | "line_item_ids") => known("of people"),
-            ("preroll_call_to_actions" | "media_creatives", "line_item_id" | "line_item_ids") => {
-                known("before films")
-            }
+            ("preroll_call_to_actions" | "media_creatives", "line_item_id" | "line_item_ids") => known("before films"),
             ("media_creatives", "campaign_id") => known("campaign before films"),
             ("video_conversation", "media_key") => known("unlocked_video_media_key"),
             ("media_library", "media_key") => known("film"),
@@ -281,25 +275,17 @@ impl World {
             let tail = rest.split_once('/').map(|(_, tail)| format!("/{tail}"));
             path = format!("{head}{id}{}", tail.unwrap_or_default());
         }
-        let sandbox = if request.is_for_sandbox() {
-            "/ads-sandbox"
-        } else {
-            ""
-        };
+        let sandbox = if request.is_for_sandbox() { "/ads-sandbox" } else { "" };
         let path = format!("{sandbox}/12{path}");
         if let Some(body) = self.json(request) {
-            return self
-                .ads
-                .person
-                .send_signed(TestRequest::post(path).json(&body));
+            return self.ads.person.send_signed(TestRequest::post(path).json(&body));
         }
         send(&self.ads.person, request.method, &path, params)
     }
 
     /// What is sent as JSON.
     fn json(&self, request: &Request) -> Option<Value> {
-        let create =
-            |params: Value| Some(json!([{ "operation_type": "Create", "params": params }]));
+        let create = |params: Value| Some(json!([{ "operation_type": "Create", "params": params }]));
         match (request.path.starts_with("/batch"), request.about()) {
             (true, "campaigns") => create(json!({
                 "funding_instrument_id": self.values["funding_instrument_id"],
@@ -346,10 +332,7 @@ impl World {
         let names = request.must.iter().chain(&request.may);
         let all = names.filter_map(|name| Some((*name, self.value(request, name)?)));
         let all: Vec<(&str, String)> = all.collect();
-        let all: Vec<(&str, &str)> = all
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
+        let all: Vec<(&str, &str)> = all.iter().map(|(name, value)| (*name, value.as_str())).collect();
         self.send(request, &all)
     }
 
@@ -392,8 +375,7 @@ impl World {
 }
 
 /// Where permissions are made.
-const PERMISSIONS: &str =
-    "/accounts/:account_id/tailored_audiences/:tailored_audience_id/permissions";
+const PERMISSIONS: &str = "/accounts/:account_id/tailored_audiences/:tailored_audience_id/permissions";
 
 /// What parameters hold wherever nothing else is said.
 const USUAL: &[(&str, &str)] = &[
@@ -493,11 +475,7 @@ fn the_requests_of_the_public_collection_are_answered() {
         order.extend(all.iter().filter(|request| request.method == method));
     }
     // What was made last goes first.
-    order.extend(
-        all.iter()
-            .rev()
-            .filter(|request| request.method == "DELETE"),
-    );
+    order.extend(all.iter().rev().filter(|request| request.method == "DELETE"));
     assert_eq!(order.len(), all.len());
     let open: Vec<&str> = OPEN.lines().collect();
     let mut wrong = Vec::new();
@@ -524,9 +502,7 @@ fn the_requests_of_the_public_collection_are_answered() {
         }
     }
     let names: Vec<String> = all.iter().map(Request::name).collect();
-    let unknown = open
-        .iter()
-        .filter(|name| !names.iter().any(|known| known == *name));
+    let unknown = open.iter().filter(|name| !names.iter().any(|known| known == *name));
     wrong.extend(unknown.map(|name| format!("{name} is not in the collection")));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

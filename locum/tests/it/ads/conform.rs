@@ -1,9 +1,7 @@
 //! What every resource does, by its declaration alone: made, shown, listed, changed and deleted,
 //! with what is wrong, missing, too long or somebody else's.
 
-use ads::declaration::{
-    DeleteMode, FieldRequirement, FieldSpec, InputFormat, ListFilter, Resource, ResourceVerb,
-};
+use ads::declaration::{DeleteMode, FieldRequirement, FieldSpec, InputFormat, ListFilter, Resource, ResourceVerb};
 use ads::field_kind::{FieldKind, IdFormat};
 use ads::listing::sortable_fields;
 use ads::resources::RESOURCES;
@@ -54,31 +52,18 @@ impl<'w> Subject<'w> {
         }
     }
 
-    fn send(
-        &self,
-        ads: &Advertiser,
-        method: &'static str,
-        path: &str,
-        params: &Params,
-    ) -> TestResponse {
+    fn send(&self, ads: &Advertiser, method: &'static str, path: &str, params: &Params) -> TestResponse {
         let path = format!("/12/accounts/{}{path}", ads.account);
         if self.of.input_format == InputFormat::Json && ["POST", "PUT"].contains(&method) {
-            let members = params
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), value.clone()));
+            let members = params.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
             let body = Value::Object(members.collect::<Map<_, _>>());
-            return ads
-                .person
-                .send_signed(TestRequest::new(method, path).json(&body));
+            return ads.person.send_signed(TestRequest::new(method, path).json(&body));
         }
         let texts: Vec<(&str, String)> = params
             .iter()
             .map(|(name, value)| (*name, value.as_str().unwrap_or_default().to_owned()))
             .collect();
-        let pairs: Vec<(&str, &str)> = texts
-            .iter()
-            .map(|(name, text)| (*name, text.as_str()))
-            .collect();
+        let pairs: Vec<(&str, &str)> = texts.iter().map(|(name, text)| (*name, text.as_str())).collect();
         send(&ads.person, method, &path, &pairs)
     }
 
@@ -116,11 +101,12 @@ impl<'w> Subject<'w> {
     pub(super) fn good(&self) -> Params {
         let beside = BESIDE.iter().find(|(name, _)| *name == self.of.name);
         let beside = beside.map_or(&[][..], |(_, fields)| *fields);
-        let sent = self.of.fields.iter().filter(|field| {
-            field.create == FieldRequirement::Required || beside.contains(&field.name.post)
-        });
-        sent.map(|field| (field.name.post, self.value(field)))
-            .collect()
+        let sent = self
+            .of
+            .fields
+            .iter()
+            .filter(|field| field.create == FieldRequirement::Required || beside.contains(&field.name.post));
+        sent.map(|field| (field.name.post, self.value(field))).collect()
     }
 
     fn value(&self, field: &FieldSpec) -> Value {
@@ -150,8 +136,7 @@ impl<'w> Subject<'w> {
     }
 
     pub(super) fn is_made_here(&self) -> bool {
-        self.of.supports(ResourceVerb::Create)
-            && !self.of.sandbox_verbs.contains(&ResourceVerb::Create)
+        self.of.supports(ResourceVerb::Create) && !self.of.sandbox_verbs.contains(&ResourceVerb::Create)
     }
 
     fn one(&self, id: &str) -> String {
@@ -210,17 +195,12 @@ impl<'w> Subject<'w> {
     fn asked(&self, more: &[(&'static str, &str)]) -> Params {
         let mut params = self.scope();
         params.retain(|(name, _)| more.iter().all(|(other, _)| other != name));
-        params.extend(
-            more.iter()
-                .map(|(name, value)| (*name, Value::from(*value))),
-        );
+        params.extend(more.iter().map(|(name, value)| (*name, Value::from(*value))));
         params
     }
 
     fn lists(&mut self, made: &[String]) {
-        let list = |this: &Self, more: &[(&'static str, &str)]| {
-            this.ask("GET", &this.path, &this.asked(more))
-        };
+        let list = |this: &Self, more: &[(&'static str, &str)]| this.ask("GET", &this.path, &this.asked(more));
         let answer = list(self, &[]);
         let all = ids(&self.well(&answer, "list"));
         self.holds(made.iter().all(|id| all.contains(id)), || {
@@ -256,10 +236,7 @@ impl<'w> Subject<'w> {
                 self.holds(sorted == same, || format!("{sort}: {sorted:?}"));
             }
         }
-        for sort in [
-            "deleted-asc,updated_at-desc",
-            "deleted-desc,created_at-asc,deleted-asc",
-        ] {
+        for sort in ["deleted-asc,updated_at-desc", "deleted-desc,created_at-asc,deleted-asc"] {
             let answer = list(self, &[("sort_by", sort)]);
             let sorted = ids(&self.well(&answer, sort));
             let walked = self.walk(sort);
@@ -311,8 +288,7 @@ impl<'w> Subject<'w> {
 
     fn filters(&mut self, filter: &'static ListFilter, made: &[String]) {
         let name = filter.name.post;
-        let list =
-            |this: &Self, value: &str| this.ask("GET", &this.path, &this.asked(&[(name, value)]));
+        let list = |this: &Self, value: &str| this.ask("GET", &this.path, &this.asked(&[(name, value)]));
         if filter.required {
             let answer = self.ask("GET", &self.path, &Params::new());
             self.refused(&answer, 400, "MISSING_PARAMETER", name);
@@ -366,8 +342,7 @@ impl<'w> Subject<'w> {
         let answer = self.ask("GET", &self.one(id), &Params::new());
         let body = self.well(&answer, "get");
         let data = &body["data"];
-        let whole =
-            data["id"] == id && data["created_at"].is_string() && data["updated_at"].is_string();
+        let whole = data["id"] == id && data["created_at"].is_string() && data["updated_at"].is_string();
         self.holds(whole, || format!("shows {data}"));
         for field in self.of.fields {
             let there = data.get(field.name.post).is_some();
@@ -391,9 +366,7 @@ impl<'w> Subject<'w> {
             if self.of.supports(verb) && !self.of.sandbox_verbs.contains(&verb) {
                 let answer = self.send(&self.world.other, method, &self.one(id), &Params::new());
                 let so = [400, 404].contains(&answer.status);
-                self.holds(so, || {
-                    format!("{method} of another account: {}", answer.text())
-                });
+                self.holds(so, || format!("{method} of another account: {}", answer.text()));
             }
         }
     }
@@ -465,9 +438,7 @@ impl<'w> Subject<'w> {
         ]);
         let answer = self.ask("PUT", &path, &nothing);
         let same = self.well(&answer, "a change of nothing");
-        self.holds(same["data"] == before, || {
-            format!("{} is not {before}", same["data"])
-        });
+        self.holds(same["data"] == before, || format!("{} is not {before}", same["data"]));
         for field in self
             .of
             .fields
@@ -499,9 +470,7 @@ impl<'w> Subject<'w> {
                 params.push((name, self.value(field)));
                 let answer = self.ask("PUT", &path, &params);
                 let same = self.well(&answer, name);
-                self.holds(same["data"][name] == before[name], || {
-                    format!("{name} is another")
-                });
+                self.holds(same["data"][name] == before[name], || format!("{name} is another"));
             }
         }
         let answer = self.ask("PUT", &self.one(&nobody(self.of)), &musts);
@@ -548,9 +517,9 @@ impl<'w> Subject<'w> {
 fn blames(answer: &TestResponse, code: &str, at: &str) -> bool {
     let body = answer.json();
     let errors = body["errors"].as_array().cloned().unwrap_or_default();
-    errors.iter().any(|error| {
-        error["code"] == code && (error["parameter"] == at || error["attribute"] == at)
-    })
+    errors
+        .iter()
+        .any(|error| error["code"] == code && (error["parameter"] == at || error["attribute"] == at))
 }
 
 fn ids(page: &Value) -> Vec<String> {
@@ -575,10 +544,7 @@ fn bad(kind: FieldKind) -> Vec<String> {
         FieldKind::Text(_, most) if most <= 2_000 => return vec!["x".repeat(most + 1)],
         FieldKind::Int(least, most) => {
             let beside = [least.checked_sub(1), most.checked_add(1)];
-            let beside = beside
-                .into_iter()
-                .flatten()
-                .map(|number| number.to_string());
+            let beside = beside.into_iter().flatten().map(|number| number.to_string());
             return beside.chain(["x".to_owned(), "1.5".to_owned()]).collect();
         }
         FieldKind::Texts(_, most) => return vec!["x".repeat(most + 1)],
@@ -586,9 +552,7 @@ fn bad(kind: FieldKind) -> Vec<String> {
         FieldKind::Bool => &["perhaps", "2"],
         FieldKind::Money => &["0", "-1", "x", "1.5"],
         FieldKind::OneOf(_) | FieldKind::Word(_) | FieldKind::SomeOf(_) => &["NOTHING"],
-        FieldKind::User | FieldKind::Long | FieldKind::Longs(_) => {
-            &["x", "-1", "99999999999999999999"]
-        }
+        FieldKind::User | FieldKind::Long | FieldKind::Longs(_) => &["x", "-1", "99999999999999999999"],
         FieldKind::Time => &["tomorrow", "2026-13-01T00:00:00Z"],
         FieldKind::MediaKey | FieldKind::MediaKeys(_) => &["x", "3_x"],
         FieldKind::CardUris(_) => &["https://bikes.example/"],

@@ -44,9 +44,9 @@ impl Advertiser {
     }
 
     fn forgets_all(&self, ids: &[&str]) -> TestResponse {
-        let items = ids.iter().map(
-            |id| json!({ "operation_type": "Delete", "params": { "targeting_criterion_id": id } }),
-        );
+        let items = ids
+            .iter()
+            .map(|id| json!({ "operation_type": "Delete", "params": { "targeting_criterion_id": id } }));
         self.batch("targeting_criteria", &items.collect())
     }
 
@@ -88,11 +88,7 @@ pub(super) fn wrong(answer: &TestResponse) -> Vec<Vec<(String, String)>> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let one = |problem: &Value| {
         let at = &problem["parameter"];
-        let at = if at.is_null() {
-            &problem["attribute"]
-        } else {
-            at
-        };
+        let at = if at.is_null() { &problem["attribute"] } else { at };
         (text(&problem["code"]), text(at))
     };
     let of_item = |item: &Value| item.as_array().unwrap().iter().map(one).collect();
@@ -110,8 +106,8 @@ fn every_type_takes_the_operators_that_it_is_for() {
     let mut wrong = Vec::new();
     for kind in TARGETING_TYPES {
         let takes: &[&str] = match *kind {
-            "BROAD_KEYWORD" | "PHRASE_KEYWORD" | "EXACT_KEYWORD" | "UNORDERED_KEYWORD"
-            | "CUSTOM_AUDIENCE" | "IAB_CATEGORY" => &["EQ", "NE"],
+            "BROAD_KEYWORD" | "PHRASE_KEYWORD" | "EXACT_KEYWORD" | "UNORDERED_KEYWORD" | "CUSTOM_AUDIENCE"
+            | "IAB_CATEGORY" => &["EQ", "NE"],
             "PLATFORM_VERSION" => &["EQ", "GTE"],
             "NETWORK_ACTIVATION_DURATION" => &["LT", "GTE"],
             "APP_LIST" | "CONTENT_PUBLISHER_USER" => &["NE"],
@@ -168,12 +164,7 @@ fn a_criterion_is_refused_alone_as_it_is_in_a_batch() {
             "INVALID_USER_ID",
             at,
         ),
-        (
-            ("SIMILAR_TO_FOLLOWERS_OF_USER", "1", "EQ"),
-            400,
-            "INVALID_USER_ID",
-            at,
-        ),
+        (("SIMILAR_TO_FOLLOWERS_OF_USER", "1", "EQ"), 400, "INVALID_USER_ID", at),
         (
             ("CUSTOM_AUDIENCE", "zzzz", "EQ"),
             404,
@@ -181,18 +172,8 @@ fn a_criterion_is_refused_alone_as_it_is_in_a_batch() {
             at,
         ),
         (("CAMPAIGN_ENGAGEMENT", &own, "EQ"), 400, invalid, kind),
-        (
-            ("CAMPAIGN_ENGAGEMENT_LOOKALIKE", &own, "EQ"),
-            400,
-            invalid,
-            kind,
-        ),
-        (
-            ("CAMPAIGN_ENGAGEMENT", &foreign, "EQ"),
-            404,
-            "CAMPAIGN_NOT_FOUND",
-            at,
-        ),
+        (("CAMPAIGN_ENGAGEMENT_LOOKALIKE", &own, "EQ"), 400, invalid, kind),
+        (("CAMPAIGN_ENGAGEMENT", &foreign, "EQ"), 404, "CAMPAIGN_NOT_FOUND", at),
         (("CAMPAIGN_ENGAGEMENT", "a-b", "EQ"), 404, illegal, at),
         (
             ("USER_ENGAGEMENT", promotable, "EQ"),
@@ -212,23 +193,13 @@ fn a_criterion_is_refused_alone_as_it_is_in_a_batch() {
         ("IAB_CATEGORY", "IAB17", "EQ"),
         ("CONTENT_PUBLISHER_USER", ads.person.id.as_str(), "NE"),
     ] {
-        is(
-            &ads.targets(&item, asked),
-            400,
-            "INVALID_TARGETING_TYPE",
-            kind,
-        );
+        is(&ads.targets(&item, asked), 400, "INVALID_TARGETING_TYPE", kind);
         ads.targets_all(&item, &[asked]).assert_status(200);
     }
     // What is there already is answered, and is no second one.
     let first = id(&ads.targets(&item, ("AGE", "AGE_OVER_21", "EQ")));
     assert_eq!(id(&ads.targets(&item, ("AGE", "AGE_OVER_21", "EQ"))), first);
-    is(
-        &ads.targets(&item, ("AGE", "AGE_OVER_35", "EQ")),
-        400,
-        invalid,
-        kind,
-    );
+    is(&ads.targets(&item, ("AGE", "AGE_OVER_35", "EQ")), 400, invalid, kind);
     // What makes room in a batch counts, in whatever order it comes.
     let swap = json!([
         { "operation_type": "Create", "params": { "line_item_id": item,
@@ -242,20 +213,9 @@ fn a_criterion_is_refused_alone_as_it_is_in_a_batch() {
 fn a_show_is_targeted_where_it_can_be_seen() {
     let ads = Advertiser::new();
     let (item, other) = (ads.item(), ads.item());
-    let value = option(&[
-        "TV_SHOW",
-        "--keyword",
-        "bike",
-        "--locale",
-        "en-US",
-        "--locale",
-        "pt-BR",
-    ]);
+    let value = option(&["TV_SHOW", "--keyword", "bike", "--locale", "en-US", "--locale", "pt-BR"]);
     let show = ("TV_SHOW", value.as_str(), "EQ");
-    let (here, there) = (
-        ("LOCATION", UNITED_STATES, "EQ"),
-        ("LOCATION", PORTUGAL, "EQ"),
-    );
+    let (here, there) = (("LOCATION", UNITED_STATES, "EQ"), ("LOCATION", PORTUGAL, "EQ"));
     let (nowhere, outside) = ("INVALID_TV_SHOW_LOCATIONS", "TV_SHOW_OUTSIDE_MARKET");
     let at = "targeting_value";
     is(&ads.targets(&item, show), 400, nowhere, at);
@@ -279,8 +239,7 @@ fn a_show_is_targeted_where_it_can_be_seen() {
         [vec![], vec![pair(outside, at)]]
     );
     assert!(ads.targeted(&other).is_empty());
-    ads.targets_all(&other, &[show, there, here])
-        .assert_status(200);
+    ads.targets_all(&other, &[show, there, here]).assert_status(200);
     assert_eq!(ads.targeted(&other).len(), 3);
 }
 
@@ -327,22 +286,12 @@ fn a_platform_and_its_devices_are_not_targeted_together() {
     is(&ads.targets(&item, ios), 400, "INVALID", "targeting_value");
     ads.targets(&item, android).assert_status(200);
     let slate = ("DEVICE", tablet.as_str(), "EQ");
-    is(
-        &ads.targets(&item, slate),
-        400,
-        "INVALID",
-        "targeting_value",
-    );
+    is(&ads.targets(&item, slate), 400, "INVALID", "targeting_value");
     let both = wrong(&ads.targets_all(&item, &[("BROAD_KEYWORD", "bike", "EQ"), ios, slate]));
     assert_eq!(both, [vec![], vec![broader()], vec![broader()]]);
     ads.forgets(&device).assert_status(200);
     ads.targets(&item, ios).assert_status(200);
-    is(
-        &ads.targets(&item, phone),
-        400,
-        "INVALID",
-        "targeting_value",
-    );
+    is(&ads.targets(&item, phone), 400, "INVALID", "targeting_value");
 }
 
 #[test]
@@ -359,8 +308,7 @@ fn an_app_is_for_those_whose_devices_it_runs_on() {
     let item = ads.make("/line_items", &params);
     assert_eq!(ads.targeted(&item), ["PLATFORM 1"]);
     let path = format!("/line_items/{item}");
-    let change =
-        |name: &str, value: &str| ads.send("PUT", &path, &[(name, value)]).assert_status(200);
+    let change = |name: &str, value: &str| ads.send("PUT", &path, &[(name, value)]).assert_status(200);
     change("name", "Riders");
     change("ios_app_store_identifier", "1234");
     change("ios_app_store_identifier", "1235");
@@ -374,15 +322,11 @@ fn an_app_is_for_those_whose_devices_it_runs_on() {
     assert_eq!(ads.targeted(made), ["PLATFORM 0"]);
     // Who has chosen single devices keeps them.
     let phone = option(&["DEVICE", "--os", "ANDROID"]);
-    ads.targets(made, ("DEVICE", &phone, "EQ"))
-        .assert_status(200);
+    ads.targets(made, ("DEVICE", &phone, "EQ")).assert_status(200);
     let android = [("android_app_store_identifier", "org.example.bikes")];
     ads.send("PUT", &format!("/line_items/{made}"), &android)
         .assert_status(200);
-    assert_eq!(
-        ads.targeted(made),
-        [format!("DEVICE {phone}"), "PLATFORM 0".to_owned()]
-    );
+    assert_eq!(ads.targeted(made), [format!("DEVICE {phone}"), "PLATFORM 0".to_owned()]);
 }
 
 #[test]
@@ -393,15 +337,9 @@ fn categories_of_content_are_targeted_as_whole_sets() {
     let all = |operator| business.map(|value| ("IAB_CATEGORY", value, operator));
     let part = || pair("INVALID", "targeting_value");
     let some = all("EQ");
-    assert_eq!(
-        wrong(&ads.targets_all(&item, &some[..2])),
-        [[part()], [part()]]
-    );
+    assert_eq!(wrong(&ads.targets_all(&item, &some[..2])), [[part()], [part()]]);
     let stray = [("IAB_CATEGORY", "IAB17", "EQ"), some[0]];
-    assert_eq!(
-        wrong(&ads.targets_all(&item, &stray)),
-        [vec![], vec![part()]]
-    );
+    assert_eq!(wrong(&ads.targets_all(&item, &stray)), [vec![], vec![part()]]);
     let unknown = [("IAB_CATEGORY", "IAB99", "EQ")];
     let unknown = wrong(&ads.targets_all(&item, &unknown));
     assert_eq!(unknown, [[pair("INVALID_IAB_CATEGORY", "targeting_value")]]);
@@ -420,10 +358,7 @@ fn categories_of_content_are_targeted_as_whole_sets() {
     assert!(ads.targeted(&item).is_empty());
     // What is left out is a whole set of its own.
     let mixed = [some[0], some[1], ("IAB_CATEGORY", "IAB21", "NE")];
-    assert_eq!(
-        wrong(&ads.targets_all(&item, &mixed)),
-        [[part()], [part()], [part()]]
-    );
+    assert_eq!(wrong(&ads.targets_all(&item, &mixed)), [[part()], [part()], [part()]]);
     ads.targets_all(&item, &all("NE")).assert_status(200);
 }
 
@@ -448,27 +383,18 @@ fn what_is_targeted_leads_to_more() {
         ];
         suggest(&params).assert_status(200)["data"].clone()
     };
-    let row =
-        |kind: &str, value: &str| json!({ "suggestion_type": kind, "suggestion_value": value });
+    let row = |kind: &str, value: &str| json!({ "suggestion_type": kind, "suggestion_value": value });
     let wanted = row("KEYWORD", &beside);
     // What was answered is answered for a while: so something else is asked each time.
     wait_until("a word is suggested", || {
         let asked = format!("{word},unheard{}", unique_number());
-        of("KEYWORD", &asked, "50")
-            .as_array()
-            .unwrap()
-            .contains(&wanted)
+        of("KEYWORD", &asked, "50").as_array().unwrap().contains(&wanted)
     });
     assert_eq!(of("KEYWORD", &word, "1").as_array().unwrap().len(), 1);
     // Who follows the one follows the other, and others do not.
-    let (club, shop) = (
-        shared_server().new_user("club"),
-        shared_server().new_user("shop"),
-    );
+    let (club, shop) = (shared_server().new_user("club"), shared_server().new_user("shop"));
     for _ in 0..4 {
-        shared_server()
-            .new_user("fan")
-            .import_follows(&[&club, &shop]);
+        shared_server().new_user("fan").import_follows(&[&club, &shop]);
     }
     wait_until("an account is suggested", || {
         of("USER_ID", &club.id, "30") == json!([row("USER_ID", &shop.id)])
@@ -518,18 +444,13 @@ fn what_waits_is_made_active() {
     ];
     let campaign = ads.make("/campaigns", &draft);
     let item = ads.line_item(&campaign);
-    let (campaign, item) = (
-        format!("/campaigns/{campaign}"),
-        format!("/line_items/{item}"),
-    );
+    let (campaign, item) = (format!("/campaigns/{campaign}"), format!("/line_items/{item}"));
     ads.send("PUT", &item, &[("entity_status", "PAUSED")])
         .assert_status(200);
     for one in [&campaign, &item] {
         let path = format!("{one}/activate");
         assert_ne!(ads.get(one, &[])["data"]["entity_status"], "ACTIVE");
-        let active = ads
-            .send("PUT", &path, &[("name", "ignored")])
-            .assert_status(200);
+        let active = ads.send("PUT", &path, &[("name", "ignored")]).assert_status(200);
         assert_eq!(active["data"]["entity_status"], "ACTIVE");
         assert_ne!(active["data"]["name"], "ignored");
         assert_eq!(ads.get(one, &[])["data"]["entity_status"], "ACTIVE");

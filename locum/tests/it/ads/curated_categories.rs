@@ -19,10 +19,7 @@ fn shows_a_video(person: &TestUser<'_>) {
 fn publisher(person: &TestUser<'_>, more: &[&str]) -> Value {
     let add = ["ads", "publisher", "add", &person.username];
     let usual = ["--category", "se", "--country", "PT"];
-    person
-        .server
-        .run_cli(&[&add[..], &usual, more].concat())
-        .json()
+    person.server.run_cli(&[&add[..], &usual, more].concat()).json()
 }
 
 fn curated(name: &str, countries: &[&str], members: &[&TestUser<'_>]) -> String {
@@ -43,9 +40,7 @@ fn row<'a>(list: &'a Value, member: &str, value: &str) -> &'a Value {
 
 fn place(name: &str, code: &str) -> String {
     let add = ["place", "add", name, "--type", "country", "--country-code"];
-    let made = shared_server()
-        .run_cli(&[&add[..], &[code]].concat())
-        .json();
+    let made = shared_server().run_cli(&[&add[..], &[code]].concat()).json();
     made["id"].as_str().unwrap().to_owned()
 }
 
@@ -71,10 +66,7 @@ fn publishers_are_what_operators_say_and_are_counted_by_their_videos() {
         "monetization_restricted": false,
     });
     assert_eq!(*row(&list, "user_id", &club.id), shown);
-    assert_eq!(
-        row(&list, "user_id", &rider.id)["monetization_restricted"],
-        true
-    );
+    assert_eq!(row(&list, "user_id", &rider.id)["monetization_restricted"], true);
     let id = curated("City cycling", &["PT", "es"], &[&club, &rider]);
     let one = format!("/curated_categories/{id}");
     let videos = || ads.get(&one, &[])["data"]["videos_monetized_in_last_thirty_days"].clone();
@@ -92,10 +84,7 @@ fn publishers_are_what_operators_say_and_are_counted_by_their_videos() {
     shows_a_video(&rider);
     assert_eq!(videos(), 2);
     let after = sports();
-    let (publishers, shown) = (
-        "publishers_in_last_thirty_days",
-        "videos_monetized_in_last_thirty_days",
-    );
+    let (publishers, shown) = ("publishers_in_last_thirty_days", "videos_monetized_in_last_thirty_days");
     assert_eq!(count(&after, publishers), count(&before, publishers) + 1);
     assert_eq!(count(&after, shown), count(&before, shown) + 2);
     // What the operator says again holds instead.
@@ -117,15 +106,11 @@ fn publishers_are_what_operators_say_and_are_counted_by_their_videos() {
             "add" => &["--category", "se", "--country", "PT"],
             _ => &[],
         };
-        server
-            .run_cli(&[&["ads"], wrong, more].concat())
-            .assert_exit_code(1);
+        server.run_cli(&[&["ads"], wrong, more].concat()).assert_exit_code(1);
     }
     let add = ["ads", "publisher", "add", &club.username, "--category"];
     for wrong in [["zz", "--country", "PT"], ["se", "--country", "Portugal"]] {
-        server
-            .run_cli(&[&add[..], &wrong].concat())
-            .assert_exit_code(1);
+        server.run_cli(&[&add[..], &wrong].concat()).assert_exit_code(1);
     }
 }
 
@@ -209,12 +194,7 @@ fn a_line_item_takes_a_curated_category_of_a_country_that_it_targets() {
     target("LOCATION", &place("Portugal", "PT"), "EQ").assert_status(200);
     is(&link(&item, &far), 400, "INVALID", at);
     is(&link(&item, "zzz"), 404, "NOT_FOUND", at);
-    is(
-        &link("zzz", &near),
-        404,
-        "LINE_ITEM_NOT_FOUND",
-        "line_item_id",
-    );
+    is(&link("zzz", &near), 404, "LINE_ITEM_NOT_FOUND", "line_item_id");
     let made = link(&item, &near).assert_status(200);
     assert_eq!(made["data"]["curated_category_id"], near.as_str());
     assert_eq!(made["data"]["line_item_id"], item.as_str());

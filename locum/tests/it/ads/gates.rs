@@ -114,11 +114,7 @@ impl Yard {
             }
             ("video_conversation_card" | "image_conversation_card", _) => {
                 let video = of.starts_with("video");
-                let medium = if video {
-                    "unlocked_video_media_key"
-                } else {
-                    "media_key"
-                };
+                let medium = if video { "unlocked_video_media_key" } else { "media_key" };
                 let mut params = vec![
                     ("name", "Pick a route"),
                     ("title", "Sunday ride"),
@@ -187,9 +183,7 @@ impl Yard {
         let mut note = |how: &str, answer: &TestResponse| {
             let feature = gate.feature;
             let (status, text) = (answer.status, answer.text());
-            wrong.push(format!(
-                "{feature} at {of} {field} {value} {how}: {status} {text}"
-            ));
+            wrong.push(format!("{feature} at {of} {field} {value} {how}: {status} {text}"));
         };
         for (gates, granted) in [("strict", false), ("strict", true), ("lenient", false)] {
             self.held(gates, gate.feature, granted);
@@ -212,18 +206,12 @@ impl Yard {
 fn is_closed(answer: &TestResponse, field: &str, feature: &str) -> bool {
     let body = answer.json();
     let errors = body["errors"].as_array().cloned().unwrap_or_default();
-    let at = if field.is_empty() {
-        Value::Null
-    } else {
-        field.into()
-    };
+    let at = if field.is_empty() { Value::Null } else { field.into() };
     answer.status == 400
         && errors.len() == 1
         && errors[0]["code"] == "FEATURE_NOT_AVAILABLE"
         && errors[0]["parameter"] == at
-        && errors[0]["message"]
-            .as_str()
-            .is_some_and(|text| text.contains(feature))
+        && errors[0]["message"].as_str().is_some_and(|text| text.contains(feature))
 }
 
 #[test]
@@ -292,10 +280,7 @@ fn what_is_filled_in_or_was_there_before_passes_the_same_gates() {
         json!({ "operation_type": "Create", "params": { "line_item_id": before,
             "targeting_type": kind, "targeting_value": value } })
     };
-    let batch = json!([
-        create("BROAD_KEYWORD", "bike"),
-        create("AGE", "AGE_OVER_21")
-    ]);
+    let batch = json!([create("BROAD_KEYWORD", "bike"), create("AGE", "AGE_OVER_21")]);
     let refused = ads.batch("targeting_criteria", &batch).assert_status(400);
     assert_eq!(refused["operation_errors"][0], json!([]));
     let problem = &refused["operation_errors"][1][0];
@@ -322,20 +307,12 @@ fn an_account_of_the_sandbox_opens_its_gates_itself() {
     let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
     let account = made["data"][0]["id"].as_str().unwrap().to_owned();
     let set = ["ads", "account", "set", &account, "--gates", "strict"];
-    assert_eq!(
-        shared_server().run_cli(&set).json()["feature_gates"],
-        "strict"
-    );
+    assert_eq!(shared_server().run_cli(&set).json()["feature_gates"], "strict");
     let inside = |method, path: &str, params: &[(&str, &str)]| {
         let path = format!("/ads-sandbox/12/accounts/{account}{path}");
         send(&ads.person, method, &path, params)
     };
-    let id = |answer: &TestResponse| {
-        answer.assert_status(200)["data"]["id"]
-            .as_str()
-            .unwrap()
-            .to_owned()
-    };
+    let id = |answer: &TestResponse| answer.assert_status(200)["data"]["id"].as_str().unwrap().to_owned();
     let funding = [
         ("currency", "USD"),
         ("type", "CREDIT_LINE"),
@@ -360,22 +337,12 @@ fn an_account_of_the_sandbox_opens_its_gates_itself() {
     };
     item(&[]).assert_status(200);
     let capped = [("frequency_cap", "2"), ("duration_in_days", "1")];
-    is(
-        &item(&capped),
-        400,
-        "FEATURE_NOT_AVAILABLE",
-        "frequency_cap",
-    );
+    is(&item(&capped), 400, "FEATURE_NOT_AVAILABLE", "frequency_cap");
     let key = [("feature_keys", "REACH_FREQUENCY_CAP")];
     inside("POST", "/features", &key).assert_status(200);
     item(&capped).assert_status(200);
     inside("DELETE", "/features", &key).assert_status(200);
-    is(
-        &item(&capped),
-        400,
-        "FEATURE_NOT_AVAILABLE",
-        "frequency_cap",
-    );
+    is(&item(&capped), 400, "FEATURE_NOT_AVAILABLE", "frequency_cap");
     let unknown = [("feature_keys", "WINGS")];
     for method in ["POST", "DELETE", "GET"] {
         let refused = inside(method, "/features", &unknown);

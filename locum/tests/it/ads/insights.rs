@@ -3,9 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, refused, send};
-use crate::harness::{
-    TestRequest, TestResponse, TestUser, shared_server, unique_number, wait_until,
-};
+use crate::harness::{TestRequest, TestResponse, TestUser, shared_server, unique_number, wait_until};
 
 impl Advertiser {
     fn ask(&self, body: &Value) -> TestResponse {
@@ -24,14 +22,7 @@ impl Advertiser {
     }
 
     fn exact(&self) {
-        let set = [
-            "ads",
-            "account",
-            "set",
-            &self.account,
-            "--estimate",
-            "exact",
-        ];
+        let set = ["ads", "account", "set", &self.account, "--estimate", "exact"];
         shared_server().run_cli(&set).assert_success();
     }
 }
@@ -75,10 +66,7 @@ fn an_estimate_counts_who_is_reached() {
     edit(&others[1], "Porto");
     edit(&others[2], "New York");
     ads.reaches(2, &json!([followers, one("LOCATION", here)]));
-    ads.reaches(
-        3,
-        &json!([followers, one("LOCATION", here), one("LOCATION", there)]),
-    );
+    ads.reaches(3, &json!([followers, one("LOCATION", here), one("LOCATION", there)]));
     let outside = json!({
         "targeting_type": "LOCATION", "targeting_value": here, "operator_type": "NE"
     });
@@ -102,11 +90,7 @@ fn an_estimate_counts_who_is_reached() {
     ads.reaches(2, &json!([followers, without]));
 
     // What nothing is known of says nothing, and is named.
-    let answer = ads.ask(&json!([
-        followers,
-        one("AGE", "AGE_OVER_18"),
-        one("GENDER", "1")
-    ]));
+    let answer = ads.ask(&json!([followers, one("AGE", "AGE_OVER_18"), one("GENDER", "1")]));
     assert_eq!(answer.assert_status(200)["data"]["audience_size"]["min"], 3);
     assert_eq!(answer.header("x-estimate-ignored"), "AGE,GENDER");
 
@@ -148,11 +132,7 @@ fn an_estimate_says_what_is_wrong_with_it() {
             "MISSING_PARAMETER",
             "targeting_value",
         ),
-        (
-            json!([one("MOOD", "1")]),
-            "INVALID_PARAMETER",
-            "targeting_type",
-        ),
+        (json!([one("MOOD", "1")]), "INVALID_PARAMETER", "targeting_type"),
         (
             json!([followers, one("AGE", "OLD")]),
             "INVALID_PARAMETER",
@@ -172,11 +152,7 @@ fn an_estimate_says_what_is_wrong_with_it() {
             "INVALID_USER_ID",
             "targeting_value",
         ),
-        (
-            Value::from(vec![followers.clone(); 1_001]),
-            "REQUEST_TOO_COMPLEX",
-            "",
-        ),
+        (Value::from(vec![followers.clone(); 1_001]), "REQUEST_TOO_COMPLEX", ""),
     ] {
         is(&ads.ask(&body), 400, code, at);
     }
@@ -207,10 +183,7 @@ fn keywords(person: &TestUser<'_>, params: &[(&str, &str)]) -> TestResponse {
 
 #[test]
 fn keywords_are_counted_by_the_hour_and_by_the_day() {
-    let (ana, ben) = (
-        shared_server().new_user("ana"),
-        shared_server().new_user("ben"),
-    );
+    let (ana, ben) = (shared_server().new_user("ana"), shared_server().new_user("ben"));
     let (term, other) = (word("fixie"), word("tandem"));
     ana.publish_text(&format!("my {term} and my {other}"));
     ben.publish_text(&format!("{term}, helmet #urban"));
@@ -303,44 +276,16 @@ fn keywords_have_limits() {
         (("granularity", "TOTAL"), "INVALID_PARAMETER", "granularity"),
         (("keywords", ""), "MISSING_PARAMETER", "keywords"),
         (("keywords", "!!"), "INVALID_PARAMETER", "keywords"),
-        (
-            ("keywords", eleven.as_str()),
-            "INVALID_PARAMETER",
-            "keywords",
-        ),
-        (
-            ("negative_keywords", ten.as_str()),
-            "INVALID_PARAMETER",
-            "keywords",
-        ),
-        (
-            ("negative_keywords", "\"\""),
-            "INVALID_PARAMETER",
-            "negative_keywords",
-        ),
+        (("keywords", eleven.as_str()), "INVALID_PARAMETER", "keywords"),
+        (("negative_keywords", ten.as_str()), "INVALID_PARAMETER", "keywords"),
+        (("negative_keywords", "\"\""), "INVALID_PARAMETER", "negative_keywords"),
         (("start_time", ""), "MISSING_PARAMETER", "start_time"),
         (("start_time", "soon"), "INVALID_PARAMETER", "start_time"),
-        (
-            ("start_time", long.as_str()),
-            "INVALID_TIME_WINDOW",
-            "start_time",
-        ),
-        (
-            ("start_time", future.as_str()),
-            "INVALID_TIME_WINDOW",
-            "start_time",
-        ),
-        (
-            ("end_time", week.as_str()),
-            "INVALID_TIME_WINDOW",
-            "start_time",
-        ),
+        (("start_time", long.as_str()), "INVALID_TIME_WINDOW", "start_time"),
+        (("start_time", future.as_str()), "INVALID_TIME_WINDOW", "start_time"),
+        (("end_time", week.as_str()), "INVALID_TIME_WINDOW", "start_time"),
         (("location", "nowhere"), "INVALID_PARAMETER", "location"),
-        (
-            ("location", "3b77caf94bfc81fe"),
-            "INVALID_PARAMETER",
-            "location",
-        ),
+        (("location", "3b77caf94bfc81fe"), "INVALID_PARAMETER", "location"),
     ] {
         let answer = ask(&[more]);
         assert_eq!(
@@ -359,22 +304,14 @@ fn what_can_be_targeted_is_listed_and_added_to() {
         let path = format!("/12/targeting_criteria/{name}");
         send(&ads.person, "GET", &path, params)
     };
-    let portugal = list(
-        "locations",
-        &[("q", "PORTU"), ("location_type", "COUNTRIES")],
-    )
-    .assert_status(200);
+    let portugal = list("locations", &[("q", "PORTU"), ("location_type", "COUNTRIES")]).assert_status(200);
     // Places that other tests made may have its name too.
     let country = json!({
         "name": "Portugal", "country_code": "PT", "location_type": "COUNTRIES",
         "targeting_type": "LOCATION", "targeting_value": "3c65374ea675483e",
     });
     assert!(portugal["data"].as_array().unwrap().contains(&country));
-    let cities = [
-        ("country_code", "pt"),
-        ("location_type", "CITY"),
-        ("count", "2"),
-    ];
+    let cities = [("country_code", "pt"), ("location_type", "CITY"), ("count", "2")];
     let first = list("locations", &cities).assert_status(200);
     assert_eq!(first["data"].as_array().unwrap().len(), 2);
     assert_eq!(first["data"][0]["name"], "Lisbon, Portugal");
@@ -388,8 +325,7 @@ fn what_can_be_targeted_is_listed_and_added_to() {
         "cursor",
     );
     let language = list("languages", &[("q", "portug")]).assert_status(200);
-    let wanted =
-        json!([{ "name": "Portuguese", "targeting_type": "LANGUAGE", "targeting_value": "pt" }]);
+    let wanted = json!([{ "name": "Portuguese", "targeting_type": "LANGUAGE", "targeting_value": "pt" }]);
     assert_eq!(language["data"], wanted);
     let platform = list("platforms", &[("q", "android")]).assert_status(200);
     assert_eq!(platform["data"][0]["targeting_value"], "1");
@@ -401,18 +337,8 @@ fn what_can_be_targeted_is_listed_and_added_to() {
         17
     );
     is(&list("tv_shows", &[]), 400, "MISSING_PARAMETER", "locale");
-    is(
-        &list("events", &[]),
-        400,
-        "MISSING_PARAMETER",
-        "event_types",
-    );
-    is(
-        &list("locations", &[("count", "0")]),
-        400,
-        "INVALID_PARAMETER",
-        "count",
-    );
+    is(&list("events", &[]), 400, "MISSING_PARAMETER", "event_types");
+    is(&list("locations", &[("count", "0")]), 400, "INVALID_PARAMETER", "count");
 
     // An operator adds to them; what is added reaches whoever it names.
     let (fan, term) = (shared_server().new_user("fan"), word("alley"));
@@ -459,9 +385,7 @@ fn what_can_be_targeted_is_listed_and_added_to() {
     assert!(!others.to_string().contains(&term));
     let refused = ["ads", "option", "add", "EVENT", "x", "--about", "MOOD"];
     assert_ne!(shared_server().run_cli(&refused).code, 0);
-    let listed = shared_server()
-        .run_cli(&["ads", "option", "list", "INTEREST"])
-        .json();
+    let listed = shared_server().run_cli(&["ads", "option", "list", "INTEREST"]).json();
     assert!(
         listed
             .as_array()
@@ -482,9 +406,7 @@ fn what_can_be_targeted_is_listed_and_added_to() {
         ("targeting_type", "LOCATION"),
         ("targeting_value", "3c65374ea675483e"),
     ];
-    let made = ads
-        .send("POST", "/targeting_criteria", &params)
-        .assert_status(200);
+    let made = ads.send("POST", "/targeting_criteria", &params).assert_status(200);
     assert_eq!(made["data"]["name"], "Portugal");
     assert_eq!(made["data"]["location_type"], "COUNTRIES");
 }

@@ -20,10 +20,7 @@ fn operations() -> impl Iterator<Item = &'static ads::AdsOperation> {
 
 /// A request of an operation; whether it is a good one is looked at after who asks.
 fn ask(operation: &ads::AdsOperation, account: &str, before: &str) -> TestRequest {
-    let mut path = operation
-        .path
-        .replace("<posts>", "posts")
-        .replace("<post>", "post");
+    let mut path = operation.path.replace("<posts>", "posts").replace("<post>", "post");
     path = path.replace("{account_id}", account);
     while let Some((head, rest)) = path.split_once('{') {
         let (_, tail) = rest.split_once('}').unwrap();
@@ -69,34 +66,22 @@ fn an_account_is_nothing_to_those_without_a_role_on_it() {
     let here = |operation: &ads::AdsOperation| !operation.sandbox_only;
     let is_unknown = |code: &str| code == NO_ACCOUNT;
     assert!(operations().count() > 60);
-    assert_eq!(
-        wrong(&stranger, &ads.account, "", here, is_unknown),
-        nothing
-    );
+    assert_eq!(wrong(&stranger, &ads.account, "", here, is_unknown), nothing);
     // An account of production is not in the sandbox, and the other way round.
     let sandbox = "/ads-sandbox";
     let all = |_: &ads::AdsOperation| true;
-    assert_eq!(
-        wrong(&ads.person, &ads.account, sandbox, all, is_unknown),
-        nothing
-    );
+    assert_eq!(wrong(&ads.person, &ads.account, sandbox, all, is_unknown), nothing);
     let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
     let inside = made["data"][0]["id"].as_str().unwrap();
     assert_eq!(wrong(&ads.person, inside, "", here, is_unknown), nothing);
     assert_eq!(wrong(&stranger, inside, sandbox, all, is_unknown), nothing);
     let only = |operation: &ads::AdsOperation| operation.sandbox_only;
     let is_elsewhere = |code: &str| code == "405 METHOD_NOT_ALLOWED";
-    assert_eq!(
-        wrong(&ads.person, &ads.account, "", only, is_elsewhere),
-        nothing
-    );
+    assert_eq!(wrong(&ads.person, &ads.account, "", only, is_elsewhere), nothing);
     // Whoever deletes an account has none.
     let path = format!("{sandbox}/12/accounts/{inside}");
     send(&ads.person, "DELETE", &path, &[]).assert_status(200);
-    assert_eq!(
-        wrong(&ads.person, inside, sandbox, all, is_unknown),
-        nothing
-    );
+    assert_eq!(wrong(&ads.person, inside, sandbox, all, is_unknown), nothing);
 }
 
 #[test]
@@ -107,9 +92,8 @@ fn a_role_allows_what_it_is_for_and_nothing_else() {
         shared_server()
             .run_cli(&[&grant[..], &[role.name()]].concat())
             .assert_success();
-        let forbidden = |operation: &ads::AdsOperation| {
-            !operation.sandbox_only && !operation.required_role.allows_role(role)
-        };
+        let forbidden =
+            |operation: &ads::AdsOperation| !operation.sandbox_only && !operation.required_role.allows_role(role);
         let refused = |code: &str| code == "403 ACTION_NOT_ALLOWED";
         let nothing = Vec::<String>::new();
         assert_eq!(
@@ -117,9 +101,8 @@ fn a_role_allows_what_it_is_for_and_nothing_else() {
             nothing,
             "{role:?}"
         );
-        let allowed = |operation: &ads::AdsOperation| {
-            !operation.sandbox_only && operation.required_role.allows_role(role)
-        };
+        let allowed =
+            |operation: &ads::AdsOperation| !operation.sandbox_only && operation.required_role.allows_role(role);
         let served = |code: &str| !code.starts_with('5') && code != NO_ACCOUNT;
         assert_eq!(
             wrong(&colleague, &ads.account, "", allowed, served),
@@ -133,36 +116,23 @@ fn a_role_allows_what_it_is_for_and_nothing_else() {
 fn tree(ads: &Advertiser) -> BTreeMap<&'static str, String> {
     let campaign = ads.campaign();
     let item = ads.line_item(&campaign);
-    let of_item = |path, more: &[(&str, &str)]| {
-        ads.make(path, &[&[("line_item_id", item.as_str())], more].concat())
-    };
+    let of_item = |path, more: &[(&str, &str)]| ads.make(path, &[&[("line_item_id", item.as_str())], more].concat());
     let tag = [
         ("tracking_tag_type", "IMPRESSION_TAG"),
         ("tracking_tag_url", "https://partner.example"),
     ];
-    let keyword = [
-        ("targeting_type", "BROAD_KEYWORD"),
-        ("targeting_value", "bike"),
-    ];
+    let keyword = [("targeting_type", "BROAD_KEYWORD"), ("targeting_value", "bike")];
     let post = ads.person.publish_text("Promoted");
     let promote = [("line_item_id", item.as_str()), ("post_ids", post.as_str())];
-    let promoted = ads
-        .send("POST", "/promoted_posts", &promote)
-        .assert_status(200);
+    let promoted = ads.send("POST", "/promoted_posts", &promote).assert_status(200);
     BTreeMap::from([
         (
             "custom_audiences",
             ads.make("/custom_audiences", &[("name", "Readers")]),
         ),
         ("tracking_tags", of_item("/tracking_tags", &tag)),
-        (
-            "targeting_criteria",
-            of_item("/targeting_criteria", &keyword),
-        ),
-        (
-            "promoted_posts",
-            promoted["data"][0]["id"].as_str().unwrap().to_owned(),
-        ),
+        ("targeting_criteria", of_item("/targeting_criteria", &keyword)),
+        ("promoted_posts", promoted["data"][0]["id"].as_str().unwrap().to_owned()),
         ("funding_instruments", ads.instrument.clone()),
         ("line_items", item.clone()),
         ("campaigns", campaign),
@@ -177,10 +147,7 @@ fn what_belongs_to_one_account_is_not_in_another() {
         let one = format!("/{kind}/{id}");
         ads.get(&one, &[]);
         for operation in operations().filter(|operation| !operation.sandbox_only) {
-            let path = operation
-                .path
-                .replace("<posts>", "posts")
-                .replace("<post>", "post");
+            let path = operation.path.replace("<posts>", "posts").replace("<post>", "post");
             let is_one = path.split('/').nth_back(1) == Some(*kind) && path.ends_with('}');
             if !is_one || path.contains("/batch/") {
                 continue;
@@ -214,11 +181,7 @@ const UNKNOWN: &str = "18ce53uzzzz";
 /// What an answer tells: all of it, but for the account that was asked for.
 fn told(answer: &TestResponse, account: &str) -> String {
     let text = answer.text().replace(account, "@");
-    let mut headers: Vec<String> = answer
-        .headers
-        .iter()
-        .map(|(name, _)| name.to_string())
-        .collect();
+    let mut headers: Vec<String> = answer.headers.iter().map(|(name, _)| name.to_string()).collect();
     headers.sort();
     format!("{} {} {text}", answer.status, headers.join(" "))
 }
@@ -235,10 +198,7 @@ fn an_account_of_others_is_told_from_none_by_nobody() {
                 told(&answer, account)
             });
             if known != unknown {
-                wrong.push(format!(
-                    "{} {}: {known}, {unknown}",
-                    operation.method, operation.path
-                ));
+                wrong.push(format!("{} {}: {known}, {unknown}", operation.method, operation.path));
             }
         }
     }
@@ -261,29 +221,17 @@ fn every_operation_asks_for_a_token_that_may() {
         "ACCOUNT_ADMIN",
     ];
     server.run_cli(&role).assert_success();
-    server
-        .run_cli(&["user", "suspend", &suspended.id])
-        .assert_success();
+    server.run_cli(&["user", "suspend", &suspended.id]).assert_success();
     // Tokens that may only read, by the app's permission or by their own.
     let owner = format!("reader{}", crate::harness::unique_number());
     server
         .run_cli(&["user", "create", &owner, "--password", "secret"])
         .assert_success();
-    let create = [
-        "app",
-        "create",
-        "Reader",
-        "--owner",
-        &owner,
-        "--permission",
-        "read",
-    ];
+    let create = ["app", "create", "Reader", "--owner", &owner, "--permission", "read"];
     let create = [&create[..], &["--access-level", "enterprise"]].concat();
     let app = crate::harness::TestApp::from_command_output(&owner, &server.run_cli(&create).json());
     let mint = |app: &str, more: &[&str]| {
-        let mint = [
-            "token", "mint", "--app", app, "--user", &person.id, "--oauth1",
-        ];
+        let mint = ["token", "mint", "--app", app, "--user", &person.id, "--oauth1"];
         let made = server.run_cli(&[&mint[..], more].concat()).json();
         let text = |name: &str| made[name].as_str().unwrap().to_owned();
         (text("access_token"), text("access_token_secret"))
@@ -317,11 +265,7 @@ fn every_operation_asks_for_a_token_that_may() {
             ask(
                 operation,
                 &ads.account,
-                if operation.sandbox_only {
-                    "/ads-sandbox"
-                } else {
-                    ""
-                },
+                if operation.sandbox_only { "/ads-sandbox" } else { "" },
             )
         };
         let mut note = |case: &str, answer: &TestResponse, expected: Option<&str>| {
@@ -333,39 +277,20 @@ fn every_operation_asks_for_a_token_that_may() {
             };
             let leaks = expected.is_some() && answer.text().contains("Account of");
             if !holds || leaks {
-                wrong.push(format!(
-                    "{} {} [{case}]: {got}",
-                    operation.method, operation.path
-                ));
+                wrong.push(format!("{} {} [{case}]: {got}", operation.method, operation.path));
             }
         };
         note("no token", &server.send(ask()), Some(nobody));
-        note(
-            "a wrong token",
-            &server.send(ask().bearer("x")),
-            Some(nobody),
-        );
+        note("a wrong token", &server.send(ask().bearer("x")), Some(nobody));
         let app_only = server.send(ask().bearer(&person.app.bearer));
         note("the app alone", &app_only, Some(no_client));
-        note(
-            "no such scope",
-            &server.send(ask().bearer(&bare)),
-            Some(no_client),
-        );
+        note("no such scope", &server.send(ask().bearer(&bare)), Some(no_client));
         let closed = signed(ask(), closed.consumer_credentials(), &of_closed);
         note("an app without access", &closed, Some(no_client));
         let gone = suspended.send_signed(ask());
-        note(
-            "a suspended user",
-            &gone,
-            Some("403 CURRENT_USER_SUSPENDED"),
-        );
+        note("a suspended user", &gone, Some("403 CURRENT_USER_SUSPENDED"));
         for (case, consumer, token) in [
-            (
-                "a token that reads",
-                person.app.consumer_credentials(),
-                &own,
-            ),
+            ("a token that reads", person.app.consumer_credentials(), &own),
             ("an app that reads", app.consumer_credentials(), &of_app),
         ] {
             let answer = signed(ask(), consumer, token);
@@ -388,9 +313,7 @@ fn a_role_that_is_taken_away_is_gone_with_the_next_request() {
     let path = format!("/12/accounts/{}/campaigns", ads.account);
     let role = |role: &[&str]| {
         let grant = ["ads", "account", "role", &ads.account, &colleague.username];
-        shared_server()
-            .run_cli(&[&grant[..], role].concat())
-            .assert_success();
+        shared_server().run_cli(&[&grant[..], role].concat()).assert_success();
     };
     let list = || code(&send(&colleague, "GET", &path, &[]));
     assert_eq!(list(), NO_ACCOUNT);
@@ -409,19 +332,10 @@ fn campaigns_wait_for_the_review_of_the_account() {
     let ads = Advertiser::new();
     let campaign = format!("/campaigns/{}", ads.campaign());
     for approval in ["UNDER_REVIEW", "REJECTED"] {
-        let set = [
-            "ads",
-            "account",
-            "set",
-            &ads.account,
-            "--approval",
-            approval,
-        ];
+        let set = ["ads", "account", "set", &ads.account, "--approval", approval];
         shared_server().run_cli(&set).assert_success();
         let writes = |operation: &ads::AdsOperation| {
-            operation.is_write
-                && operation.required_role == RequiredRole::CampaignWriter
-                && !operation.sandbox_only
+            operation.is_write && operation.required_role == RequiredRole::CampaignWriter && !operation.sandbox_only
         };
         let waits = |code: &str| code == "403 INVALID_ACCOUNT_SERVICE_LEVEL";
         let all = wrong(&ads.person, &ads.account, "", writes, waits);
@@ -431,17 +345,9 @@ fn campaigns_wait_for_the_review_of_the_account() {
         assert_eq!(one["data"]["servable"], false);
         ads.make("/custom_audiences", &[("name", approval)]);
     }
-    let set = [
-        "ads",
-        "account",
-        "set",
-        &ads.account,
-        "--approval",
-        "ACCEPTED",
-    ];
+    let set = ["ads", "account", "set", &ads.account, "--approval", "ACCEPTED"];
     shared_server().run_cli(&set).assert_success();
-    ads.send("PUT", &campaign, &[("name", "Summer")])
-        .assert_status(200);
+    ads.send("PUT", &campaign, &[("name", "Summer")]).assert_status(200);
 }
 
 /// What an answer says beside the ids that were asked for.
@@ -486,10 +392,7 @@ fn what_belongs_to_others_is_told_from_nothing_by_no_operation() {
             let Some(id) = ids.get(of.name) else { continue };
             let nobody = of.id_format.format(9_999_999_999);
             let [foreign, unknown] = [id, &nobody].map(|id| {
-                let mut path = operation
-                    .path
-                    .replace("<posts>", "posts")
-                    .replace("<post>", "post");
+                let mut path = operation.path.replace("<posts>", "posts").replace("<post>", "post");
                 path = path.replace("{account_id}", &other.account);
                 path = path.replace(&format!("{{{}}}", param.name.post), id);
                 while let Some((head, rest)) = path.split_once('{') {
@@ -503,9 +406,7 @@ fn what_belongs_to_others_is_told_from_nothing_by_no_operation() {
                     &sent
                 };
                 if operation.takes_json() {
-                    let body = params
-                        .iter()
-                        .map(|(name, id)| ((*name).to_owned(), Value::from(*id)));
+                    let body = params.iter().map(|(name, id)| ((*name).to_owned(), Value::from(*id)));
                     let body = Value::Object(body.collect());
                     return outcome(
                         &other
@@ -529,16 +430,11 @@ fn what_belongs_to_others_is_told_from_nothing_by_no_operation() {
     assert!(seen.len() > 15, "{seen:?}");
     // And nothing of it was changed.
     for (kind, id) in &field.ids {
-        let of = ads::resources::RESOURCES
-            .iter()
-            .find(|of| of.name == *kind)
-            .unwrap();
+        let of = ads::resources::RESOURCES.iter().find(|of| of.name == *kind).unwrap();
         if of.supports(ads::declaration::ResourceVerb::Get) {
             let path = format!(
                 "/{}/{id}",
-                of.path
-                    .replace("<posts>", "posts")
-                    .replace("<post>", "post")
+                of.path.replace("<posts>", "posts").replace("<post>", "post")
             );
             let one = owner.get(&path, &[]);
             assert_ne!(one["data"]["deleted"], true, "{kind}: {one}");

@@ -15,9 +15,7 @@ use super::conform::{ELSEWHERE, Subject};
 use super::criteria::wrong;
 use super::scheduled_posts::minute;
 use super::{Advertiser, is, send};
-use crate::harness::{
-    TestRequest, TestResponse, TestServer, percent_encode, shared_server, unique_number,
-};
+use crate::harness::{TestRequest, TestResponse, TestServer, percent_encode, shared_server, unique_number};
 use crate::media::samples::{Film, gif, mp4, png};
 
 /// What a kind holds and what it does not, at its bounds; and how a refusal says them.
@@ -51,9 +49,7 @@ fn bounds(kind: FieldKind) -> Option<Bounds> {
             told: format!("String of length {least}..{most}"),
         },
         FieldKind::Int(least, most) if most < i64::MAX => Bounds {
-            fits: [least, least + 1, most - 1, most]
-                .map(|one| one.to_string())
-                .to_vec(),
+            fits: [least, least + 1, most - 1, most].map(|one| one.to_string()).to_vec(),
             exceeds: [least - 1, most + 1].map(|one| one.to_string()).to_vec(),
             told: format!("Integer in {least}..{most}"),
         },
@@ -64,9 +60,7 @@ fn bounds(kind: FieldKind) -> Option<Bounds> {
             bounds.exceeds.push(long(length + 1));
             bounds
         }
-        FieldKind::Ids(of, most) => {
-            of_list(most, "1", format!("at most {most} ids of a {}", of.label))
-        }
+        FieldKind::Ids(of, most) => of_list(most, "1", format!("at most {most} ids of a {}", of.label)),
         FieldKind::Longs(most) => of_list(most, "1", format!("at most {most} Longs")),
         FieldKind::MediaKeys(most) => of_list(most, "3_1", format!("at most {most} media keys")),
         FieldKind::CardUris(most) => of_list(most, "card://1", format!("at most {most} card URIs")),
@@ -84,36 +78,21 @@ pub(super) struct Field {
 impl Field {
     pub(super) fn new() -> Self {
         let world = World::new();
-        let made =
-            send(&world.ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
+        let made = send(&world.ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
         let sandbox = made["data"][0]["id"].as_str().unwrap().to_owned();
         let mut ids = BTreeMap::new();
-        for of in RESOURCES
-            .iter()
-            .filter(|of| of.supports(ResourceVerb::Create))
-        {
+        for of in RESOURCES.iter().filter(|of| of.supports(ResourceVerb::Create)) {
             let subject = Subject::new(&world, of);
             if subject.is_made_here() && !ELSEWHERE.contains(&of.name) {
-                let made = subject
-                    .ask("POST", &subject.path, &subject.good())
-                    .assert_status(200);
+                let made = subject.ask("POST", &subject.path, &subject.good()).assert_status(200);
                 ids.insert(of.name, made["data"]["id"].as_str().unwrap().to_owned());
             }
         }
-        Self {
-            world,
-            sandbox,
-            ids,
-        }
+        Self { world, sandbox, ids }
     }
 
     /// What stands in a path for a parameter; none where nothing does here.
-    fn of_path(
-        &self,
-        of: Option<&'static Resource>,
-        param: &OperationParam,
-        sandbox: bool,
-    ) -> String {
+    fn of_path(&self, of: Option<&'static Resource>, param: &OperationParam, sandbox: bool) -> String {
         let known = |name: &str| self.world.values[name].clone();
         match param.name.post {
             "account_id" if sandbox => self.sandbox.clone(),
@@ -134,10 +113,7 @@ impl Field {
             OperationAction::Verb(of, _) => Some(of),
             _ => None,
         };
-        let mut path = operation
-            .path
-            .replace("<posts>", "posts")
-            .replace("<post>", "post");
+        let mut path = operation.path.replace("<posts>", "posts").replace("<post>", "post");
         for param in operation
             .params
             .iter()
@@ -160,8 +136,7 @@ impl Field {
             return send(person, operation.method, &path, values);
         }
         let pairs = values.iter();
-        let pairs = pairs
-            .map(|(name, value)| format!("{}={}", percent_encode(name), percent_encode(value)));
+        let pairs = pairs.map(|(name, value)| format!("{}={}", percent_encode(name), percent_encode(value)));
         let form = pairs.collect::<Vec<_>>().join("&");
         person.send_signed(TestRequest::new(operation.method, path).form(form))
     }
@@ -174,9 +149,7 @@ fn exceeds(answer: &TestResponse, name: &str, told: &str) -> bool {
     errors.iter().any(|error| {
         error["code"] == "INVALID_PARAMETER"
             && error["parameter"] == name
-            && error["message"]
-                .as_str()
-                .is_some_and(|text| text.contains(told))
+            && error["message"].as_str().is_some_and(|text| text.contains(told))
     })
 }
 
@@ -221,12 +194,7 @@ fn every_parameter_keeps_its_declared_bounds() {
                 }
             }
             if answer.status >= 500 {
-                wrong.push(format!(
-                    "{} {}: {}",
-                    operation.method,
-                    operation.path,
-                    answer.text()
-                ));
+                wrong.push(format!("{} {}: {}", operation.method, operation.path, answer.text()));
             }
         }
     }
@@ -259,10 +227,7 @@ fn batches_are_done_whole_or_not_at_all() {
             continue;
         };
         let ads = Advertiser::new();
-        let kind = of
-            .path
-            .replace("<posts>", "posts")
-            .replace("<post>", "post");
+        let kind = of.path.replace("<posts>", "posts").replace("<post>", "post");
         let campaign = ads.campaign();
         let parent = match of.name {
             "targeting_criterion" => ads.line_item(&campaign),
@@ -277,9 +242,7 @@ fn batches_are_done_whole_or_not_at_all() {
                 "targeting_criterion" => [&scope[..], &parent].concat(),
                 _ => scope.to_vec(),
             };
-            ads.get(&format!("/{kind}"), &params)["total_count"]
-                .as_u64()
-                .unwrap()
+            ads.get(&format!("/{kind}"), &params)["total_count"].as_u64().unwrap()
         };
         let before = count();
         // Whatever is wrong with one of them, wherever it stands: it alone is blamed.
@@ -304,18 +267,9 @@ fn batches_are_done_whole_or_not_at_all() {
             let all = wrong(&answer);
             assert_eq!(all.len(), 5, "{kind} {bad}: {}", answer.text());
             for (at, problems) in all.iter().enumerate() {
-                assert_eq!(
-                    problems.is_empty(),
-                    at != place,
-                    "{kind} {bad}: {}",
-                    answer.text()
-                );
+                assert_eq!(problems.is_empty(), at != place, "{kind} {bad}: {}", answer.text());
             }
-            assert!(
-                answer.json()["errors"].is_null(),
-                "{kind}: {}",
-                answer.text()
-            );
+            assert!(answer.json()["errors"].is_null(), "{kind}: {}", answer.text());
         }
         // What is wrong with the batch itself is no item's fault.
         let most = of.max_batch_items;
@@ -337,9 +291,7 @@ fn batches_are_done_whole_or_not_at_all() {
             ("text/plain", "[]"),
             ("application/x-www-form-urlencoded", "name=x"),
         ] {
-            let answer = ads
-                .person
-                .send_signed(TestRequest::post(&path).body(kind, text));
+            let answer = ads.person.send_signed(TestRequest::post(&path).body(kind, text));
             is(&answer, 400, "INVALID_PARAMETER", "");
         }
         assert_eq!(count(), before, "{kind}");
@@ -356,12 +308,7 @@ fn batches_are_done_whole_or_not_at_all() {
         seen.push(of.name);
     }
     seen.sort_unstable();
-    let known = [
-        "campaign",
-        "custom_audience",
-        "line_item",
-        "targeting_criterion",
-    ];
+    let known = ["campaign", "custom_audience", "line_item", "targeting_criterion"];
     assert!(known.iter().all(|name| seen.contains(name)), "{seen:?}");
 }
 
@@ -425,9 +372,7 @@ fn an_account_has_so_many_active_campaigns_and_line_items() {
     // A campaign has a hundred line items.
     let parent = ads.campaign();
     let line_items = |count: usize| {
-        let items: Vec<Value> = (0..count)
-            .map(|_| item(&ads, line_item(), &parent))
-            .collect();
+        let items: Vec<Value> = (0..count).map(|_| item(&ads, line_item(), &parent)).collect();
         ads.batch("line_items", &items.into())
     };
     fills(99, 40, line_items);
@@ -502,9 +447,7 @@ fn a_line_item_has_so_many_criteria_of_a_kind() {
     let too_many = || ("INVALID".to_owned(), "targeting_type".to_owned());
     // People whom criteria name.
     let people: Vec<i64> = (0..102)
-        .map(|number| {
-            9_300_000_000 + 1_000 * i64::try_from(unique_number() % 1_000_000).unwrap() + number
-        })
+        .map(|number| 9_300_000_000 + 1_000 * i64::try_from(unique_number() % 1_000_000).unwrap() + number)
         .collect();
     let lines: Vec<Value> = people
         .iter()
@@ -516,13 +459,7 @@ fn a_line_item_has_so_many_criteria_of_a_kind() {
     shared_server().import_lines(&lines).assert_success();
     let people: Vec<String> = people.iter().map(ToString::to_string).collect();
     let page = [("count", "101")];
-    let interests = send(
-        &ads.person,
-        "GET",
-        "/12/targeting_criteria/interests",
-        &page,
-    )
-    .assert_status(200);
+    let interests = send(&ads.person, "GET", "/12/targeting_criteria/interests", &page).assert_status(200);
     let interests: Vec<String> = interests["data"]
         .as_array()
         .unwrap()
@@ -531,12 +468,7 @@ fn a_line_item_has_so_many_criteria_of_a_kind() {
         .collect();
     let keywords: Vec<String> = (0..1_001).map(|number| format!("word {number}")).collect();
     let places: Vec<String> = (0..2_001).map(|number| format!("{number:016x}")).collect();
-    let kinds = [
-        "BROAD_KEYWORD",
-        "PHRASE_KEYWORD",
-        "EXACT_KEYWORD",
-        "UNORDERED_KEYWORD",
-    ];
+    let kinds = ["BROAD_KEYWORD", "PHRASE_KEYWORD", "EXACT_KEYWORD", "UNORDERED_KEYWORD"];
     for (kinds, values, operator) in [
         (&kinds[..], &keywords[..], "EQ"),
         (&["LOCATION"], &places, "EQ"),
@@ -556,17 +488,11 @@ fn a_line_item_has_so_many_criteria_of_a_kind() {
         }
         let refused = wrong(&ads.targets_all(&item, &all[most - 1..]));
         assert_eq!(refused, [vec![], vec![too_many()]], "{kinds:?}");
-        ads.targets_all(&item, &all[most - 1..most])
-            .assert_status(200);
+        ads.targets_all(&item, &all[most - 1..most]).assert_status(200);
         if kinds[0] == "CONTENT_PUBLISHER_USER" {
             assert_eq!(wrong(&ads.targets_all(&item, &all[most..])), [[too_many()]]);
         } else {
-            is(
-                &ads.targets(&item, all[most]),
-                400,
-                "INVALID",
-                "targeting_type",
-            );
+            is(&ads.targets(&item, all[most]), 400, "INVALID", "targeting_type");
         }
         // What is there already takes no room.
         ads.targets_all(&item, &all[..1]).assert_status(200);
@@ -580,10 +506,7 @@ fn a_line_item_has_so_many_criteria_of_a_kind() {
         added["value"].as_str().unwrap().to_owned()
     };
     let (ride, race) = (event("ride"), event("race"));
-    let events = [
-        ("EVENT", ride.as_str(), "EQ"),
-        ("EVENT", race.as_str(), "EQ"),
-    ];
+    let events = [("EVENT", ride.as_str(), "EQ"), ("EVENT", race.as_str(), "EQ")];
     let ages = [("AGE", "AGE_OVER_21", "EQ"), ("AGE", "AGE_OVER_35", "EQ")];
     for [one, other] in [events, ages] {
         assert_eq!(
@@ -611,10 +534,7 @@ fn fifty_posts_are_promoted_together() {
     let line = [("line_item_ids", item.as_str())];
     assert_eq!(ads.get("/promoted_posts", &line)["data"], json!([]));
     assert_eq!(promote(&item, 49).assert_status(200)["total_count"], 49);
-    assert_eq!(
-        promote(&ads.item(), 50).assert_status(200)["total_count"],
-        50
-    );
+    assert_eq!(promote(&ads.item(), 50).assert_status(200)["total_count"], 50);
 }
 
 #[test]
@@ -629,31 +549,20 @@ fn a_scheduled_post_has_so_many_media_and_is_due_within_a_year() {
             ("text", "x"),
         ];
         let media = [("media_keys", media.as_str())];
-        let more = if media[0].1.is_empty() {
-            &[][..]
-        } else {
-            &media
-        };
+        let more = if media[0].1.is_empty() { &[][..] } else { &media };
         ads.send("POST", "/scheduled_posts", &[&usual[..], more].concat())
     };
     schedule(1, &[]).assert_status(200);
     schedule(year - 1, &[]).assert_status(200);
     schedule(year, &[]).assert_status(200);
     for over in [year + 2, -1, 0] {
-        is(
-            &schedule(over, &[]),
-            400,
-            "INVALID_PARAMETER",
-            "scheduled_at",
-        );
+        is(&schedule(over, &[]), 400, "INVALID_PARAMETER", "scheduled_at");
     }
     let images: Vec<String> = (0..5)
         .map(|number| ads.media("tweet_image", &png(40 + number, 40)))
         .collect();
     let images: Vec<&str> = images.iter().map(String::as_str).collect();
-    let moving: Vec<String> = (2..4)
-        .map(|frames| ads.media("tweet_gif", &gif(frames)))
-        .collect();
+    let moving: Vec<String> = (2..4).map(|frames| ads.media("tweet_gif", &gif(frames))).collect();
     let (one, two) = (moving[0].as_str(), moving[1].as_str());
     let film = |width| Film {
         width,
@@ -704,11 +613,7 @@ fn texts_and_lists_of_cards_have_bounds_of_their_own() {
     for count in [0, 1, 7] {
         let answer = card(count);
         assert_eq!(answer.status, 400, "{count}: {}", answer.text());
-        assert!(
-            answer.text().contains("media_keys"),
-            "{count}: {}",
-            answer.text()
-        );
+        assert!(answer.text().contains("media_keys"), "{count}: {}", answer.text());
     }
     // A hashtag has twenty characters, its sign not counted.
     let ask = |option: &str| {
@@ -736,18 +641,9 @@ fn totals_are_asked_for_two_hundred_times_in_a_quarter_of_an_hour() {
     let server = TestServer::start(&["--rate-limits", "table"]);
     let owner = server.new_user("owner");
     let create = ["ads", "account", "create", "Own", "--user", &owner.username];
-    let account = server.run_cli(&create).json()["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    let list = |path: &str, params: &[(&str, &str)]| {
-        send(
-            &owner,
-            "GET",
-            &format!("/12/accounts/{account}/{path}"),
-            params,
-        )
-    };
+    let account = server.run_cli(&create).json()["id"].as_str().unwrap().to_owned();
+    let list =
+        |path: &str, params: &[(&str, &str)]| send(&owner, "GET", &format!("/12/accounts/{account}/{path}"), params);
     let total = [("with_total_count", "true")];
     for left in (0..200).rev() {
         let answer = list("campaigns", &total);
@@ -777,14 +673,8 @@ const LINES: &[(&str, &[How])] = &[
     (
         "8: active campaigns of an account",
         &[
-            Test(
-                "limits",
-                "an_account_has_so_many_active_campaigns_and_line_items",
-            ),
-            Test(
-                "limits",
-                "the_limit_of_active_campaigns_holds_for_all_who_ask_at_once",
-            ),
+            Test("limits", "an_account_has_so_many_active_campaigns_and_line_items"),
+            Test("limits", "the_limit_of_active_campaigns_holds_for_all_who_ask_at_once"),
             Test("campaigns", "active_campaigns_are_limited"),
         ],
     ),
@@ -794,10 +684,7 @@ const LINES: &[(&str, &[How])] = &[
     ),
     (
         "8: batch custom-audience user operations",
-        &[Test(
-            "audiences",
-            "members_are_changed_all_together_or_not_at_all",
-        )],
+        &[Test("audiences", "members_are_changed_all_together_or_not_at_all")],
     ),
     (
         "8: requests with with_total_count",
@@ -837,10 +724,7 @@ const LINES: &[(&str, &[How])] = &[
             "a_scheduled_post_has_so_many_media_and_is_due_within_a_year",
         )],
     ),
-    (
-        "8: keyword insight range",
-        &[Test("insights", "keywords_have_limits")],
-    ),
+    ("8: keyword insight range", &[Test("insights", "keywords_have_limits")]),
     (
         "8: card name",
         &[
@@ -880,10 +764,7 @@ const LINES: &[(&str, &[How])] = &[
     ),
     (
         "8: option of a conversation card",
-        &[Test(
-            "limits",
-            "texts_and_lists_of_cards_have_bounds_of_their_own",
-        )],
+        &[Test("limits", "texts_and_lists_of_cards_have_bounds_of_their_own")],
     ),
     (
         "8: thank-you text and title",
@@ -907,17 +788,11 @@ const LINES: &[(&str, &[How])] = &[
     ),
     (
         "8: swipeable media",
-        &[Test(
-            "limits",
-            "texts_and_lists_of_cards_have_bounds_of_their_own",
-        )],
+        &[Test("limits", "texts_and_lists_of_cards_have_bounds_of_their_own")],
     ),
     (
         "contract 6: line items",
-        &[Test(
-            "limits",
-            "an_account_has_so_many_active_campaigns_and_line_items",
-        )],
+        &[Test("limits", "an_account_has_so_many_active_campaigns_and_line_items")],
     ),
     (
         "contract 6: batches",
@@ -971,24 +846,15 @@ const LINES: &[(&str, &[How])] = &[
     ),
     (
         "4.1: account history",
-        &[Test(
-            "settings",
-            "the_history_of_an_account_says_who_changed_what",
-        )],
+        &[Test("settings", "the_history_of_an_account_says_who_changed_what")],
     ),
     (
         "4.1: business and content categories",
-        &[Test(
-            "criteria",
-            "categories_of_content_are_targeted_as_whole_sets",
-        )],
+        &[Test("criteria", "categories_of_content_are_targeted_as_whole_sets")],
     ),
     (
         "4.1: curated categories",
-        &[Test(
-            "curated_categories",
-            "curated_categories_are_found_by_country",
-        )],
+        &[Test("curated_categories", "curated_categories_are_found_by_country")],
     ),
     (
         "4.1: features",
@@ -1004,10 +870,7 @@ const LINES: &[(&str, &[How])] = &[
         "4.1: audience estimate",
         &[Test("insights", "an_estimate_says_what_is_wrong_with_it")],
     ),
-    (
-        "4.1: keyword insights",
-        &[Test("insights", "keywords_have_limits")],
-    ),
+    ("4.1: keyword insights", &[Test("insights", "keywords_have_limits")]),
     (
         "4.1: recommendations",
         &[Test(
@@ -1025,10 +888,7 @@ const LINES: &[(&str, &[How])] = &[
     ),
     (
         "4.3: component rules",
-        &[Test(
-            "cards",
-            "a_card_is_refused_with_what_is_wrong_with_it",
-        )],
+        &[Test("cards", "a_card_is_refused_with_what_is_wrong_with_it")],
     ),
     (
         "4.4: poll cards",
@@ -1049,27 +909,18 @@ const LINES: &[(&str, &[How])] = &[
                 "a_scheduled_post_is_refused_for_what_is_wrong_with_it",
             ),
             Test("scheduled_posts", "drafts_are_kept_and_not_published"),
-            Test(
-                "scheduled_posts",
-                "the_library_says_of_media_what_the_account_says",
-            ),
+            Test("scheduled_posts", "the_library_says_of_media_what_the_account_says"),
         ],
     ),
     (
         "4.6: calls to action and media creatives",
-        &[Test(
-            "settings",
-            "media_go_into_the_line_items_that_take_them",
-        )],
+        &[Test("settings", "media_go_into_the_line_items_that_take_them")],
     ),
     (
         "4.7: what is promoted",
         &[
             Test("campaigns", "a_campaign_runs_once_it_is_whole"),
-            Test(
-                "campaigns",
-                "accounts_are_promoted_by_line_items_that_hold_them",
-            ),
+            Test("campaigns", "accounts_are_promoted_by_line_items_that_hold_them"),
         ],
     ),
     (
@@ -1116,16 +967,10 @@ const LINES: &[(&str, &[How])] = &[
         "contract 4.6: criteria",
         &[
             Test("criteria", "every_type_takes_the_operators_that_it_is_for"),
-            Test(
-                "criteria",
-                "a_criterion_is_refused_alone_as_it_is_in_a_batch",
-            ),
+            Test("criteria", "a_criterion_is_refused_alone_as_it_is_in_a_batch"),
             Test("criteria", "a_show_is_targeted_where_it_can_be_seen"),
             Test("criteria", "engagement_is_targeted_by_its_type"),
-            Test(
-                "criteria",
-                "a_platform_and_its_devices_are_not_targeted_together",
-            ),
+            Test("criteria", "a_platform_and_its_devices_are_not_targeted_together"),
             Test(
                 "audiences",
                 "what_targets_an_audience_is_served_while_that_comes_to_somebody",
@@ -1175,10 +1020,9 @@ fn declared(whose: &str, name: &str) -> Option<String> {
     Some(match kind {
         FieldKind::Text(least, most) => format!("{least}..{most}"),
         FieldKind::Int(least, most) => format!("{least}..{most}"),
-        FieldKind::Ids(_, most)
-        | FieldKind::Longs(most)
-        | FieldKind::Texts(most, _)
-        | FieldKind::CardUris(most) => most.to_string(),
+        FieldKind::Ids(_, most) | FieldKind::Longs(most) | FieldKind::Texts(most, _) | FieldKind::CardUris(most) => {
+            most.to_string()
+        }
         _ => return None,
     })
 }

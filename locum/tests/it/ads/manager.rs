@@ -107,10 +107,7 @@ fn what_pages_make_is_what_the_interface_answers() {
     let filter = [("line_item_ids", item.as_str())];
     let promoted = manager.ads.get("/promoted_posts", &filter);
     assert_eq!(promoted["data"][0]["post_id"], post.as_str());
-    assert_eq!(
-        manager.ads.get(&one, &[])["data"]["effective_status"],
-        "RUNNING"
-    );
+    assert_eq!(manager.ads.get(&one, &[])["data"]["effective_status"], "RUNNING");
     // Only what is typed otherwise changes, and what is emptied is unset.
     let edit = format!("/line-items/{item}/edit");
     let stored = manager.ads.get(&format!("/line_items/{item}"), &[])["data"].clone();
@@ -132,9 +129,7 @@ fn what_pages_make_is_what_the_interface_answers() {
     for same in ["bid_amount_local_micro", "objective", "goal", "start_time"] {
         assert_eq!(changed[same], stored[same], "{same}");
     }
-    let history = manager
-        .browser
-        .get(format!("{}/line-items/{item}", manager.home));
+    let history = manager.browser.get(format!("{}/line-items/{item}", manager.home));
     let history = history.text();
     assert!(history.contains("Ads Manager") && history.contains("End time: nothing →"));
     // And the other way round.
@@ -146,23 +141,15 @@ fn what_pages_make_is_what_the_interface_answers() {
     let mut fields = hidden(&list, &resume);
     assert_eq!(fields["next"], manager.home);
     let answer = manager.browser.send(posted(&resume, &fields));
-    assert_eq!(
-        answer.header("location"),
-        format!("{}?done=resumed", manager.home)
-    );
-    assert_eq!(
-        manager.ads.get(&one, &[])["data"]["entity_status"],
-        "ACTIVE"
-    );
+    assert_eq!(answer.header("location"), format!("{}?done=resumed", manager.home));
+    assert_eq!(manager.ads.get(&one, &[])["data"]["entity_status"], "ACTIVE");
     fields.insert("next".to_owned(), "//evil.example/".to_owned());
     let answer = manager.browser.send(posted(&resume, &fields));
     let own = format!("{}{one}?done=resumed", manager.home);
     assert_eq!(answer.header("location"), own);
     let gone = manager.send(&format!("/line-items/{item}/delete"), &[]);
     assert_eq!(gone.status, 303);
-    let line_items = manager
-        .ads
-        .get("/line_items", &[("campaign_ids", &campaign)]);
+    let line_items = manager.ads.get("/line_items", &[("campaign_ids", &campaign)]);
     assert_eq!(line_items["data"], json!([]));
 }
 
@@ -178,19 +165,13 @@ fn what_is_refused_is_said_beside_its_field_and_nothing_is_stored() {
     let total = "total_budget_amount_local_micro";
     let answer = create(&mut manager, &[("name", ""), (daily, "5")]);
     assert_eq!(error_of(&answer, "name"), "This is needed.");
-    let answer = create(
-        &mut manager,
-        &[("name", "<b>X"), (daily, "5"), (total, "1")],
-    );
+    let answer = create(&mut manager, &[("name", "<b>X"), (daily, "5"), (total, "1")]);
     assert!(
         error_of(&answer, daily).contains("must not be above"),
         "{}",
         answer.text()
     );
-    assert!(
-        answer.text().contains("value=\"&#60;b&#62;X\""),
-        "what was typed stays"
-    );
+    assert!(answer.text().contains("value=\"&#60;b&#62;X\""), "what was typed stays");
     for wrong in ["five", "-5", "1,5", "99999999999999999999"] {
         let answer = create(&mut manager, &[("name", "X"), (daily, wrong)]);
         assert!(error_of(&answer, daily).contains("20.00"), "{wrong}");
@@ -281,10 +262,7 @@ fn pages_show_and_do_what_the_role_permits() {
         let shown = other.get(one.clone());
         assert_eq!(shown.status, if reads { 200 } else { 403 }, "{role}");
         assert_eq!(shown.text().contains("/edit"), writes, "{role}");
-        let csrf = hidden(
-            &other.get("/settings/account").text(),
-            "/settings/account/password",
-        );
+        let csrf = hidden(&other.get("/settings/account").text(), "/settings/account/password");
         for form in &forms {
             let status = other.get(form.clone()).status;
             assert_eq!(status, if writes { 200 } else { 403 }, "{role} {form}");
@@ -294,16 +272,12 @@ fn pages_show_and_do_what_the_role_permits() {
                 continue;
             }
             let path = format!("{one}/{act}");
-            let ask =
-                TestRequest::post(path).form(format!("csrf={}", percent_encode(&csrf["csrf"])));
+            let ask = TestRequest::post(path).form(format!("csrf={}", percent_encode(&csrf["csrf"])));
             assert_eq!(other.send(ask).status, 403, "{role} {act}");
         }
         let people = other.get(format!("{home}/account")).text();
         assert!(people.contains(&colleague.username));
-        assert!(
-            !people.contains(&format!("@{}", manager.ads.person.username)),
-            "{role}"
-        );
+        assert!(!people.contains(&format!("@{}", manager.ads.person.username)), "{role}");
     }
     let kept = manager.ads.get(&format!("/campaigns/{campaign}"), &[]);
     assert_eq!(kept["data"]["entity_status"], "ACTIVE");
@@ -352,12 +326,8 @@ fn figures_on_pages_are_those_that_the_interface_answers() {
         let path = format!("/12/stats/accounts/{}", manager.ads.account);
         let answer = send(&manager.ads.person, "GET", &path, &params).assert_status(200);
         let metrics = answer["data"][0]["id_data"][0]["metrics"].clone();
-        [
-            "billed_charge_local_micro",
-            "billed_engagements",
-            "impressions",
-        ]
-        .map(|name| metrics[name][0].as_i64().unwrap_or(0))
+        ["billed_charge_local_micro", "billed_engagements", "impressions"]
+            .map(|name| metrics[name][0].as_i64().unwrap_or(0))
     };
     let [charge, results, impressions] = stats("CAMPAIGN", &campaign);
     assert!(charge > 0 && results > 0 && impressions > 0);
@@ -386,9 +356,6 @@ fn figures_on_pages_are_those_that_the_interface_answers() {
     assert_eq!(month.matches("<rect").count(), 3 * 28);
     for strange in ["?days=0", "?days=-1", "?days=x", "?days=99999999999"] {
         let path = format!("{}{strange}", manager.home);
-        assert_eq!(
-            manager.browser.get(path).text().matches("<rect").count(),
-            3 * 7
-        );
+        assert_eq!(manager.browser.get(path).text().matches("<rect").count(), 3 * 7);
     }
 }

@@ -26,9 +26,7 @@ mod settings;
 
 use serde_json::{Value, json};
 
-use crate::harness::{
-    TestRequest, TestResponse, TestServer, TestUser, percent_encode, shared_server,
-};
+use crate::harness::{TestRequest, TestResponse, TestServer, TestUser, percent_encode, shared_server};
 
 /// Someone with an advertising account, and something to pay with.
 pub(crate) struct Advertiser {
@@ -46,14 +44,7 @@ impl Advertiser {
     pub(crate) fn on(server: &'static TestServer) -> Self {
         let person = server.new_user("advertiser");
         let name = format!("Account of {}", person.username);
-        let create = [
-            "ads",
-            "account",
-            "create",
-            &name,
-            "--user",
-            &person.username,
-        ];
+        let create = ["ads", "account", "create", &name, "--user", &person.username];
         let account = server.run_cli(&create).json();
         let account = account["id"].as_str().unwrap().to_owned();
         let fund = ["ads", "account", "funding", &account, "--amount", "5000"];
@@ -68,12 +59,7 @@ impl Advertiser {
     }
 
     /// Sends a signed request below the account.
-    pub(crate) fn send(
-        &self,
-        method: &'static str,
-        path: &str,
-        params: &[(&str, &str)],
-    ) -> TestResponse {
+    pub(crate) fn send(&self, method: &'static str, path: &str, params: &[(&str, &str)]) -> TestResponse {
         let path = format!("/12/accounts/{}{path}", self.account);
         send(&self.person, method, &path, params)
     }
@@ -120,12 +106,7 @@ impl Advertiser {
 }
 
 /// Sends a signed request with parameters in the query.
-pub(crate) fn send(
-    person: &TestUser<'_>,
-    method: &'static str,
-    path: &str,
-    params: &[(&str, &str)],
-) -> TestResponse {
+pub(crate) fn send(person: &TestUser<'_>, method: &'static str, path: &str, params: &[(&str, &str)]) -> TestResponse {
     let query: Vec<String> = params
         .iter()
         .map(|(name, value)| format!("{}={}", percent_encode(name), percent_encode(value)))
@@ -172,17 +153,11 @@ fn an_account_is_found_by_those_who_have_a_role_on_it() {
         json!({ "account_id": ads.account, "with_deleted": false })
     );
     let access = ads.get("/authenticated_user_access", &[]);
-    let own =
-        json!({ "user_id": ads.person.id, "permissions": ["ACCOUNT_ADMIN", "POST_COMPOSER"] });
+    let own = json!({ "user_id": ads.person.id, "permissions": ["ACCOUNT_ADMIN", "POST_COMPOSER"] });
     assert_eq!(access["data"], own);
     let other = shared_server().new_user("stranger");
     let path = format!("/12/accounts/{}", ads.account);
-    is(
-        &send(&other, "GET", &path, &[]),
-        403,
-        "ACCOUNT_NOT_FOUND",
-        "account_id",
-    );
+    is(&send(&other, "GET", &path, &[]), 403, "ACCOUNT_NOT_FOUND", "account_id");
     is(
         &send(&other, "GET", "/12/accounts/zzz", &[]),
         403,
@@ -210,23 +185,10 @@ fn version_eleven_is_the_same_and_others_are_not_there() {
     answer.assert_status(200);
     assert_eq!(answer.header("x-current-api-version"), "12");
     assert!(!answer.header("x-api-warn").is_empty());
-    assert_eq!(
-        answer.header("content-type"),
-        "application/json;charset=utf-8"
-    );
+    assert_eq!(answer.header("content-type"), "application/json;charset=utf-8");
+    is(&send(&ads.person, "GET", &path("5"), &[]), 404, "ROUTE_NOT_FOUND", "");
     is(
-        &send(&ads.person, "GET", &path("5"), &[]),
-        404,
-        "ROUTE_NOT_FOUND",
-        "",
-    );
-    is(
-        &send(
-            &ads.person,
-            "GET",
-            &path("12").replace("accounts", "nothing"),
-            &[],
-        ),
+        &send(&ads.person, "GET", &path("12").replace("accounts", "nothing"), &[]),
         404,
         "ROUTE_NOT_FOUND",
         "",
@@ -252,13 +214,7 @@ fn an_app_needs_the_entitlement_and_the_level_to_write() {
     let ads = Advertiser::new();
     let (one, other) = (ads.campaign(), ads.campaign());
     let both = [("campaign_ids", one.as_str()), ("campaign_ids", &other)];
-    assert_eq!(
-        ads.get("/campaigns", &both)["data"]
-            .as_array()
-            .unwrap()
-            .len(),
-        2
-    );
+    assert_eq!(ads.get("/campaigns", &both)["data"].as_array().unwrap().len(), 2);
 }
 
 #[test]
@@ -281,12 +237,7 @@ fn the_sandbox_is_a_world_of_its_own() {
         "account_id",
     );
     let inside = |method, more: &str, params: &[(&str, &str)]| {
-        send(
-            &ads.person,
-            method,
-            &format!("/ads-sandbox{path}{more}"),
-            params,
-        )
+        send(&ads.person, method, &format!("/ads-sandbox{path}{more}"), params)
     };
     inside("GET", "", &[]).assert_status(200);
     let own = format!("/ads-sandbox/12/accounts/{}", ads.account);
@@ -296,22 +247,11 @@ fn the_sandbox_is_a_world_of_its_own() {
         "ACCOUNT_NOT_FOUND",
         "account_id",
     );
-    let all = inside(
-        "POST",
-        "/features",
-        &[("feature_keys", "AGE_TARGETING,DR_TAP")],
-    )
-    .assert_status(200);
+    let all = inside("POST", "/features", &[("feature_keys", "AGE_TARGETING,DR_TAP")]).assert_status(200);
     assert_eq!(all["data"].as_array().unwrap().len(), 8, "{all}");
-    let all =
-        inside("DELETE", "/features", &[("feature_keys", "AGE_TARGETING")]).assert_status(200);
+    let all = inside("DELETE", "/features", &[("feature_keys", "AGE_TARGETING")]).assert_status(200);
     assert_eq!(all["data"].as_array().unwrap().len(), 7);
-    let some = inside(
-        "GET",
-        "/features",
-        &[("feature_keys", "DR_TAP,AGE_TARGETING")],
-    )
-    .assert_status(200);
+    let some = inside("GET", "/features", &[("feature_keys", "DR_TAP,AGE_TARGETING")]).assert_status(200);
     assert_eq!(some["data"], json!(["DR_TAP"]));
     let funding = [
         ("currency", "EUR"),
@@ -320,19 +260,11 @@ fn the_sandbox_is_a_world_of_its_own() {
     ];
     let funded = inside("POST", "/funding_instruments", &funding).assert_status(200);
     assert_eq!(funded["data"]["able_to_fund"], true);
-    let one = format!(
-        "/funding_instruments/{}",
-        funded["data"]["id"].as_str().unwrap()
-    );
+    let one = format!("/funding_instruments/{}", funded["data"]["id"].as_str().unwrap());
     let gone = inside("DELETE", &one, &[]).assert_status(200);
     assert_eq!(gone["data"]["reasons_not_able_to_fund"], json!(["DELETED"]));
     inside("DELETE", "", &[]).assert_status(200);
-    is(
-        &inside("GET", "", &[]),
-        403,
-        "ACCOUNT_NOT_FOUND",
-        "account_id",
-    );
+    is(&inside("GET", "", &[]), 403, "ACCOUNT_NOT_FOUND", "account_id");
     let seen = inside("GET", "", &[("with_deleted", "true")]).assert_status(200);
     assert_eq!(seen["data"]["deleted"], true);
 }

@@ -19,25 +19,12 @@ fn calls_are_counted_for_the_account_and_for_the_user() {
     let (owner, colleague) = (server.new_user("owner"), server.new_user("colleague"));
     let stranger = server.new_user("stranger");
     let create = ["ads", "account", "create", "Own", "--user", &owner.username];
-    let account = server.run_cli(&create).json()["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    let role = [
-        "ads",
-        "account",
-        "role",
-        &account,
-        &colleague.username,
-        "AD_MANAGER",
-    ];
+    let account = server.run_cli(&create).json()["id"].as_str().unwrap().to_owned();
+    let role = ["ads", "account", "role", &account, &colleague.username, "AD_MANAGER"];
     server.run_cli(&role).assert_success();
     let fund = ["ads", "account", "funding", &account, "--amount", "5000"];
     let fund = [&fund[..], &["--start", "2020-01-01T00:00:00Z"]].concat();
-    let instrument = server.run_cli(&fund).json()["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let instrument = server.run_cli(&fund).json()["id"].as_str().unwrap().to_owned();
     let path = format!("/12/accounts/{account}/campaigns");
     let list = |person: &TestUser<'_>| send(person, "GET", &path, &[]);
     let first = list(&owner);
@@ -66,10 +53,7 @@ fn calls_are_counted_for_the_account_and_for_the_user() {
         ("daily_budget_amount_local_micro", "1000000"),
     ];
     let made = send(&owner, "POST", &path, &params);
-    let id = made.assert_status(200)["data"]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let id = made.assert_status(200)["data"]["id"].as_str().unwrap().to_owned();
     assert_eq!(made.header_number("x-rate-limit-limit"), 450);
     assert_eq!(made.header_number("x-rate-limit-remaining"), 449);
     assert_eq!(made.header("x-account-rate-limit-limit"), "");

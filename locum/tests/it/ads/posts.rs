@@ -64,18 +64,10 @@ fn a_post_is_published_at_once_and_listed_with_its_name() {
             &Value::Null,
         ]
     );
-    assert!(
-        data["text"]
-            .as_str()
-            .unwrap()
-            .starts_with("Spring &amp; ride")
-    );
+    assert!(data["text"].as_str().unwrap().starts_with("Spring &amp; ride"));
     assert!(data.get("full_text").is_none());
     assert!(data["created_at"].as_str().unwrap().contains("+0000"));
-    assert_eq!(
-        made["request"]["params"]["as_user_id"],
-        me.parse::<i64>().unwrap()
-    );
+    assert_eq!(made["request"]["params"]["as_user_id"], me.parse::<i64>().unwrap());
     // It is a real one, which is in no timeline.
     let seen = follower.fetch_post(&post, "reply_settings,text");
     assert_eq!(seen["reply_settings"], "following");
@@ -88,16 +80,9 @@ fn a_post_is_published_at_once_and_listed_with_its_name() {
         } else {
             &follower
         };
-        assert_eq!(
-            reader.get(path).assert_status(200)["meta"]["result_count"],
-            0
-        );
+        assert_eq!(reader.get(path).assert_status(200)["meta"]["result_count"], 0);
     }
-    let whole = [
-        ("text", "Second"),
-        ("post_mode", "extended"),
-        ("trim_user", "true"),
-    ];
+    let whole = [("text", "Second"), ("post_mode", "extended"), ("trim_user", "true")];
     let made = publish(&ads, &whole).assert_status(200);
     let second = id(&made);
     assert_eq!(made["data"]["full_text"], "Second");
@@ -108,10 +93,7 @@ fn a_post_is_published_at_once_and_listed_with_its_name() {
     let organic = publish(&ads, &[("text", "For all"), ("nullcast", "false")]).assert_status(200);
     let organic = id(&organic);
     let home = format!("/2/users/{}/timelines/reverse_chronological", follower.id);
-    assert_eq!(
-        follower.get(home).assert_status(200)["data"][0]["id"],
-        organic.as_str()
-    );
+    assert_eq!(follower.get(home).assert_status(200)["data"][0]["id"], organic.as_str());
     let own = ads.person.publish_text("Through the platform");
     let reply = json!({ "text": "Answered", "reply": { "in_reply_to_post_id": own } });
     let reply = ads.person.create_post(&reply).assert_status(201)["data"]["id"].clone();
@@ -128,14 +110,8 @@ fn a_post_is_published_at_once_and_listed_with_its_name() {
     assert_eq!(first["name"], "Spring opening");
     assert!(first["full_text"].as_str().unwrap().starts_with("Spring"));
     assert_eq!(first["truncated"], false);
-    assert_eq!(
-        ids(&list(&[("timeline_type", "ORGANIC")])),
-        [own.as_str(), &organic]
-    );
-    let all = [
-        ("timeline_type", "ALL"),
-        ("include_mentions_and_replies", "true"),
-    ];
+    assert_eq!(ids(&list(&[("timeline_type", "ORGANIC")])), [own.as_str(), &organic]);
+    let all = [("timeline_type", "ALL"), ("include_mentions_and_replies", "true")];
     let everything = [reply, &own, &organic, &second, &post];
     assert_eq!(ids(&list(&all)), everything);
     // Page by page.
@@ -153,14 +129,8 @@ fn a_post_is_published_at_once_and_listed_with_its_name() {
     for (params, found) in [
         (&[("name", "spring")][..], vec![post.as_str()]),
         (&[("name", "opening")], vec![]),
-        (
-            &[("post_ids", &format!("{second},{organic},1"))],
-            vec![second.as_str()],
-        ),
-        (
-            &[("user_id", &follower.id), ("timeline_type", "ALL")],
-            vec![],
-        ),
+        (&[("post_ids", &format!("{second},{organic},1"))], vec![second.as_str()]),
+        (&[("user_id", &follower.id), ("timeline_type", "ALL")], vec![]),
     ] {
         assert_eq!(ids(&list(params)), found, "{params:?}");
     }
@@ -171,45 +141,26 @@ fn a_post_is_published_at_once_and_listed_with_its_name() {
 
     // Names come, change and go.
     let path = format!("/posts/{second}/name");
-    let named = ads
-        .send("PUT", &path, &[("name", "Spring, again")])
-        .assert_status(200);
+    let named = ads.send("PUT", &path, &[("name", "Spring, again")]).assert_status(200);
     assert_eq!(named["data"]["name"], "Spring, again");
     assert_eq!(ids(&list(&[("name", "SPRING")])), [second.as_str(), &post]);
     let unnamed = ads.send("PUT", &path, &[("name", "")]).assert_status(200);
     assert_eq!(unnamed["data"]["name"], Value::Null);
     assert_eq!(ids(&list(&[("name", "SPRING")])), [post.as_str()]);
-    ads.send("PUT", &path, &[("name", &"n".repeat(80))])
-        .assert_status(200);
+    ads.send("PUT", &path, &[("name", &"n".repeat(80))]).assert_status(200);
     let long = ads.send("PUT", &path, &[("name", &"n".repeat(81))]);
     is(&long, 400, "INVALID_PARAMETER", "name");
-    for (id, status, code) in [
-        ("1", 404, "TWEET_NOT_FOUND"),
-        ("x", 400, "INVALID_PARAMETER"),
-    ] {
+    for (id, status, code) in [("1", 404, "TWEET_NOT_FOUND"), ("x", 400, "INVALID_PARAMETER")] {
         let path = format!("/tweets/{id}/name");
-        is(
-            &ads.send("PUT", &path, &[("name", "n")]),
-            status,
-            code,
-            "tweet_id",
-        );
+        is(&ads.send("PUT", &path, &[("name", "n")]), status, code, "tweet_id");
     }
-    ads.person
-        .delete(format!("/2/posts/{second}"))
-        .assert_status(200);
-    is(
-        &ads.send("PUT", &path, &[]),
-        404,
-        "TWEET_NOT_FOUND",
-        "post_id",
-    );
+    ads.person.delete(format!("/2/posts/{second}")).assert_status(200);
+    is(&ads.send("PUT", &path, &[]), 404, "TWEET_NOT_FOUND", "post_id");
     assert_eq!(ids(&list(&[])), [post.as_str()]);
     // What is published with a name later keeps it, and can be promoted.
     let item = ads.line_item(&ads.campaign());
     let params = [("line_item_id", item.as_str()), ("post_ids", &post)];
-    ads.send("POST", "/promoted_posts", &params)
-        .assert_status(200);
+    ads.send("POST", "/promoted_posts", &params).assert_status(200);
 }
 
 #[test]
@@ -240,36 +191,16 @@ fn what_is_wrong_with_a_post_is_refused() {
     ] {
         is(&with(&[(name, value)]), 400, "INVALID_PARAMETER", name);
     }
-    is(
-        &list(&[("post_type", "GONE")]),
-        400,
-        "INVALID_PARAMETER",
-        "post_type",
-    );
+    is(&list(&[("post_type", "GONE")]), 400, "INVALID_PARAMETER", "post_type");
     with(&[("post_ids", &many(200)), ("count", "1000")]).assert_status(200);
 
     let text = |length: usize| "a".repeat(length);
     is(&publish(&ads, &[]), 400, "TWEET_CANNOT_BE_BLANK", "text");
-    is(
-        &publish(&ads, &[("text", " ")]),
-        400,
-        "TWEET_CANNOT_BE_BLANK",
-        "text",
-    );
+    is(&publish(&ads, &[("text", " ")]), 400, "TWEET_CANNOT_BE_BLANK", "text");
     publish(&ads, &[("text", &text(280))]).assert_status(200);
     let (below, above) = (text(280), text(281));
-    is(
-        &publish(&ads, &[("text", &above)]),
-        400,
-        "INVALID_PARAMETER",
-        "text",
-    );
-    is(
-        &publish(&ads, &[("text", &below)]),
-        400,
-        "DUPLICATE_TWEET",
-        "text",
-    );
+    is(&publish(&ads, &[("text", &above)]), 400, "INVALID_PARAMETER", "text");
+    is(&publish(&ads, &[("text", &below)]), 400, "DUPLICATE_TWEET", "text");
     for (name, value, status, code) in [
         ("as_user_id", "", 400, "MISSING_PARAMETER"),
         ("as_user_id", "me", 400, "INVALID_PARAMETER"),
@@ -280,12 +211,7 @@ fn what_is_wrong_with_a_post_is_refused() {
         ("post_mode", "long", 400, "INVALID_PARAMETER"),
         ("media_keys", "x", 400, "INVALID_PARAMETER"),
         ("media_keys", "3_1", 404, "MEDIA_NOT_FOUND"),
-        (
-            "media_keys",
-            "3_1,3_2,3_3,3_4,3_5",
-            400,
-            "INVALID_PARAMETER",
-        ),
+        ("media_keys", "3_1,3_2,3_3,3_4,3_5", 400, "INVALID_PARAMETER"),
         ("card_uri", "card://1", 404, "CARD_NOT_FOUND"),
         ("video_cta", "BUY", 400, "INVALID_PARAMETER"),
         ("video_cta_value", "nowhere", 400, "INVALID_PARAMETER"),
@@ -297,18 +223,13 @@ fn what_is_wrong_with_a_post_is_refused() {
     }
     let half = publish(&ads, &[("text", "x"), ("video_cta", "VISIT_SITE")]);
     is(&half, 400, "INCLUSIVE_PARAMETERS", "video_cta_value");
-    let page = ads.get(
-        "/posts",
-        &[("post_type", "PUBLISHED"), ("timeline_type", "ALL")],
-    );
+    let page = ads.get("/posts", &[("post_type", "PUBLISHED"), ("timeline_type", "ALL")]);
     assert_eq!(ids(&page).len(), 1, "nothing else was published");
 
     // Who may.
     let role = |person: &TestUser<'_>, more: &[&str]| {
         let role = ["ads", "account", "role", &ads.account, &person.username];
-        shared_server()
-            .run_cli(&[&role[..], more].concat())
-            .assert_success();
+        shared_server().run_cli(&[&role[..], more].concat()).assert_success();
     };
     let ask = |person: &TestUser<'_>, method, path: &str, params: &[(&str, &str)]| {
         let path = format!("/12/accounts/{}{path}", ads.account);
@@ -351,19 +272,13 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
     let ads = Advertiser::new();
     let key = at_once(&ads.person, "tweet_image", &samples::png(64, 36)).assert_status(200);
     let key = key["data"]["media_key"].as_str().unwrap().to_owned();
-    let draft = [
-        ("text", "A <b>draft</b>"),
-        ("name", "Idea"),
-        ("media_keys", &key),
-    ];
+    let draft = [("text", "A <b>draft</b>"), ("name", "Idea"), ("media_keys", &key)];
     let draft = ads.make("/draft_posts", &draft);
     let at = minute(60);
     let me = ads.person.id.as_str();
     let later = [("as_user_id", me), ("text", "Later"), ("scheduled_at", &at)];
     let later = ads.make("/scheduled_posts", &later);
-    let list = |kind: &str, more: &[(&str, &str)]| {
-        ads.get("/posts", &[&[("post_type", kind)], more].concat())
-    };
+    let list = |kind: &str, more: &[(&str, &str)]| ads.get("/posts", &[&[("post_type", kind)], more].concat());
     let drafts = list("DRAFT", &[]);
     assert_eq!(ids(&drafts), [draft.as_str()]);
     let one = &drafts["data"][0];
@@ -371,15 +286,8 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
         one["full_text"].as_str().unwrap().split(" http").next(),
         Some("A &lt;b&gt;draft&lt;/b&gt;")
     );
-    assert_eq!(
-        (&one["post_type"], &one["name"]),
-        (&json!("DRAFT"), &json!("Idea"))
-    );
-    assert_eq!(
-        one["extended_entities"]["media"].as_array().unwrap().len(),
-        1,
-        "{one}"
-    );
+    assert_eq!((&one["post_type"], &one["name"]), (&json!("DRAFT"), &json!("Idea")));
+    assert_eq!(one["extended_entities"]["media"].as_array().unwrap().len(), 1, "{one}");
     let scheduled = list("SCHEDULED", &[("trim_user", "true")]);
     assert_eq!(ids(&scheduled), [later.as_str()]);
     assert_eq!(scheduled["data"][0]["scheduled_at"], at.as_str());
@@ -388,10 +296,7 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
     assert_eq!(ids(&list("DRAFT", &[("name", "ID")])), [draft.as_str()]);
     assert!(ids(&list("DRAFT", &[("timeline_type", "ORGANIC")])).is_empty());
     assert!(ids(&list("DRAFT", &[("post_ids", &later)])).is_empty());
-    assert_eq!(
-        ids(&list("DRAFT", &[("post_ids", &draft)])),
-        [draft.as_str()]
-    );
+    assert_eq!(ids(&list("DRAFT", &[("post_ids", &draft)])), [draft.as_str()]);
     // Nothing of it is anywhere else.
     let seen = ads.person.get(format!("/2/posts/{draft}")).json();
     assert!(seen.get("data").is_none());
@@ -407,21 +312,9 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
     let all = format!("{later},1,{draft},{post}");
     assert_eq!(previews("DRAFT", &all).len(), 1);
     assert_eq!(previews("SCHEDULED", &all)[0]["tweet_id"], later.as_str());
-    let shown = previews("DRAFT", &all)[0]["preview"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    assert!(
-        shown.starts_with("<iframe class='tweet-preview' src='http"),
-        "{shown}"
-    );
-    let url = shown
-        .split("src='")
-        .nth(1)
-        .unwrap()
-        .split('\'')
-        .next()
-        .unwrap();
+    let shown = previews("DRAFT", &all)[0]["preview"].as_str().unwrap().to_owned();
+    assert!(shown.starts_with("<iframe class='tweet-preview' src='http"), "{shown}");
+    let url = shown.split("src='").nth(1).unwrap().split('\'').next().unwrap();
     let path = format!("/preview/{}", url.split("/preview/").nth(1).unwrap());
     let look = |path: &str| shared_server().send(TestRequest::get(path));
     let page = look(&path);
@@ -434,10 +327,7 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
     assert!(!html.contains("<script") && !html.contains("<form"));
     let policy = page.header("content-security-policy").to_owned();
     assert!(policy.contains("frame-ancestors 'self'"), "{policy}");
-    assert!(
-        !policy.contains('*') && !policy.contains("unsafe"),
-        "{policy}"
-    );
+    assert!(!policy.contains('*') && !policy.contains("unsafe"), "{policy}");
     assert!(policy.contains("default-src 'none'"));
     assert_eq!(page.header("x-frame-options"), "SAMEORIGIN");
     assert_eq!(page.header("set-cookie"), "");
@@ -455,13 +345,7 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
     )
     .assert_status(200);
     let own = own["data"][0]["preview"].as_str().unwrap().to_owned();
-    let own = own
-        .split("src='")
-        .nth(1)
-        .unwrap()
-        .split('\'')
-        .next()
-        .unwrap();
+    let own = own.split("src='").nth(1).unwrap().split('\'').next().unwrap();
     let own = format!("/preview/{}", own.split("/preview/").nth(1).unwrap());
     let framed = look(&own);
     assert!(framed.assert_page(200).contains("Out"));
@@ -482,41 +366,23 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
     }
     // The caller is told where to see a draft.
     let told = ads.send("POST", &format!("/draft_posts/preview/{draft}"), &[]);
-    let told = told.assert_status(200)["data"]["message"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let told = told.assert_status(200)["data"]["message"].as_str().unwrap().to_owned();
     assert!(told.starts_with(&format!("See @{}'s notifications", ads.person.username)));
-    for (id, status, code) in [
-        ("1", 404, "NOT_FOUND"),
-        ("x", 404, "INVALID_ID_ILLEGAL_CHARACTERS"),
-    ] {
+    for (id, status, code) in [("1", 404, "NOT_FOUND"), ("x", 404, "INVALID_ID_ILLEGAL_CHARACTERS")] {
         let path = format!("/draft_tweets/preview/{id}");
-        is(
-            &ads.send("POST", &path, &[]),
-            status,
-            code,
-            "draft_tweet_id",
-        );
+        is(&ads.send("POST", &path, &[]), status, code, "draft_tweet_id");
     }
     let name = ads.person.username.as_str();
     let set = ["user", "password", name, "--password", "a long secret"];
     shared_server().run_cli(&set).assert_success();
     let mut browser = Browser::new(shared_server());
     browser.sign_in(name, "a long secret", "/notifications");
-    let list = browser
-        .send(TestRequest::get("/notifications"))
-        .assert_page(200);
+    let list = browser.send(TestRequest::get("/notifications")).assert_page(200);
     let link = list.split("href=\"/preview/").nth(1).expect(&list);
-    let link = format!(
-        "/preview/{}",
-        link.split('"').next().unwrap().replace("&amp;", "&")
-    );
+    let link = format!("/preview/{}", link.split('"').next().unwrap().replace("&amp;", "&"));
     assert!(look(&link).assert_page(200).contains("draft"));
     let (mut other, _) = Browser::of_someone(shared_server());
-    let theirs = other
-        .send(TestRequest::get("/notifications"))
-        .assert_page(200);
+    let theirs = other.send(TestRequest::get("/notifications")).assert_page(200);
     assert!(!theirs.contains("/preview/"), "{theirs}");
     // What is gone is gone from its page too.
     ads.send("DELETE", &format!("/draft_posts/{draft}"), &[])
@@ -525,11 +391,7 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
     let few = |count: usize| {
         let all: Vec<String> = (1..=count).map(|n| n.to_string()).collect();
         let ids = all.join(",");
-        ads.send(
-            "GET",
-            "/post_previews",
-            &[("post_type", "DRAFT"), ("post_ids", &ids)],
-        )
+        ads.send("GET", "/post_previews", &[("post_type", "DRAFT"), ("post_ids", &ids)])
     };
     few(200).assert_status(200);
     is(&few(201), 400, "INVALID_PARAMETER", "post_ids");
@@ -564,18 +426,12 @@ fn what_is_published_in_the_sandbox_is_seen_there_only() {
     assert_eq!(named.assert_status(200)["data"]["name"], "Other");
     let seen = ads.person.get(format!("/2/posts/{post}")).json();
     assert!(seen.get("data").is_none(), "{seen}");
-    let outside = ads.get(
-        "/posts",
-        &[("post_type", "PUBLISHED"), ("timeline_type", "ALL")],
-    );
+    let outside = ads.get("/posts", &[("post_type", "PUBLISHED"), ("timeline_type", "ALL")]);
     assert!(ids(&outside).is_empty());
     let shown = inside(
         "GET",
         "/post_previews",
         &[("post_type", "PUBLISHED"), ("post_ids", &post)],
     );
-    assert_eq!(
-        shown.assert_status(200)["data"].as_array().unwrap().len(),
-        1
-    );
+    assert_eq!(shown.assert_status(200)["data"].as_array().unwrap().len(), 1);
 }

@@ -42,8 +42,7 @@ fn promoted(ads: &Advertiser, item: &str, post: &str) -> (String, String) {
 fn ids(page: &Value) -> Vec<String> {
     let all = page["data"].as_array().map(Vec::as_slice);
     let all = all.unwrap_or_default().iter();
-    all.map(|one| one["id"].as_str().unwrap().to_owned())
-        .collect()
+    all.map(|one| one["id"].as_str().unwrap().to_owned()).collect()
 }
 
 fn count(reader: &TestUser<'_>, post: &str) -> Value {
@@ -88,28 +87,15 @@ fn a_post_of_somebody_who_agreed_is_promoted_by_a_repost() {
     follower.import_follows(&[&ads.person]);
     let item = ads.line_item(&ads.campaign());
     let post = author.publish_text("I ride here every day");
-    is(
-        &promote(&ads, &item, &post),
-        400,
-        "INVALID_TWEET",
-        "post_ids",
-    );
+    is(&promote(&ads, &item, &post), 400, "INVALID_TWEET", "post_ids");
     // Who agreed is told so, once.
     agrees(&ads, &author);
     agrees(&ads, &author);
-    let set = [
-        "user",
-        "password",
-        &author.username,
-        "--password",
-        "a long secret",
-    ];
+    let set = ["user", "password", &author.username, "--password", "a long secret"];
     market().run_cli(&set).assert_success();
     let mut browser = Browser::new(market());
     browser.sign_in(&author.username, "a long secret", "/notifications");
-    let told = browser
-        .send(TestRequest::get("/notifications"))
-        .assert_page(200);
+    let told = browser.send(TestRequest::get("/notifications")).assert_page(200);
     let about = format!("promote posts of your account @{}", author.username);
     assert_eq!(told.matches(&about).count(), 1, "{told}");
     // Both lists of reposts know the one that everyone sees, and that one only.
@@ -121,31 +107,20 @@ fn a_post_of_somebody_who_agreed_is_promoted_by_a_repost() {
     assert_ne!(repost, post);
     let seen = follower.fetch_post(&repost, "referenced_posts,author_id");
     assert_eq!(seen["author_id"], me.id.as_str());
-    assert_eq!(
-        seen["referenced_posts"],
-        json!([{ "type": "retweeted", "id": post }])
-    );
+    assert_eq!(seen["referenced_posts"], json!([{ "type": "retweeted", "id": post }]));
     assert_eq!(count(me, &post), 1);
-    let by = author
-        .get(format!("/2/tweets/{post}/retweeted_by"))
-        .assert_status(200);
+    let by = author.get(format!("/2/tweets/{post}/retweeted_by")).assert_status(200);
     assert_eq!(ids(&by), std::slice::from_ref(&me.id));
     // It is in no timeline, and goes on when the other one is taken back.
     me.delete(format!("{reposts}/{post}")).assert_status(200);
     assert_eq!(count(me, &post), 0);
-    let by = author
-        .get(format!("/2/tweets/{post}/retweeted_by"))
-        .assert_status(200);
+    let by = author.get(format!("/2/tweets/{post}/retweeted_by")).assert_status(200);
     assert!(ids(&by).is_empty(), "{by}");
     for path in [
         format!("/2/users/{}/posts", me.id),
         format!("/2/users/{}/timelines/reverse_chronological", follower.id),
     ] {
-        let reader = if path.ends_with("posts") {
-            me
-        } else {
-            &follower
-        };
+        let reader = if path.ends_with("posts") { me } else { &follower };
         let page = reader.get(path).assert_status(200);
         assert!(!ids(&page).contains(&repost), "{page}");
     }
@@ -168,43 +143,20 @@ fn a_post_of_somebody_who_agreed_is_promoted_by_a_repost() {
         who.get(path).assert_status(200)["data"]["public_metrics"]["tweet_count"].clone()
     };
     let before = posts(me);
-    is(
-        &promote(&ads, &item, &both),
-        400,
-        "INVALID_TWEET",
-        "post_ids",
-    );
+    is(&promote(&ads, &item, &both), 400, "INVALID_TWEET", "post_ids");
     assert_eq!(posts(me), before);
     // A repost of somebody who did not agree is nothing to promote.
     me.post(reposts.clone(), &json!({ "tweet_id": foreign }))
         .assert_status(200);
-    let page = me
-        .get(format!("/2/users/{}/posts", me.id))
-        .assert_status(200);
+    let page = me.get(format!("/2/users/{}/posts", me.id)).assert_status(200);
     let own = ids(&page).first().unwrap().clone();
-    is(
-        &promote(&ads, &item, &own),
-        400,
-        "INVALID_TWEET",
-        "post_ids",
-    );
+    is(&promote(&ads, &item, &own), 400, "INVALID_TWEET", "post_ids");
     for (act, undo) in [("protect", "unprotect"), ("suspend", "restore")] {
-        market()
-            .run_cli(&["user", act, &author.id])
-            .assert_success();
-        is(
-            &promote(&ads, &item, &second),
-            400,
-            "INVALID_TWEET",
-            "post_ids",
-        );
-        market()
-            .run_cli(&["user", undo, &author.id])
-            .assert_success();
+        market().run_cli(&["user", act, &author.id]).assert_success();
+        is(&promote(&ads, &item, &second), 400, "INVALID_TWEET", "post_ids");
+        market().run_cli(&["user", undo, &author.id]).assert_success();
     }
-    author
-        .delete(format!("/2/tweets/{second}"))
-        .assert_status(200);
+    author.delete(format!("/2/tweets/{second}")).assert_status(200);
     let gone = refused(&promote(&ads, &item, &second), 404);
     assert_eq!(gone, ("TWEET_NOT_FOUND".to_owned(), "post_ids".to_owned()));
 
@@ -222,8 +174,7 @@ fn a_post_of_somebody_who_agreed_is_promoted_by_a_repost() {
     market().send(ask.bearer(&app.bearer)).assert_status(200);
     // Whoever likes the repost likes the post.
     let like = json!({ "tweet_id": repost });
-    fan.post(format!("/2/users/{}/likes", fan.id), &like)
-        .assert_status(200);
+    fan.post(format!("/2/users/{}/likes", fan.id), &like).assert_status(200);
     wait_until("the like is counted", || likes(&ads, &by) == 1);
     let liked = fan.fetch_post(&post, "public_metrics");
     assert_eq!(liked["public_metrics"]["like_count"], 1);
@@ -234,15 +185,8 @@ fn reasons(ads: &Advertiser, by: &TestUser<'_>, campaign: &str) -> Vec<String> {
     let path = format!("/12/accounts/{}/campaigns/{campaign}", ads.account);
     let shown = send(by, "GET", &path, &[]).assert_status(200);
     let all = shown["data"]["reasons_not_servable"].as_array().unwrap();
-    assert_eq!(
-        shown["data"]["servable"],
-        all.is_empty(),
-        "{}",
-        shown["data"]
-    );
-    all.iter()
-        .map(|one| one.as_str().unwrap().to_owned())
-        .collect()
+    assert_eq!(shown["data"]["servable"], all.is_empty(), "{}", shown["data"]);
+    all.iter().map(|one| one.as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -297,13 +241,9 @@ fn a_line_item_is_incomplete_as_long_as_nothing_of_it_can_be_seen() {
         won.iter().any(|one| one["post_id"] == post)
     };
     assert!(serves(&theirs));
-    market()
-        .run_cli(&["user", "suspend", &author.id])
-        .assert_success();
+    market().run_cli(&["user", "suspend", &author.id]).assert_success();
     assert!(!serves(&theirs));
-    market()
-        .run_cli(&["user", "restore", &author.id])
-        .assert_success();
+    market().run_cli(&["user", "restore", &author.id]).assert_success();
     // With the post its reposts go, those for promotion too.
     delete(&author, &theirs);
     assert_eq!(state(), ["INCOMPLETE"]);
@@ -325,9 +265,7 @@ fn a_line_item_is_incomplete_as_long_as_nothing_of_it_can_be_seen() {
     assert!(servable.contains(&(whole.as_str(), &json!(true))), "{page}");
     assert!(servable.contains(&(campaign.as_str(), &json!(false))));
     let pages = format!("/12/accounts/{}/campaigns?count=1", ads.account);
-    admin
-        .send_signed(TestRequest::get(pages))
-        .assert_status(200);
+    admin.send_signed(TestRequest::get(pages)).assert_status(200);
 }
 
 #[test]
@@ -375,8 +313,6 @@ fn in_the_sandbox_a_repost_is_tried_out_and_none_is_made() {
     let path = format!("/campaigns/{campaign}");
     let state = || inside("GET", &path, &[])["reasons_not_servable"].clone();
     assert_eq!(state(), json!([]));
-    author
-        .delete(format!("/2/tweets/{post}"))
-        .assert_status(200);
+    author.delete(format!("/2/tweets/{post}")).assert_status(200);
     assert_eq!(state(), json!(["INCOMPLETE"]));
 }

@@ -128,12 +128,7 @@ fn a_budget_that_is_used_up_early_should_be_larger() {
         sums(3, &campaign, morning(days), (10, 1, 20_000_000));
     }
     sums(3, &campaign, morning(4), (10, 1, 19_990_000));
-    sums(
-        3,
-        &campaign,
-        morning(5) + 7 * 3_600_000,
-        (10, 1, 20_000_000),
-    );
+    sums(3, &campaign, morning(5) + 7 * 3_600_000, (10, 1, 20_000_000));
     ads.looks(&[]);
     assert_eq!(ads.open(), None);
     sums(3, &campaign, morning(6), (10, 1, 20_000_000));
@@ -155,18 +150,13 @@ fn a_budget_that_is_used_up_early_should_be_larger() {
     });
     assert_eq!(one["changes"], tree);
     for version in ["12", "11"] {
-        let path = ads
-            .path(&format!("/{id}"))
-            .replacen("/5/", &format!("/{version}/"), 1);
+        let path = ads.path(&format!("/{id}")).replacen("/5/", &format!("/{version}/"), 1);
         let same = send(&ads.person, "GET", &path, &[]).assert_status(200);
         assert_eq!(same["data"], one);
     }
     // The tree's node is an item of a batch.
     let done = ads.batch("campaigns", &json!([tree])).assert_status(200);
-    assert_eq!(
-        done["data"][0]["daily_budget_amount_local_micro"],
-        25_000_000
-    );
+    assert_eq!(done["data"][0]["daily_budget_amount_local_micro"], 25_000_000);
     ads.is_followed(&id);
 }
 
@@ -178,8 +168,7 @@ fn a_line_item_with_nothing_to_show_should_show_the_best_post() {
     let best = ads.person.publish_text("The best");
     ads.person.publish_text("Another");
     let like = json!({ "tweet_id": best });
-    fan.post(format!("/2/users/{}/likes", fan.id), &like)
-        .assert_status(200);
+    fan.post(format!("/2/users/{}/likes", fan.id), &like).assert_status(200);
     ads.looks(&[]);
     assert_eq!(ads.open(), None, "it has not waited long enough");
     ads.ages(3);
@@ -215,10 +204,7 @@ fn a_post_that_nobody_looks_at_any_more_should_give_way() {
     let ads = Advertiser::new();
     let campaign = ads.campaign();
     let (item, other) = (ads.line_item(&campaign), ads.line_item(&campaign));
-    let (old, new) = (
-        ads.person.publish_text("Old"),
-        ads.person.publish_text("New"),
-    );
+    let (old, new) = (ads.person.publish_text("Old"), ads.person.publish_text("New"));
     let (tired, fresh) = (ads.promoting(&item, &old), ads.promoting(&other, &new));
     ads.ages(10);
     let now = wall_time().ms();
@@ -272,10 +258,7 @@ fn a_bid_that_loses_most_auctions_should_be_higher() {
     ads.looks(&[]);
     let id = ads.open().unwrap();
     let one = ads.recommendation(&id);
-    assert_eq!(
-        one["message"],
-        "Bid won 0% of the auctions of the last 7 days"
-    );
+    assert_eq!(one["message"], "Bid won 0% of the auctions of the last 7 days");
     let update = json!({
         "entity_type": "line_items",
         "operation_type": "Update",
@@ -309,8 +292,7 @@ fn a_recommendation_ends_when_it_is_not_so_any_more_or_is_turned_down() {
     let first = looks().unwrap();
     let path = format!("/line_items/{item}");
     let pause = |status: &str| {
-        ads.send("PUT", &path, &[("entity_status", status)])
-            .assert_status(200);
+        ads.send("PUT", &path, &[("entity_status", status)]).assert_status(200);
     };
     pause("PAUSED");
     assert_eq!(looks(), None);
@@ -322,12 +304,7 @@ fn a_recommendation_ends_when_it_is_not_so_any_more_or_is_turned_down() {
     let foreign = send(&other.person, "GET", &foreign, &[]);
     is(&foreign, 404, "NOT_FOUND", "recommendation_id");
     let unknown = send(&ads.person, "GET", &ads.path("/no-id"), &[]);
-    is(
-        &unknown,
-        404,
-        "INVALID_ID_ILLEGAL_CHARACTERS",
-        "recommendation_id",
-    );
+    is(&unknown, 404, "INVALID_ID_ILLEGAL_CHARACTERS", "recommendation_id");
     ads.looks(&["--dismiss", &second]);
     assert_eq!(ads.recommendation(&second)["status"], "DISMISSED");
     assert_eq!(looks(), None, "it was turned down");

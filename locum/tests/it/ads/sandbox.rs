@@ -13,16 +13,13 @@ struct Doors<'s> {
 impl Doors<'_> {
     fn at_port(&self, ask: TestRequest) -> TestResponse {
         let header = ask.oauth1_header(&self.person.oauth1_credentials(), &self.port);
-        self.person
-            .server
-            .send_to(&self.port, ask.authorization(header))
+        self.person.server.send_to(&self.port, ask.authorization(header))
     }
 
     fn by_host(&self, ask: TestRequest) -> TestResponse {
         let (_, port) = self.person.server.url.rsplit_once(':').unwrap();
         let host = format!("ads-api-sandbox.localhost:{port}");
-        let header =
-            ask.oauth1_header(&self.person.oauth1_credentials(), &format!("http://{host}"));
+        let header = ask.oauth1_header(&self.person.oauth1_credentials(), &format!("http://{host}"));
         let ask = ask.authorization(header).header("host", &host);
         self.person.server.send(ask)
     }
@@ -31,22 +28,14 @@ impl Doors<'_> {
 fn ids(answer: &TestResponse) -> Vec<String> {
     let page = answer.assert_status(200);
     let data = page["data"].as_array().unwrap().iter();
-    data.map(|one| one["id"].as_str().unwrap().to_owned())
-        .collect()
+    data.map(|one| one["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
 fn the_sandbox_has_a_port_of_its_own_and_a_world_of_its_own() {
     let server = TestServer::start(&["--ads-sandbox-port", "0"]);
     let person = server.new_user("advertiser");
-    let create = [
-        "ads",
-        "account",
-        "create",
-        "Real",
-        "--user",
-        &person.username,
-    ];
+    let create = ["ads", "account", "create", "Real", "--user", &person.username];
     let real = server.run_cli(&create).json();
     let real = real["id"].as_str().unwrap().to_owned();
     let doors = Doors {
@@ -54,26 +43,16 @@ fn the_sandbox_has_a_port_of_its_own_and_a_world_of_its_own() {
         person,
     };
     assert_ne!(doors.port, server.url);
-    assert_eq!(
-        server
-            .send_to(&doors.port, TestRequest::get("/readyz"))
-            .status,
-        200
-    );
+    assert_eq!(server.send_to(&doors.port, TestRequest::get("/readyz")).status, 200);
 
     // Accounts are made in the sandbox alone, whichever way leads there.
     let here = doors.person.send_signed(TestRequest::post("/12/accounts"));
-    assert_eq!(
-        here.assert_status(405)["errors"][0]["code"],
-        "METHOD_NOT_ALLOWED"
-    );
+    assert_eq!(here.assert_status(405)["errors"][0]["code"], "METHOD_NOT_ALLOWED");
     let mut made = Vec::new();
     for answer in [
         doors.at_port(TestRequest::post("/12/accounts")),
         doors.by_host(TestRequest::post("/11/accounts")),
-        doors
-            .person
-            .send_signed(TestRequest::post("/ads-sandbox/12/accounts")),
+        doors.person.send_signed(TestRequest::post("/ads-sandbox/12/accounts")),
     ] {
         made.extend(ids(&answer));
     }
@@ -83,17 +62,9 @@ fn the_sandbox_has_a_port_of_its_own_and_a_world_of_its_own() {
     assert_eq!(ids(&doors.person.send_signed(list())), [real.as_str()]);
     let account = |id: &str, more: &str| format!("/12/accounts/{id}{more}");
     let elsewhere = doors.at_port(TestRequest::get(account(&real, "")));
-    assert_eq!(
-        elsewhere.assert_status(403)["errors"][0]["code"],
-        "ACCOUNT_NOT_FOUND"
-    );
-    let inside = doors
-        .person
-        .send_signed(TestRequest::get(account(&made[0], "")));
-    assert_eq!(
-        inside.assert_status(403)["errors"][0]["code"],
-        "ACCOUNT_NOT_FOUND"
-    );
+    assert_eq!(elsewhere.assert_status(403)["errors"][0]["code"], "ACCOUNT_NOT_FOUND");
+    let inside = doors.person.send_signed(TestRequest::get(account(&made[0], "")));
+    assert_eq!(inside.assert_status(403)["errors"][0]["code"], "ACCOUNT_NOT_FOUND");
 
     // What is done there stays there.
     let instrument = "/funding_instruments?currency=EUR&type=CREDIT_LINE&start_time=2026-01-01";
@@ -111,10 +82,7 @@ fn the_sandbox_has_a_port_of_its_own_and_a_world_of_its_own() {
     assert_eq!(campaign["data"]["currency"], "EUR");
     let path = account(&made[0], "/campaigns");
     assert_eq!(ids(&doors.by_host(TestRequest::get(&path))).len(), 1);
-    assert_eq!(
-        doors.person.send_signed(TestRequest::get(&path)).status,
-        403
-    );
+    assert_eq!(doors.person.send_signed(TestRequest::get(&path)).status, 403);
 }
 
 #[test]
@@ -124,26 +92,19 @@ fn the_interface_describes_itself() {
         .assert_status(200);
     for path in ["/11/openapi.json", "/ads-sandbox/12/openapi.json"] {
         assert_eq!(
-            shared_server()
-                .send(TestRequest::get(path))
-                .assert_status(200),
+            shared_server().send(TestRequest::get(path)).assert_status(200),
             document,
             "{path}"
         );
     }
     let paths = document["paths"].as_object().unwrap();
     assert!(
-        paths
-            .keys()
-            .all(|path| ["/12/", "/5/", "/ads-serve/1/", "/ads-files/"]
-                .iter()
-                .any(|start| path.starts_with(start))),
+        paths.keys().all(|path| ["/12/", "/5/", "/ads-serve/1/", "/ads-files/"]
+            .iter()
+            .any(|start| path.starts_with(start))),
         "{paths:?}"
     );
-    let described: usize = paths
-        .values()
-        .map(|item| item.as_object().unwrap().len())
-        .sum();
+    let described: usize = paths.values().map(|item| item.as_object().unwrap().len()).sum();
     assert!(described >= ads::operations().len(), "{described}");
     let create = &paths["/12/accounts/{account_id}/campaigns"]["post"];
     assert_eq!(create["operationId"], "createAdsCampaign");
@@ -158,15 +119,9 @@ fn the_interface_describes_itself() {
     let campaign = json!({ "$ref": "#/components/schemas/AdsCampaign" });
     assert_eq!(answer["properties"]["data"], campaign);
     let fields = &document["components"]["schemas"]["AdsCampaign"]["properties"];
-    assert_eq!(
-        fields["purchase_order_number"]["type"],
-        json!(["string", "null"])
-    );
+    assert_eq!(fields["purchase_order_number"]["type"], json!(["string", "null"]));
     let batch = &paths["/12/batch/accounts/{account_id}/campaigns"]["post"]["requestBody"];
-    assert_eq!(
-        batch["content"]["application/json"]["schema"]["maxItems"],
-        40
-    );
+    assert_eq!(batch["content"]["application/json"]["schema"]["maxItems"], 40);
     // Nothing of it is left out of the document of everything.
     let whole = shared_server()
         .send(TestRequest::get("/2/openapi.json"))

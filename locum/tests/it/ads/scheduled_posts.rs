@@ -55,10 +55,7 @@ fn scheduled_posts_are_published_when_their_time_has_come() {
     let gone = make("Seen by nobody", &[]);
     let item = ads.line_item(&ads.campaign());
     let link = |post: &str| {
-        let params = [
-            ("line_item_id", item.as_str()),
-            ("scheduled_tweet_id", post),
-        ];
+        let params = [("line_item_id", item.as_str()), ("scheduled_tweet_id", post)];
         ads.send("POST", "/scheduled_promoted_tweets", &params)
     };
     let linked = link(&promoted).assert_status(200);
@@ -98,14 +95,8 @@ fn scheduled_posts_are_published_when_their_time_has_come() {
     assert_eq!(failed["scheduled_status"], "FAILED", "{failed}");
     assert_eq!(failed["post_id"], Value::Null);
     assert_ne!(failed["completed_at"], Value::Null);
-    let (seen, hidden) = (
-        seen["post_id"].as_str().unwrap(),
-        hidden["post_id"].as_str().unwrap(),
-    );
-    assert_eq!(
-        ads.person.fetch_post(seen, "text")["text"],
-        "Seen by everyone"
-    );
+    let (seen, hidden) = (seen["post_id"].as_str().unwrap(), hidden["post_id"].as_str().unwrap());
+    assert_eq!(ads.person.fetch_post(seen, "text")["text"], "Seen by everyone");
     assert_eq!(
         ads.person.fetch_post(hidden, "text")["text"],
         "Seen where it is promoted"
@@ -128,22 +119,9 @@ fn scheduled_posts_are_published_when_their_time_has_come() {
         "ACTION_NOT_ALLOWED",
         "",
     );
-    is(
-        &ads.send("DELETE", &path, &[]),
-        403,
-        "ACTION_NOT_ALLOWED",
-        "",
-    );
-    let path = format!(
-        "/scheduled_promoted_posts/{}",
-        linked["data"]["id"].as_str().unwrap()
-    );
-    is(
-        &ads.send("DELETE", &path, &[]),
-        403,
-        "ACTION_NOT_ALLOWED",
-        "",
-    );
+    is(&ads.send("DELETE", &path, &[]), 403, "ACTION_NOT_ALLOWED", "");
+    let path = format!("/scheduled_promoted_posts/{}", linked["data"]["id"].as_str().unwrap());
+    is(&ads.send("DELETE", &path, &[]), 403, "ACTION_NOT_ALLOWED", "");
     is(&link(&promoted), 400, "INVALID_TWEET", "scheduled_tweet_id");
 }
 
@@ -155,10 +133,7 @@ fn a_process_that_is_killed_publishes_what_was_due_once() {
         (person.id.clone(), person.username.clone())
     };
     let create = ["ads", "account", "create", "Own", "--user", &username];
-    let account = server.run_cli(&create).json()["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let account = server.run_cli(&create).json()["id"].as_str().unwrap().to_owned();
     let path = format!("/12/accounts/{account}/scheduled_posts");
     let at = soon();
     let texts: Vec<String> = (0..20).map(|number| format!("Due {number}")).collect();
@@ -210,18 +185,8 @@ fn a_scheduled_post_is_refused_for_what_is_wrong_with_it() {
     let at = minute(30);
     let at = at.as_str();
     let with = |params: &[(&str, &str)]| schedule(&ads, params);
-    is(
-        &with(&[("text", "x")]),
-        400,
-        "MISSING_PARAMETER",
-        "scheduled_at",
-    );
-    is(
-        &with(&[("scheduled_at", at)]),
-        400,
-        "TWEET_CANNOT_BE_BLANK",
-        "text",
-    );
+    is(&with(&[("text", "x")]), 400, "MISSING_PARAMETER", "scheduled_at");
+    is(&with(&[("scheduled_at", at)]), 400, "TWEET_CANNOT_BE_BLANK", "text");
     is(
         &with(&[("scheduled_at", at), ("text", " ")]),
         400,
@@ -232,24 +197,14 @@ fn a_scheduled_post_is_refused_for_what_is_wrong_with_it() {
     is(&with(&none), 400, "MISSING_PARAMETER", "as_user_id");
     for (name, value, status, code) in [
         ("scheduled_at", "tomorrow", 400, "INVALID_PARAMETER"),
-        (
-            "scheduled_at",
-            "2020-01-01T00:00:00Z",
-            400,
-            "INVALID_PARAMETER",
-        ),
+        ("scheduled_at", "2020-01-01T00:00:00Z", 400, "INVALID_PARAMETER"),
         ("scheduled_at", "2099-01-01", 400, "INVALID_PARAMETER"),
         ("nullcast", "perhaps", 400, "INVALID_PARAMETER"),
         ("as_user_id", "me", 400, "INVALID_PARAMETER"),
         ("as_user_id", "1", 403, "USER_NOT_FOUND"),
         ("media_keys", "x", 400, "INVALID_PARAMETER"),
         ("media_keys", "3_1", 404, "MEDIA_NOT_FOUND"),
-        (
-            "media_keys",
-            "3_1,3_2,3_3,3_4,3_5",
-            400,
-            "INVALID_PARAMETER",
-        ),
+        ("media_keys", "3_1,3_2,3_3,3_4,3_5", 400, "INVALID_PARAMETER"),
         ("card_uri", "card://1", 404, "CARD_NOT_FOUND"),
         ("card_uri", "https://example.com", 404, "CARD_NOT_FOUND"),
     ] {
@@ -259,15 +214,13 @@ fn a_scheduled_post_is_refused_for_what_is_wrong_with_it() {
         is(&with(&all), status, code, name);
     }
     let long = |length: usize| "a".repeat(length);
-    let text =
-        |text: &str, name: &str| with(&[("scheduled_at", at), ("text", text), ("name", name)]);
+    let text = |text: &str, name: &str| with(&[("scheduled_at", at), ("text", text), ("name", name)]);
     text(&long(280), &long(80)).assert_status(200);
     is(&text(&long(281), "n"), 400, "INVALID_PARAMETER", "text");
     is(&text("x", &long(81)), 400, "INVALID_PARAMETER", "name");
     // Seconds are left away; what is changed is what is sent.
     let late = at.replace(":00Z", ":59Z");
-    let made =
-        with(&[("text", "first"), ("scheduled_at", &late), ("name", "n")]).assert_status(200);
+    let made = with(&[("text", "first"), ("scheduled_at", &late), ("name", "n")]).assert_status(200);
     assert_eq!(made["data"]["scheduled_at"], at);
     let path = format!("/scheduled_tweets/{}", made["data"]["id"].as_str().unwrap());
     let changed = ads
@@ -307,12 +260,7 @@ fn a_scheduled_post_is_refused_for_what_is_wrong_with_it() {
     with(&[("text", "elsewhere"), ("scheduled_at", &minute(60))]).assert_status(200);
     let other = shared_server().new_user("stranger");
     let path = format!("/12/accounts/{}{path}", ads.account);
-    is(
-        &send(&other, "GET", &path, &[]),
-        403,
-        "ACCOUNT_NOT_FOUND",
-        "account_id",
-    );
+    is(&send(&other, "GET", &path, &[]), 403, "ACCOUNT_NOT_FOUND", "account_id");
 }
 
 #[test]
@@ -350,11 +298,7 @@ fn drafts_are_kept_and_not_published() {
         "draft_post_id",
     );
     let path = format!("/draft_tweets/{id}");
-    let changed = [
-        ("text", "Certainly"),
-        ("name", "Idea"),
-        ("nullcast", "false"),
-    ];
+    let changed = [("text", "Certainly"), ("name", "Idea"), ("nullcast", "false")];
     let changed = ads.send("PUT", &path, &changed).assert_status(200);
     assert_eq!(
         (
@@ -374,12 +318,7 @@ fn drafts_are_kept_and_not_published() {
     let gone = ads.send("DELETE", &path, &[]).assert_status(200);
     assert_eq!(gone["data"]["status"], "DELETED");
     for method in ["GET", "PUT", "DELETE"] {
-        is(
-            &ads.send(method, &path, &[]),
-            404,
-            "NOT_FOUND",
-            "draft_tweet_id",
-        );
+        is(&ads.send(method, &path, &[]), 404, "NOT_FOUND", "draft_tweet_id");
     }
     assert!(ids(&ads.get("/draft_posts", &[])).is_empty());
     let two = [("text", "x"), ("as_user_id", "1")];
@@ -395,8 +334,7 @@ fn drafts_are_kept_and_not_published() {
 fn the_library_says_of_media_what_the_account_says() {
     let ads = Advertiser::new();
     let upload = |width, height| {
-        let made =
-            at_once(&ads.person, "tweet_image", &samples::png(width, height)).assert_status(200);
+        let made = at_once(&ads.person, "tweet_image", &samples::png(width, height)).assert_status(200);
         made["data"]["media_key"].as_str().unwrap().to_owned()
     };
     let key = upload(320, 50);
@@ -405,30 +343,16 @@ fn the_library_says_of_media_what_the_account_says() {
         .send("PUT", &path, &[("name", "Banner"), ("file_name", "b.png")])
         .assert_status(200);
     let data = &named["data"];
-    assert_eq!(
-        (&data["name"], &data["media_key"]),
-        (&json!("Banner"), &json!(key))
-    );
-    assert_eq!(
-        (&data["posted"], &data["tweeted"]),
-        (&json!(false), &json!(false))
-    );
+    assert_eq!((&data["name"], &data["media_key"]), (&json!("Banner"), &json!(key)));
+    assert_eq!((&data["posted"], &data["tweeted"]), (&json!(false), &json!(false)));
     assert_eq!(
         (&data["media_type"], &data["media_status"]),
         (&json!("IMAGE"), &json!("TRANSCODE_COMPLETED"))
     );
-    assert!(
-        data["media_url"].as_str().unwrap().starts_with("http"),
-        "{data}"
-    );
+    assert!(data["media_url"].as_str().unwrap().starts_with("http"), "{data}");
     let shown = ads.get("/account_media", &[("creative_types", "BANNER")]);
     assert_eq!(shown["data"][0]["media_key"], key.as_str());
-    is(
-        &ads.send("PUT", &path, &[("title", "x")]),
-        400,
-        "INVALID",
-        "title",
-    );
+    is(&ads.send("PUT", &path, &[("title", "x")]), 400, "INVALID", "title");
     is(
         &ads.send("PUT", &path, &[("name", &"n".repeat(101))]),
         400,
@@ -461,18 +385,12 @@ fn the_library_says_of_media_what_the_account_says() {
     let keys = |params: &[(&str, &str)]| -> Vec<String> {
         let page = ads.get("/media_library", params);
         let data = page["data"].as_array().unwrap().iter();
-        data.map(|one| one["media_key"].as_str().unwrap().to_owned())
-            .collect()
+        data.map(|one| one["media_key"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(ads.get(&path, &[])["data"]["file_name"], "b.png");
     let (second, third) = (upload(20, 20), upload(30, 30));
-    let take = |key: &str, more: &[(&str, &str)]| {
-        ads.send(
-            "POST",
-            "/media_library",
-            &[&[("media_key", key)], more].concat(),
-        )
-    };
+    let take =
+        |key: &str, more: &[(&str, &str)]| ads.send("POST", "/media_library", &[&[("media_key", key)], more].concat());
     let added = take(&second, &[("name", "River ride")]).assert_status(200);
     assert_eq!(added["data"]["name"], "River ride");
     assert_eq!(take(&second, &[]).assert_status(200)["data"], added["data"]);
@@ -482,10 +400,7 @@ fn the_library_says_of_media_what_the_account_says() {
         (&[("q", "RIDE")][..], vec![second.clone()]),
         (&[("q", "b.P")], vec![key.clone()]),
         (&[("media_type", "VIDEO")], vec![]),
-        (
-            &[("media_type", "IMAGE"), ("q", "ride")],
-            vec![second.clone()],
-        ),
+        (&[("media_type", "IMAGE"), ("q", "ride")], vec![second.clone()]),
         (&[("q", "nothing")], vec![]),
     ] {
         assert_eq!(keys(params), found, "{params:?}");
@@ -514,12 +429,7 @@ fn the_library_says_of_media_what_the_account_says() {
     assert_eq!(gone["data"]["deleted"], true);
     assert_eq!(keys(&[]), [third.clone(), second.clone()]);
     for method in ["DELETE", "GET"] {
-        is(
-            &ads.send(method, &path, &[]),
-            404,
-            "MEDIA_NOT_FOUND",
-            "media_key",
-        );
+        is(&ads.send(method, &path, &[]), 404, "MEDIA_NOT_FOUND", "media_key");
     }
     is(&schedule(&ads, &with), 404, "MEDIA_NOT_FOUND", "media_keys");
     let theirs = at_once(

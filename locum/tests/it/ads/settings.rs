@@ -18,14 +18,7 @@ pub(super) fn hour(away: i64) -> String {
 fn a_user_is_reached_as_they_say_and_nobody_says_it_for_them() {
     let ads = Advertiser::new();
     let colleague = shared_server().new_user("colleague");
-    let role = [
-        "ads",
-        "account",
-        "role",
-        &ads.account,
-        &colleague.username,
-        "ANALYST",
-    ];
+    let role = ["ads", "account", "role", &ads.account, &colleague.username, "ANALYST"];
     shared_server().run_cli(&role).assert_success();
     let own = format!("/user_settings/{}", ads.person.id);
     let empty = json!({
@@ -48,9 +41,7 @@ fn a_user_is_reached_as_they_say_and_nobody_says_it_for_them() {
     assert_eq!(*told, json!(["ACCOUNT_PERFORMANCE"]));
     assert_eq!(ads.get(&own, &[])["data"], set["data"]);
     // What is sent changes, the rest stays; what is empty is unset.
-    let cleared = ads
-        .send("PUT", &own, &[("contact_phone", "")])
-        .assert_status(200);
+    let cleared = ads.send("PUT", &own, &[("contact_phone", "")]).assert_status(200);
     assert_eq!(cleared["data"]["contact_phone"], "");
     assert_eq!(cleared["data"]["contact_phone_extension"], "12");
     for (name, value) in [
@@ -65,27 +56,14 @@ fn a_user_is_reached_as_they_say_and_nobody_says_it_for_them() {
     }
     // An administrator looks at a colleague's, and no more; a colleague at nobody else's.
     let theirs = format!("/user_settings/{}", colleague.id);
-    assert_eq!(
-        ads.get(&theirs, &[])["data"]["user_id"],
-        colleague.id.as_str()
-    );
+    assert_eq!(ads.get(&theirs, &[])["data"]["user_id"], colleague.id.as_str());
     let meddled = ads.send("PUT", &theirs, &[("contact_phone", "123456")]);
     is(&meddled, 403, "ACTION_NOT_ALLOWED", "");
     let path = format!("/12/accounts/{}{own}", ads.account);
-    is(
-        &send(&colleague, "GET", &path, &[]),
-        403,
-        "ACTION_NOT_ALLOWED",
-        "",
-    );
+    is(&send(&colleague, "GET", &path, &[]), 403, "ACTION_NOT_ALLOWED", "");
     let stranger = shared_server().new_user("stranger");
     let nobody = format!("/user_settings/{}", stranger.id);
-    is(
-        &ads.send("GET", &nobody, &[]),
-        403,
-        "USER_NOT_FOUND",
-        "user_id",
-    );
+    is(&ads.send("GET", &nobody, &[]), 403, "USER_NOT_FOUND", "user_id");
     let path = format!("/12/accounts/{}{theirs}", ads.account);
     send(&colleague, "PUT", &path, &[("contact_phone", "654321")]).assert_status(200);
     assert_eq!(ads.get(&theirs, &[])["data"]["contact_phone"], "654321");
@@ -139,12 +117,7 @@ fn an_account_says_how_it_is_taxed() {
     assert_eq!(agency["data"]["tax_id"], "PT500000000");
     assert_eq!(agency["data"]["invoice_jurisdiction"], "NONE");
     assert_eq!(ads.get("/tax_settings", &[])["data"], agency["data"]);
-    is(
-        &put(&[("tax_id", "")]),
-        400,
-        "INCLUSIVE_PARAMETERS",
-        "tax_id",
-    );
+    is(&put(&[("tax_id", "")]), 400, "INCLUSIVE_PARAMETERS", "tax_id");
 }
 
 #[test]
@@ -180,10 +153,7 @@ fn the_history_of_an_account_says_who_changed_what() {
     };
     let all = ask("CAMPAIGN", &campaign, &[]).assert_status(200);
     let rows = all["data"].as_array().unwrap();
-    let kinds: Vec<&str> = rows
-        .iter()
-        .map(|row| row["change_type"].as_str().unwrap())
-        .collect();
+    let kinds: Vec<&str> = rows.iter().map(|row| row["change_type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["DELETE", "UPDATE", "CREATE"]);
     let by = json!({ "user_id": ads.person.id, "platform": "API_OTHER" });
     assert!(rows.iter().all(|row| row["change_by"] == by), "{all}");
@@ -202,12 +172,7 @@ fn the_history_of_an_account_says_who_changed_what() {
     // Page by page.
     let (mut walked, mut cursor) = (Vec::new(), String::new());
     loop {
-        let page = ask(
-            "CAMPAIGN",
-            &campaign,
-            &[("count", "1"), ("cursor", &cursor)],
-        )
-        .assert_status(200);
+        let page = ask("CAMPAIGN", &campaign, &[("count", "1"), ("cursor", &cursor)]).assert_status(200);
         walked.extend(page["data"].as_array().unwrap().clone());
         match page["next_cursor"].as_str() {
             Some(next) => next.clone_into(&mut cursor),
@@ -221,9 +186,7 @@ fn the_history_of_an_account_says_who_changed_what() {
     let none = ask("CAMPAIGN", &campaign, &[("user_id", &other.id)]).assert_status(200);
     assert_eq!(none["data"], json!([]));
     let earlier = [("start_time", hour(-3)), ("end_time", hour(-2))];
-    let earlier = earlier
-        .each_ref()
-        .map(|(name, time)| (*name, time.as_str()));
+    let earlier = earlier.each_ref().map(|(name, time)| (*name, time.as_str()));
     assert_eq!(
         ask("CAMPAIGN", &campaign, &earlier).assert_status(200)["data"],
         json!([])
@@ -236,27 +199,11 @@ fn the_history_of_an_account_says_who_changed_what() {
         ("count", "1001", "INVALID_PARAMETER"),
     ] {
         let answer = ask("CAMPAIGN", &campaign, &[(name, value)]);
-        assert_eq!(
-            answer.assert_status(400)["errors"][0]["code"],
-            code,
-            "{name} {value}"
-        );
+        assert_eq!(answer.assert_status(400)["errors"][0]["code"], code, "{name} {value}");
     }
-    let close = [
-        "ads",
-        "account",
-        "set",
-        &ads.account,
-        "--refuse",
-        "ACCOUNT_HISTORY",
-    ];
+    let close = ["ads", "account", "set", &ads.account, "--refuse", "ACCOUNT_HISTORY"];
     shared_server().run_cli(&close).assert_success();
-    is(
-        &ask("CAMPAIGN", &campaign, &[]),
-        400,
-        "FEATURE_NOT_AVAILABLE",
-        "",
-    );
+    is(&ask("CAMPAIGN", &campaign, &[]), 400, "FEATURE_NOT_AVAILABLE", "");
 }
 
 #[test]
@@ -272,8 +219,7 @@ fn the_apps_of_an_account_are_those_that_it_advertised() {
     ];
     let item = ads.make("/line_items", &params);
     let ios = [("ios_app_store_identifier", "1234")];
-    ads.send("PUT", &format!("/line_items/{item}"), &ios)
-        .assert_status(200);
+    ads.send("PUT", &format!("/line_items/{item}"), &ios).assert_status(200);
     ads.make("/line_items", &params);
     let apps = ads.get("/account_apps", &[("sort_by", "created_at-asc")]);
     let apps = apps["data"].as_array().unwrap();
@@ -318,12 +264,7 @@ fn media_go_into_the_line_items_that_take_them() {
     };
     let before = item("PREROLL_VIEWS", "MEDIA", "ALL_ON_TWITTER", &[]);
     let domain = [("advertiser_domain", "bikes.example")];
-    let outside = item(
-        "WEBSITE_CLICKS",
-        "PROMOTED_TWEETS",
-        "PUBLISHER_NETWORK",
-        &domain,
-    );
+    let outside = item("WEBSITE_CLICKS", "PROMOTED_TWEETS", "PUBLISHER_NETWORK", &domain);
     let timeline = ads.line_item(&ads.campaign());
     let put = |item: &str, media: &str, more: &[(&str, &str)]| {
         let params = [("line_item_id", item), ("account_media_id", media)];
@@ -344,12 +285,7 @@ fn media_go_into_the_line_items_that_take_them() {
         "INCOMPATIBLE_LINE_ITEM",
         "line_item_id",
     );
-    is(
-        &put(&outside, &picture, &[]),
-        400,
-        "MISSING_PARAMETER",
-        "landing_url",
-    );
+    is(&put(&outside, &picture, &[]), 400, "MISSING_PARAMETER", "landing_url");
     let landing = [("landing_url", "https://bikes.example/")];
     put(&outside, &picture, &landing).assert_status(200);
     // One call to action before a film.
@@ -361,18 +297,10 @@ fn media_go_into_the_line_items_that_take_them() {
         ];
         ads.send("POST", "/preroll_call_to_actions", &params)
     };
-    is(
-        &call(&timeline),
-        400,
-        "INCOMPATIBLE_LINE_ITEM",
-        "line_item_id",
-    );
+    is(&call(&timeline), 400, "INCOMPATIBLE_LINE_ITEM", "line_item_id");
     let first = call(&before).assert_status(200);
     is(&call(&before), 400, "INVALID", "line_item_id");
-    let path = format!(
-        "/preroll_call_to_actions/{}",
-        first["data"]["id"].as_str().unwrap()
-    );
+    let path = format!("/preroll_call_to_actions/{}", first["data"]["id"].as_str().unwrap());
     ads.send("DELETE", &path, &[]).assert_status(200);
     call(&before).assert_status(200);
     let gone = format!("/account_media/{film}");

@@ -20,9 +20,7 @@ pub(crate) fn suite_engine() -> DatabaseEngine {
 }
 
 fn admin_url() -> Option<String> {
-    std::env::var("LOCUM_TEST_POSTGRES")
-        .ok()
-        .filter(|url| !url.is_empty())
+    std::env::var("LOCUM_TEST_POSTGRES").ok().filter(|url| !url.is_empty())
 }
 
 /// A database of its own, gone with its server; none on SQLite, where the data folder has it.
@@ -36,9 +34,7 @@ impl TestDatabase {
         let administration = admin_url().filter(|_| engine == DatabaseEngine::Postgres)?;
         let name = format!("it_{}_{}", std::process::id(), unique_number());
         execute_sql(&administration, &format!("CREATE DATABASE {name}"));
-        let (server, rest) = administration
-            .rsplit_once('/')
-            .expect("postgres://host/database");
+        let (server, rest) = administration.rsplit_once('/').expect("postgres://host/database");
         let options = rest
             .split_once('?')
             .map_or_else(String::new, |(_, more)| format!("?{more}"));

@@ -63,9 +63,7 @@ impl MailServer {
         loop {
             let arrived = self.state.lock().unwrap().received.clone();
             let mut newest = arrived.iter().rev();
-            if let Some(found) =
-                newest.find(|letter| letter.to == to && letter.text.contains(words))
-            {
+            if let Some(found) = newest.find(|letter| letter.to == to && letter.text.contains(words)) {
                 return found.clone();
             }
             assert!(
@@ -82,9 +80,7 @@ impl MailServer {
 }
 
 fn handle_connection(mut out: TcpStream, password: &str, desk: &Mutex<MailServerState>) {
-    let mut lines = BufReader::new(out.try_clone().unwrap())
-        .lines()
-        .map_while(Result::ok);
+    let mut lines = BufReader::new(out.try_clone().unwrap()).lines().map_while(Result::ok);
     let mut say = |text: &str| out.write_all(format!("{text}\r\n").as_bytes()).is_ok();
     let (mut from, mut to, mut is_in) = (String::new(), String::new(), false);
     let mut open = say("220 here ESMTP");
@@ -117,10 +113,7 @@ fn handle_connection(mut out: TcpStream, password: &str, desk: &Mutex<MailServer
                 let written: Vec<_> = lines.by_ref().take_while(|line| line != ".").collect();
                 let text = decode_body(&written);
                 let (from, to) = (from.clone(), to.clone());
-                desk.lock()
-                    .unwrap()
-                    .received
-                    .push(ReceivedEmail { from, to, text });
+                desk.lock().unwrap().received.push(ReceivedEmail { from, to, text });
                 say("250 taken")
             }
             "QUIT" => {
@@ -140,17 +133,13 @@ fn take_rejection(desk: &Mutex<MailServerState>) -> bool {
 }
 
 fn parse_address(line: &str) -> String {
-    let inner = line
-        .split_once('<')
-        .and_then(|(_, rest)| rest.split_once('>'));
+    let inner = line.split_once('<').and_then(|(_, rest)| rest.split_once('>'));
     inner.map_or("", |(address, _)| address).to_owned()
 }
 
 /// The text of a letter without what was done to it for the way.
 fn decode_body(lines: &[String]) -> String {
-    let plain = lines
-        .iter()
-        .map(|line| line.strip_prefix('.').unwrap_or(line));
+    let plain = lines.iter().map(|line| line.strip_prefix('.').unwrap_or(line));
     let text = plain.collect::<Vec<_>>().join("\n");
     let (head, body) = text.split_once("\n\n").unwrap_or((&text, ""));
     let body = if head.contains("quoted-printable") {

@@ -17,9 +17,7 @@ pub(crate) use request::{OAuth1Credentials, TestRequest, TestResponse, percent_e
 pub(crate) use server::{TestServer, keep_for_test, shared_server};
 pub(crate) use stream_client::StreamClient;
 pub(crate) use user::{TestApp, TestUser};
-pub(crate) use webhook_receiver::{
-    CrcBehavior, DeliveryResponse, ReceivedRequest, WebhookReceiver, hmac_sha256,
-};
+pub(crate) use webhook_receiver::{CrcBehavior, DeliveryResponse, ReceivedRequest, WebhookReceiver, hmac_sha256};
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

@@ -50,11 +50,7 @@ impl CommandOutput {
 
     /// It ended with this code.
     pub(crate) fn assert_exit_code(&self, code: i32) -> &Self {
-        assert_eq!(
-            self.code, code,
-            "stdout: {}\nstderr: {}",
-            self.stdout, self.stderr
-        );
+        assert_eq!(self.code, code, "stdout: {}\nstderr: {}", self.stdout, self.stderr);
         self
     }
 }

@@ -91,10 +91,7 @@ impl TestRequest {
     /// The `Authorization` header of this request, signed as if it were sent to `origin`.
     pub(crate) fn oauth1_header(&self, key: &OAuth1Credentials<'_>, origin: &str) -> String {
         let (path, query) = self.target.split_once('?').unwrap_or((&self.target, ""));
-        let is_form = self
-            .headers
-            .iter()
-            .any(|(_, value)| value.starts_with(FORM.as_bytes()));
+        let is_form = self.headers.iter().any(|(_, value)| value.starts_with(FORM.as_bytes()));
         let request = OAuth1Request {
             method: self.method,
             path,
@@ -113,9 +110,7 @@ impl TestRequest {
             timestamp: now + key.skew,
             extra_parameters: &[],
         };
-        signer
-            .sign(&request, &RequestOrigin::parse(origin).unwrap())
-            .unwrap()
+        signer.sign(&request, &RequestOrigin::parse(origin).unwrap()).unwrap()
     }
 
     pub(super) fn send(self, agent: &ureq::Agent, url: &str) -> TestResponse {
@@ -124,11 +119,7 @@ impl TestRequest {
             .unwrap_or_else(|error| panic!("{shown}: {error}"))
     }
 
-    pub(super) fn try_send(
-        self,
-        agent: &ureq::Agent,
-        url: &str,
-    ) -> Result<TestResponse, ureq::Error> {
+    pub(super) fn try_send(self, agent: &ureq::Agent, url: &str) -> Result<TestResponse, ureq::Error> {
         let shown = format!("{} {}", self.method, self.target);
         let mut request = http::Request::builder()
             .method(self.method)
@@ -198,13 +189,7 @@ impl TestResponse {
     /// It has this status; its body.
     #[track_caller]
     pub(crate) fn assert_status(&self, status: u16) -> Value {
-        assert_eq!(
-            self.status,
-            status,
-            "{}: {}",
-            self.request_line,
-            self.text()
-        );
+        assert_eq!(self.status, status, "{}: {}", self.request_line, self.text());
         self.json()
     }
 
@@ -215,11 +200,7 @@ impl TestResponse {
     pub(crate) fn assert_refused(&self, status: u16, words: &str) {
         let text = self.text();
         assert_eq!(self.status, status, "{}: {text}", self.request_line);
-        assert!(
-            text.contains(words),
-            "{}: no {words:?} in {text}",
-            self.request_line
-        );
+        assert!(text.contains(words), "{}: no {words:?} in {text}", self.request_line);
     }
 
     pub(crate) fn assert_page(&self, status: u16) -> String {
@@ -251,15 +232,9 @@ impl TestResponse {
     pub(crate) fn assert_problem(&self, status: u16, kind: &str) -> Value {
         let body = self.assert_status(status);
         let of = body["type"].as_str().unwrap_or_default();
-        assert_eq!(
-            of.rsplit('/').next(),
-            Some(kind),
-            "{}: {body}",
-            self.request_line
-        );
+        assert_eq!(of.rsplit('/').next(), Some(kind), "{}: {body}", self.request_line);
         assert!(
-            self.header("content-type")
-                .starts_with("application/problem+json"),
+            self.header("content-type").starts_with("application/problem+json"),
             "{body}"
         );
         body

@@ -11,13 +11,7 @@ use ureq::http::HeaderMap;
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-pub(super) fn record_response(
-    method: &str,
-    target: &str,
-    status: u16,
-    headers: &HeaderMap,
-    body: &[u8],
-) {
+pub(super) fn record_response(method: &str, target: &str, status: u16, headers: &HeaderMap, body: &[u8]) {
     let Some(folder) = std::env::var_os("LOCUM_RECORD") else {
         return;
     };
@@ -34,10 +28,6 @@ pub(super) fn record_response(
     });
     let path = Path::new(&folder).join(format!("{}.jsonl", std::process::id()));
     let _one = ONE_AT_A_TIME.lock();
-    let mut file = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(path)
-        .unwrap();
+    let mut file = OpenOptions::new().create(true).append(true).open(path).unwrap();
     writeln!(file, "{line}").unwrap();
 }

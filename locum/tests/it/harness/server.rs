@@ -14,8 +14,7 @@ use tempfile::TempDir;
 use super::database::TestDatabase;
 use super::process::{CommandOutput, ProcessGuard, locum_command, run_command};
 use super::{
-    DatabaseEngine, TestApp, TestRequest, TestResponse, TestUser, WAIT_TIMEOUT, suite_engine,
-    unique_number, wait_until,
+    DatabaseEngine, TestApp, TestRequest, TestResponse, TestUser, WAIT_TIMEOUT, suite_engine, unique_number, wait_until,
 };
 
 /// A data folder with its database, and the process that serves it.
@@ -106,21 +105,11 @@ impl TestServer {
         let mut server = Self::prepare_on_engine(DatabaseEngine::Sqlite, &[]);
         server.database.clone_from(&self.database);
         std::fs::create_dir(server.data_dir()).unwrap();
-        std::fs::copy(
-            self.data_dir().join("master.key"),
-            server.data_dir().join("master.key"),
-        )
-        .unwrap();
+        std::fs::copy(self.data_dir().join("master.key"), server.data_dir().join("master.key")).unwrap();
         server.args = Vec::new();
-        let own = [
-            format!("listen.addr={address}"),
-            format!("core.node={node}"),
-        ];
+        let own = [format!("listen.addr={address}"), format!("core.node={node}")];
         let own = own.into_iter().flat_map(|key| ["--set".to_owned(), key]);
-        server.network = self
-            .network
-            .clone()
-            .map(|sets| sets.into_iter().chain(own).collect());
+        server.network = self.network.clone().map(|sets| sets.into_iter().chain(own).collect());
         server.restart();
         server
     }
@@ -128,9 +117,7 @@ impl TestServer {
     /// Kills it, and serves the same data anew beside those who still hold on to it.
     pub(crate) fn kill_and_serve_again(&self) -> Self {
         self.signal(Signal::KILL);
-        wait_until("it is gone", || {
-            self.try_send(TestRequest::get("/readyz")).is_none()
-        });
+        wait_until("it is gone", || self.try_send(TestRequest::get("/readyz")).is_none());
         let mut server = Self::prepare_on_engine(DatabaseEngine::Sqlite, &[]);
         server.database.clone_from(&self.database);
         server.args.clone_from(&self.args);
@@ -180,9 +167,7 @@ impl TestServer {
 
     /// The database of its own that it has on a database server.
     pub(crate) fn database(&self) -> &TestDatabase {
-        self.database
-            .as_ref()
-            .expect("the suite runs on PostgreSQL")
+        self.database.as_ref().expect("the suite runs on PostgreSQL")
     }
 
     /// A path beside the data folder.
@@ -192,10 +177,7 @@ impl TestServer {
 
     /// What leads a command to this server's data.
     pub(crate) fn location_args(&self) -> Vec<String> {
-        let mut args = vec![
-            "--data-dir".to_owned(),
-            self.data_dir().display().to_string(),
-        ];
+        let mut args = vec!["--data-dir".to_owned(), self.data_dir().display().to_string()];
         if let Some(database) = &self.database {
             args.extend(["--db".to_owned(), database.url.clone()]);
         }
@@ -267,15 +249,10 @@ impl TestServer {
     }
 
     /// Has the running server carry out a command; its answer, or why it was refused.
-    pub(crate) fn execute_command(
-        &self,
-        command: &serde_json::Value,
-    ) -> Result<serde_json::Value, String> {
+    pub(crate) fn execute_command(&self, command: &serde_json::Value) -> Result<serde_json::Value, String> {
         let token = std::fs::read_to_string(self.data_dir().join("control.token")).unwrap();
         let ask = TestRequest::post("/_control/command").json(command);
-        let mut answer = self
-            .send_control(ask.bearer(token.trim()))
-            .assert_status(200);
+        let mut answer = self.send_control(ask.bearer(token.trim())).assert_status(200);
         match answer["refused"].as_str() {
             Some(why) => Err(why.to_owned()),
             None => Ok(answer["done"].take()),
@@ -288,16 +265,12 @@ impl TestServer {
         let lines = text
             .lines()
             .filter_map(|line| line.strip_prefix("LOCUM_")?.split_once('='));
-        lines
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect()
+        lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 
     /// A line of `dev.env`.
     pub(crate) fn env_value(&self, name: &str) -> &str {
-        self.env
-            .get(name)
-            .unwrap_or_else(|| panic!("dev.env has no {name}"))
+        self.env.get(name).unwrap_or_else(|| panic!("dev.env has no {name}"))
     }
 
     /// What it wrote to stdout since it started.
@@ -406,10 +379,7 @@ impl TestServer {
         let name = format!("app {}", unique_number());
         let level = ["--access-level", access_level, "--permission", "messages"];
         let made = ["app", "create", &name, "--owner", &owner];
-        TestApp::from_json(
-            owner.clone(),
-            &self.run_cli(&[&made[..], &level[..]].concat()).json(),
-        )
+        TestApp::from_json(owner.clone(), &self.run_cli(&[&made[..], &level[..]].concat()).json())
     }
 
     /// A new person whose handle begins like this, with an OAuth 2.0 token of all scopes.
@@ -420,22 +390,9 @@ impl TestServer {
     /// The same, made with further arguments of `user create`.
     pub(crate) fn new_user_with(&self, name: &str, more: &[&str]) -> TestUser<'_> {
         let username = format!("{name}{}", unique_number());
-        let made = [
-            "user",
-            "create",
-            &username,
-            "--password",
-            "secret",
-            "--name",
-            name,
-        ];
+        let made = ["user", "create", &username, "--password", "secret", "--name", name];
         let user = self.run_cli(&[&made[..], more].concat()).json();
-        TestUser::with_new_token(
-            self,
-            self.default_app(),
-            user["id"].as_str().unwrap(),
-            &username,
-        )
+        TestUser::with_new_token(self, self.default_app(), user["id"].as_str().unwrap(), &username)
     }
 }
 

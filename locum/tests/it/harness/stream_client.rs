@@ -37,10 +37,7 @@ impl StreamClient {
     pub(crate) fn open_with_header(server: &TestServer, target: &str, header: &str) -> Self {
         let (socket, head) = Self::send_request(server, target, header);
         assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
-        assert!(
-            head.to_lowercase().contains("transfer-encoding: chunked"),
-            "{head}"
-        );
+        assert!(head.to_lowercase().contains("transfer-encoding: chunked"), "{head}");
         let reading = BufReader::new(socket.try_clone().unwrap());
         let (sender, lines) = channel();
         std::thread::spawn(move || {
@@ -68,11 +65,7 @@ impl StreamClient {
     }
 
     /// Connects and reads nothing but the head.
-    pub(crate) fn connect_raw(
-        server: &TestServer,
-        target: &str,
-        bearer: &str,
-    ) -> (TcpStream, String) {
+    pub(crate) fn connect_raw(server: &TestServer, target: &str, bearer: &str) -> (TcpStream, String) {
         Self::send_request(server, target, &format!("authorization: Bearer {bearer}"))
     }
 

@@ -58,12 +58,7 @@ pub(crate) struct TestUser<'s> {
 
 impl<'s> TestUser<'s> {
     /// A person who is there, with a new token for an app.
-    pub(crate) fn with_new_token(
-        server: &'s TestServer,
-        app: &TestApp,
-        id: &str,
-        username: &str,
-    ) -> Self {
+    pub(crate) fn with_new_token(server: &'s TestServer, app: &TestApp, id: &str, username: &str) -> Self {
         let mut person = Self {
             server,
             app: app.clone(),
@@ -77,12 +72,7 @@ impl<'s> TestUser<'s> {
     }
 
     /// A person who is there, with a token that is there.
-    pub(crate) fn with_token(
-        server: &'s TestServer,
-        app: &TestApp,
-        names: (String, String),
-        token: &str,
-    ) -> Self {
+    pub(crate) fn with_token(server: &'s TestServer, app: &TestApp, names: (String, String), token: &str) -> Self {
         Self {
             server,
             app: app.clone(),
@@ -159,16 +149,13 @@ impl<'s> TestUser<'s> {
     /// Publishes a text; the post's id.
     #[track_caller]
     pub(crate) fn publish_text(&self, text: &str) -> String {
-        let made = self
-            .create_post(&json!({ "text": text }))
-            .assert_status(201);
+        let made = self.create_post(&json!({ "text": text })).assert_status(201);
         made["data"]["id"].as_str().unwrap().to_owned()
     }
 
     /// Follows others by way of an import, which asks no protected user for an approval.
     pub(crate) fn import_follows(&self, others: &[&TestUser<'_>]) {
-        let line =
-            |other: &&TestUser<'_>| json!({ "kind": "follow", "from": self.id, "to": other.id });
+        let line = |other: &&TestUser<'_>| json!({ "kind": "follow", "from": self.id, "to": other.id });
         self.server
             .import_lines(&others.iter().map(line).collect::<Vec<_>>())
             .assert_success();

@@ -31,9 +31,7 @@ impl ReceivedRequest {
     fn query(&self, name: &str) -> Option<String> {
         let (_, query) = self.target.split_once('?')?;
         let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-        let mut values = pairs
-            .filter(|(known, _)| *known == name)
-            .map(|(_, value)| value);
+        let mut values = pairs.filter(|(known, _)| *known == name).map(|(_, value)| value);
         let value = values.next_back()?;
         Some(base::percent::decode(value).unwrap().into_owned())
     }
@@ -171,10 +169,7 @@ fn answer_challenge(inner: &Mutex<ReceiverState>, token: &str) -> Vec<u8> {
     let (crc, right) = {
         let mut inner = inner.lock().unwrap();
         inner.challenges += 1;
-        (
-            inner.crc.clone(),
-            hmac_sha256(&inner.secret, token.as_bytes()),
-        )
+        (inner.crc.clone(), hmac_sha256(&inner.secret, token.as_bytes()))
     };
     let good = format!("{{\"response_token\":\"{right}\"}}");
     match crc {
@@ -206,9 +201,7 @@ fn record_delivery(inner: &Mutex<ReceiverState>, heard: ReceivedRequest) -> Opti
             std::thread::sleep(time);
             Some(http_response(status, "", ""))
         }
-        DeliveryResponse::With(status, name, value) => {
-            Some(http_response(status, &format!("{name}: {value}\r\n"), ""))
-        }
+        DeliveryResponse::With(status, name, value) => Some(http_response(status, &format!("{name}: {value}\r\n"), "")),
         DeliveryResponse::Huge => Some(http_response(200, "", &"a".repeat(5_000_000))),
         DeliveryResponse::Close => None,
     }
@@ -217,8 +210,7 @@ fn record_delivery(inner: &Mutex<ReceiverState>, heard: ReceivedRequest) -> Opti
 fn http_response(status: u16, headers: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     let kind = "content-type: application/json\r\n";
-    format!("HTTP/1.1 {status} Answer\r\n{kind}{headers}content-length: {length}\r\n\r\n{body}")
-        .into_bytes()
+    format!("HTTP/1.1 {status} Answer\r\n{kind}{headers}content-length: {length}\r\n\r\n{body}").into_bytes()
 }
 
 fn read_request(lines: &mut BufReader<TcpStream>) -> std::io::Result<Option<ReceivedRequest>> {

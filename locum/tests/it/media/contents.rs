@@ -21,15 +21,8 @@ fn bytes_tell_what_a_picture_is() {
         assert_eq!(made["image"]["image_type"], label);
         let media = seen(&author, made["media_key"].as_str().unwrap());
         assert_eq!(media["type"], kind, "{label}");
-        let size = if label == "image/gif" {
-            (40, 30)
-        } else {
-            (33, 44)
-        };
-        assert_eq!(
-            (&media["width"], &media["height"]),
-            (&json!(size.0), &json!(size.1))
-        );
+        let size = if label == "image/gif" { (40, 30) } else { (33, 44) };
+        assert_eq!((&media["width"], &media["height"]), (&json!(size.0), &json!(size.1)));
     }
 }
 
@@ -43,26 +36,19 @@ fn what_is_broken_or_something_else_as_well_is_not_taken() {
         let both = [whole.clone(), zip.clone()].concat();
         let answer = at_once(&author, "tweet_image", &both);
         // What phones put behind a JPEG is cut off.
-        answer.assert_status(if whole.starts_with(b"\xff\xd8") {
-            200
-        } else {
-            400
-        });
+        answer.assert_status(if whole.starts_with(b"\xff\xd8") { 200 } else { 400 });
     }
     let svg = b"<svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)</script></svg>";
     let page = b"<!doctype html><script>alert(1)</script>";
     for other in [&svg[..], page, &zip, b"GIF89a<script>", b"x"] {
         at_once(&author, "tweet_image", other).assert_status(400);
     }
-    at_once(&author, "tweet_video", &png(5, 5))
-        .assert_error(400, "The file is not of the announced `media_category`.");
+    at_once(&author, "tweet_video", &png(5, 5)).assert_error(400, "The file is not of the announced `media_category`.");
     at_once(&author, "tweet_image", &mp4(Film::default())).assert_status(400);
     // A photo was announced, and its key with it.
     let file = gif(3);
     let begin = json!({ "media_category": "tweet_image", "total_bytes": file.len() });
-    let begun = author
-        .post("/2/media/upload/initialize", &begin)
-        .assert_status(200);
+    let begun = author.post("/2/media/upload/initialize", &begin).assert_status(200);
     let id = begun["data"]["id"].as_str().unwrap();
     super::append(&author, id, &file, &[0]);
     author
@@ -95,10 +81,7 @@ fn a_photo_does_not_tell_where_it_was_taken() {
 
     let made = at_once(&author, "tweet_image", &sent).assert_status(200)["data"].clone();
     let media = seen(&author, made["media_key"].as_str().unwrap());
-    assert_eq!(
-        (&media["width"], &media["height"]),
-        (&json!(20), &json!(40))
-    );
+    assert_eq!((&media["width"], &media["height"]), (&json!(20), &json!(40)));
     let path = super::path_of(&media["url"]);
     let kept = author.server.send(TestRequest::get(path));
     assert_eq!(kept.status, 200);
@@ -120,10 +103,7 @@ fn a_video_must_be_one_and_keep_to_the_limits() {
     let usual = Film::default();
     let whole = mp4(usual);
     let cases = [
-        (
-            whole[..whole.len() - 40].to_vec(),
-            "The MP4 file is incomplete.",
-        ),
+        (whole[..whole.len() - 40].to_vec(), "The MP4 file is incomplete."),
         (
             [whole.clone(), b"PK\x05\x06zipzipzipzip".to_vec()].concat(),
             "The MP4 file is incomplete.",
@@ -159,16 +139,10 @@ fn a_video_must_be_one_and_keep_to_the_limits() {
             "The video of 150000 ms is not between 500 ms and 140000 ms.",
         ),
         (
-            mp4(Film {
-                frames: 100,
-                ..usual
-            }),
+            mp4(Film { frames: 100, ..usual }),
             "The video has more than 60 frames a second.",
         ),
-        (
-            png(40, 40),
-            "The file is not of the announced `media_category`.",
-        ),
+        (png(40, 40), "The file is not of the announced `media_category`."),
         (
             b"nothing of the kind".to_vec(),
             "The media type is not supported: a JPEG, PNG, WebP, GIF or MP4 file is expected.",
@@ -179,10 +153,7 @@ fn a_video_must_be_one_and_keep_to_the_limits() {
         let ended = in_segments(&author, &begin, &file, &[0]);
         let id = ended["id"].as_str().unwrap();
         let status = processed(&author, id);
-        assert_eq!(
-            status["data"]["processing_info"]["state"], "failed",
-            "{why}"
-        );
+        assert_eq!(status["data"]["processing_info"]["state"], "failed", "{why}");
         assert_eq!(status["errors"][0]["detail"], why);
         let post = json!({ "text": why, "media": { "media_ids": [id] } });
         author
@@ -198,21 +169,13 @@ fn a_post_carries_four_photos_or_one_of_the_others() {
         .map(|number| picture(&author, &png(30 + number, 30)))
         .collect();
     let moving = picture(&author, &gif(2));
-    let post = |ids: &[&String]| {
-        author.create_post(&json!({ "text": "x", "media": { "media_ids": ids } }))
-    };
+    let post = |ids: &[&String]| author.create_post(&json!({ "text": "x", "media": { "media_ids": ids } }));
     post(&[&photos[0], &moving]).assert_legacy_code(400, 323);
     let all: Vec<&String> = photos.iter().collect();
     let made = post(&all).assert_status(201);
     let id = made["data"]["id"].as_str().unwrap();
     let post_seen = author.fetch_post(id, "attachments,entities");
-    assert_eq!(
-        post_seen["attachments"]["media_keys"]
-            .as_array()
-            .unwrap()
-            .len(),
-        4
-    );
+    assert_eq!(post_seen["attachments"]["media_keys"].as_array().unwrap().len(), 4);
     assert_eq!(post_seen["entities"]["urls"].as_array().unwrap().len(), 4);
     post(&[&moving]).assert_status(201);
 }
@@ -226,10 +189,7 @@ fn pictures_that_say_they_are_enormous_cost_nothing() {
     let (file, large) = (bomb(), png(8193, 1));
     for _ in 0..20 {
         let refused = at_once(&author, "tweet_image", &file);
-        refused.assert_error(
-            400,
-            "The picture of 30000x30000 pixels has too many of them.",
-        );
+        refused.assert_error(400, "The picture of 30000x30000 pixels has too many of them.");
         at_once(&author, "tweet_image", &large).assert_status(400);
     }
     let grown = memory(&server).saturating_sub(before);
@@ -240,11 +200,7 @@ fn pictures_that_say_they_are_enormous_cost_nothing() {
 fn memory(server: &TestServer) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.unwrap()
-        .trim()
-        .trim_end_matches(" kB")
-        .parse()
-        .unwrap()
+    line.unwrap().trim().trim_end_matches(" kB").parse().unwrap()
 }
 
 #[test]
@@ -265,16 +221,12 @@ fn figures_of_a_video_are_its_owners() {
     assert!(own["data"]["non_public_metrics"].is_object());
     assert_eq!(foreign["data"]["non_public_metrics"], Value::Null);
     assert_eq!(foreign["data"]["organic_metrics"], Value::Null);
-    let two = author
-        .get(format!("/2/media?media_keys=7_{id},3_1"))
-        .assert_status(200);
+    let two = author.get(format!("/2/media?media_keys=7_{id},3_1")).assert_status(200);
     assert_eq!(two["data"][0]["media_key"], format!("7_{id}"));
     assert_eq!(
         two["errors"][0]["detail"],
         "Could not find media with media_keys: [3_1]."
     );
-    author
-        .get("/2/media?media_keys=nonsense")
-        .assert_status(400);
+    author.get("/2/media?media_keys=nonsense").assert_status(400);
     author.get("/2/media").assert_status(400);
 }

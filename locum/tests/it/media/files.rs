@@ -30,10 +30,7 @@ fn a_file_is_served_as_what_it_is_in_whole_and_in_part() {
         assert_eq!(whole.header(name), value, "{name}");
     }
     let (tag, date) = (whole.header("etag"), whole.header("last-modified"));
-    assert!(
-        tag.starts_with('"') && date.ends_with(" GMT"),
-        "{tag} {date}"
-    );
+    assert!(tag.starts_with('"') && date.ends_with(" GMT"), "{tag} {date}");
     let part = |range: &str| get(TestRequest::get(&*path).header("range", range));
     let length = file.len();
     for (range, from, to) in [
@@ -43,11 +40,7 @@ fn a_file_is_served_as_what_it_is_in_whole_and_in_part() {
         ("bytes=5-99999999", 5, length),
     ] {
         let answer = part(range);
-        assert_eq!(
-            (answer.status, &answer.body[..]),
-            (206, &file[from..to]),
-            "{range}"
-        );
+        assert_eq!((answer.status, &answer.body[..]), (206, &file[from..to]), "{range}");
         let told = format!("bytes {from}-{}/{length}", to - 1);
         assert_eq!(answer.header("content-range"), told);
     }
@@ -84,16 +77,10 @@ fn nobody_guesses_a_files_name() {
         "/media/uploads%2Fincoming".to_owned(),
         "/media/3_1.png".to_owned(),
     ] {
-        assert_eq!(
-            shared_server().send(TestRequest::get(&*guess)).status,
-            404,
-            "{guess}"
-        );
+        assert_eq!(shared_server().send(TestRequest::get(&*guess)).status, 404, "{guess}");
     }
     assert_eq!(
-        shared_server()
-            .send(TestRequest::get(format!("{path}?x=y")))
-            .status,
+        shared_server().send(TestRequest::get(format!("{path}?x=y"))).status,
         400
     );
 }
@@ -103,20 +90,13 @@ fn a_large_photo_comes_in_smaller_sizes() {
     let author = person("author");
     let path = address(&author, &picture(&author, &png(1500, 300)));
     let small = shared_server().send(TestRequest::get(format!("{path}?format=png&name=small")));
-    assert_eq!(
-        (small.status, small.header("content-type")),
-        (200, "image/jpeg")
-    );
+    assert_eq!((small.status, small.header("content-type")), (200, "image/jpeg"));
     let small = image::load_from_memory(&small.body).unwrap();
     assert_eq!((small.width(), small.height()), (680, 136));
     let medium = shared_server().send(TestRequest::get(format!("{path}?name=medium")));
     assert_eq!(image::load_from_memory(&medium.body).unwrap().width(), 1200);
     let large = shared_server().send(TestRequest::get(format!("{path}?name=large")));
-    assert_eq!(
-        large.header("content-type"),
-        "image/png",
-        "it is not larger than that"
-    );
+    assert_eq!(large.header("content-type"), "image/png", "it is not larger than that");
 }
 
 #[test]
@@ -129,29 +109,17 @@ fn imported_files_are_served() {
     std::fs::write(folder.join("3_99.jpg"), &file).unwrap();
     std::fs::write(folder.join("7_199.mp4"), b"no film").unwrap();
     let media = |id: u64, kind: &str, name: &str| json!({ "kind": "media", "id": id.to_string(), "owner": author.id, "type": kind, "files": [name] });
-    let ran = server.import_lines(&[
-        media(99, "photo", "3_99.jpg"),
-        media(199, "video", "7_199.mp4"),
-    ]);
+    let ran = server.import_lines(&[media(99, "photo", "3_99.jpg"), media(199, "video", "7_199.mp4")]);
     ran.assert_success();
-    let read = author
-        .get("/2/media/3_99?media.fields=url")
-        .assert_status(200);
+    let read = author.get("/2/media/3_99?media.fields=url").assert_status(200);
     let url = format!("{}/media/3_99.jpg", server.url);
     assert_eq!(read["data"]["url"], url, "{read}");
     let served = server.send(TestRequest::get("/media/3_99.jpg"));
     assert_eq!((served.status, &served.body), (200, &file));
-    assert_eq!(
-        served.header("content-type"),
-        "image/png",
-        "whatever it is called"
-    );
+    assert_eq!(served.header("content-type"), "image/png", "whatever it is called");
     let odd = server.send(TestRequest::get("/media/7_199.mp4"));
     assert_eq!(
-        (
-            odd.header("content-type"),
-            odd.header("content-disposition")
-        ),
+        (odd.header("content-type"), odd.header("content-disposition")),
         ("application/octet-stream", "attachment")
     );
 }
@@ -163,9 +131,7 @@ fn what_nobody_posts_goes_with_its_bytes() {
         let author = server.new_user("author");
         let files = [png(20, 20), png(1500, 30), png(22, 22)];
         let ids: Vec<String> = files.iter().map(|file| picture(&author, file)).collect();
-        let begun = author
-            .post("/2/media/upload/initialize", &json!({}))
-            .assert_status(200);
+        let begun = author.post("/2/media/upload/initialize", &json!({})).assert_status(200);
         let open = begun["data"]["id"].as_str().unwrap().to_owned();
         super::append(&author, &open, b"some bytes", &[0]);
         let kept = json!({ "text": "kept", "media": { "media_ids": [ids[0]] } });
@@ -181,21 +147,12 @@ fn what_nobody_posts_goes_with_its_bytes() {
             .map(|id| {
                 let key = format!("/2/media/3_{id}?media.fields=url");
                 let url = author.get(key).assert_status(200)["data"]["url"].clone();
-                url.as_str()
-                    .unwrap()
-                    .strip_prefix(&server.url)
-                    .unwrap()
-                    .to_owned()
+                url.as_str().unwrap().strip_prefix(&server.url).unwrap().to_owned()
             })
             .collect();
         (ids, open, paths, author.token.clone())
     };
-    assert!(
-        server
-            .data_dir()
-            .join(format!("media/uploads/{open}"))
-            .exists()
-    );
+    assert!(server.data_dir().join(format!("media/uploads/{open}")).exists());
     server.kill();
     server.run_sql("UPDATE media SET expires_at = 1 WHERE expires_at IS NOT NULL; UPDATE upload SET expires_at = 1;");
     server.restart();
@@ -203,19 +160,14 @@ fn what_nobody_posts_goes_with_its_bytes() {
         server.send(TestRequest::get(&*paths[1])).status == 404
     });
     crate::harness::wait_until("the unfinished goes too", || {
-        !server
-            .data_dir()
-            .join(format!("media/uploads/{open}"))
-            .exists()
+        !server.data_dir().join(format!("media/uploads/{open}")).exists()
     });
     let status = |path: &String| server.send(TestRequest::get(&**path)).status;
     assert_eq!(
         (status(&paths[0]), status(&paths[1]), status(&paths[2])),
         (200, 404, 404)
     );
-    let left = std::fs::read_dir(server.data_dir().join("media"))
-        .unwrap()
-        .count();
+    let left = std::fs::read_dir(server.data_dir().join("media")).unwrap().count();
     // One of them is of the demo world.
     assert!(left <= 3, "{left} folders");
     let read = |id: &str| {
@@ -235,9 +187,7 @@ fn the_media_of_a_protected_account_are_not_shown_to_strangers() {
     hidden
         .create_post(&json!({ "text": "x", "media": { "media_ids": [id] } }))
         .assert_status(201);
-    let seen = person("stranger")
-        .get(format!("/2/media/3_{id}"))
-        .assert_status(200);
+    let seen = person("stranger").get(format!("/2/media/3_{id}")).assert_status(200);
     assert_eq!(seen["data"], Value::Null);
     let kind = seen["errors"][0]["type"].as_str().unwrap();
     assert!(kind.ends_with("/not-authorized-for-resource"), "{kind}");

@@ -17,8 +17,7 @@ fn person(name: &str) -> TestUser<'static> {
 fn parts(texts: &[(&str, &str)], name: &str, file: &[u8]) -> Vec<u8> {
     let mut body = Vec::new();
     for (name, text) in texts {
-        let head =
-            format!("--XX\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n");
+        let head = format!("--XX\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n");
         body.extend(head.into_bytes());
     }
     if !name.is_empty() {
@@ -54,9 +53,7 @@ fn picture(person: &TestUser<'_>, file: &[u8]) -> String {
 
 /// Uploads in segments of this order; what the end of it answered.
 fn in_segments(person: &TestUser<'_>, begin: &Value, file: &[u8], order: &[usize]) -> Value {
-    let begun = person
-        .post("/2/media/upload/initialize", begin)
-        .assert_status(200);
+    let begun = person.post("/2/media/upload/initialize", begin).assert_status(200);
     let id = begun["data"]["id"].as_str().unwrap().to_owned();
     append(person, &id, file, order);
     let target = format!("/2/media/upload/{id}/finalize");
@@ -69,17 +66,9 @@ fn append(person: &TestUser<'_>, id: &str, file: &[u8], order: &[usize]) {
     let target = format!("/2/media/upload/{id}/append");
     for place in order {
         let index = [("segment_index", place.to_string())];
-        let index: Vec<_> = index
-            .iter()
-            .map(|(name, text)| (*name, text.as_str()))
-            .collect();
+        let index: Vec<_> = index.iter().map(|(name, text)| (*name, text.as_str())).collect();
         let answer = person.send(multipart(&target, &index, "media", pieces[*place]));
-        assert!(
-            answer.assert_status(200)["data"]["expires_at"]
-                .as_i64()
-                .unwrap()
-                > 1_700_000_000
-        );
+        assert!(answer.assert_status(200)["data"]["expires_at"].as_i64().unwrap() > 1_700_000_000);
     }
 }
 
@@ -107,6 +96,5 @@ fn seen(person: &TestUser<'_>, key: &str) -> Value {
 pub(crate) fn path_of(address: &Value) -> String {
     let address = address.as_str().unwrap();
     let path = address.strip_prefix(&shared_server().url);
-    path.unwrap_or_else(|| panic!("{address} is elsewhere"))
-        .to_owned()
+    path.unwrap_or_else(|| panic!("{address} is elsewhere")).to_owned()
 }

@@ -70,10 +70,7 @@ fn crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, step)
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "a name is written as b\"moov\""
-)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "a name is written as b\"moov\"")]
 fn boxed(name: &[u8; 4], inside: &[Vec<u8>]) -> Vec<u8> {
     let inside = inside.concat();
     let size = u32::try_from(inside.len() + 8).unwrap();
@@ -142,25 +139,16 @@ fn movie(film: Film, start: u32) -> Vec<u8> {
     let each = u32::try_from(film.bytes).unwrap() / film.frames;
     let tables = [
         boxed(b"stsd", &[words(&[0, 1]), boxed(b"mp4v", &[entry])]),
-        boxed(
-            b"stts",
-            &[words(&[0, 1, film.frames, length / film.frames])],
-        ),
+        boxed(b"stts", &[words(&[0, 1, film.frames, length / film.frames])]),
         boxed(b"stsc", &[words(&[0, 1, 1, film.frames, 1])]),
         boxed(b"stsz", &[words(&[0, each, film.frames])]),
         boxed(b"stco", &[words(&[0, 1, start])]),
     ];
     let minf = boxed(
         b"minf",
-        &[
-            boxed(b"vmhd", &[words(&[1, 0, 0])]),
-            boxed(b"stbl", &tables),
-        ],
+        &[boxed(b"vmhd", &[words(&[1, 0, 0])]), boxed(b"stbl", &tables)],
     );
-    let mdia = boxed(
-        b"mdia",
-        &[boxed(b"mdhd", &[mdhd]), boxed(b"hdlr", &[hdlr]), minf],
-    );
+    let mdia = boxed(b"mdia", &[boxed(b"mdhd", &[mdhd]), boxed(b"hdlr", &[hdlr]), minf]);
     let trak = boxed(b"trak", &[boxed(b"tkhd", &[track]), mdia]);
     boxed(b"moov", &[boxed(b"mvhd", &[head]), trak])
 }

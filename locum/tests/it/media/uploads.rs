@@ -14,21 +14,13 @@ fn a_photo_comes_in_one_step_and_is_posted() {
     let author = person("author");
     let made = at_once(&author, "tweet_image", &png(90, 60)).assert_status(200);
     let data = &made["data"];
-    let (id, key) = (
-        data["id"].as_str().unwrap(),
-        data["media_key"].as_str().unwrap(),
-    );
+    let (id, key) = (data["id"].as_str().unwrap(), data["media_key"].as_str().unwrap());
     assert_eq!(key, format!("3_{id}"));
-    assert_eq!(
-        data["image"],
-        json!({ "image_type": "image/png", "w": 90, "h": 60 })
-    );
+    assert_eq!(data["image"], json!({ "image_type": "image/png", "w": 90, "h": 60 }));
     assert!((86_000..=86_400).contains(&data["expires_after_secs"].as_i64().unwrap()));
     assert_eq!(data["processing_info"], Value::Null);
     let described = json!({ "id": id, "metadata": { "alt_text": { "text": "a <plain> square" } } });
-    let answer = author
-        .post("/2/media/metadata", &described)
-        .assert_status(200);
+    let answer = author.post("/2/media/metadata", &described).assert_status(200);
     assert_eq!(
         answer["data"]["associated_metadata"]["alt_text"]["text"],
         "a <plain> square"
@@ -43,15 +35,9 @@ fn a_photo_comes_in_one_step_and_is_posted() {
     );
     let read = author.get(target).assert_status(200);
     assert_eq!(read["data"]["attachments"]["media_keys"], json!([key]));
-    assert_eq!(
-        read["data"]["media_metadata"][0]["alt_text"],
-        "a <plain> square"
-    );
+    assert_eq!(read["data"]["media_metadata"][0]["alt_text"], "a <plain> square");
     let media = &read["includes"]["media"][0];
-    assert_eq!(
-        (&media["width"], &media["height"]),
-        (&json!(90), &json!(60))
-    );
+    assert_eq!((&media["width"], &media["height"]), (&json!(90), &json!(60)));
     assert_eq!(
         (&media["type"], &media["alt_text"]),
         (&json!("photo"), &json!("a <plain> square"))
@@ -67,13 +53,8 @@ fn a_photo_comes_in_one_step_and_is_posted() {
     assert_eq!(made["text"], text, "it was answered as it is read");
     assert_eq!(read["data"]["display_text_range"], json!([0, 4]));
     let link = &read["data"]["entities"]["urls"][0];
-    assert_eq!(
-        (&link["start"], &link["media_key"]),
-        (&json!(5), &json!(key))
-    );
-    let user = author
-        .get("/2/users/me?user.fields=public_metrics")
-        .assert_status(200);
+    assert_eq!((&link["start"], &link["media_key"]), (&json!(5), &json!(key)));
+    let user = author.get("/2/users/me?user.fields=public_metrics").assert_status(200);
     assert_eq!(user["data"]["public_metrics"]["media_count"], 1);
     let again = json!({ "text": "look", "media": { "media_ids": [id] } });
     assert_eq!(author.create_post(&again).status, 403, "the same again");
@@ -94,29 +75,18 @@ fn a_video_comes_in_segments_of_any_order() {
     let begin = json!({ "media_type": "video/mp4", "media_category": "tweet_video",
         "total_bytes": file.len() });
     let ended = in_segments(&author, &begin, &file, &[2, 0, 3, 1]);
-    let (id, key) = (
-        ended["id"].as_str().unwrap(),
-        ended["media_key"].as_str().unwrap(),
-    );
+    let (id, key) = (ended["id"].as_str().unwrap(), ended["media_key"].as_str().unwrap());
     assert_eq!(key, format!("7_{id}"));
     assert_eq!(ended["processing_info"]["check_after_secs"], 1);
     let described = json!({ "id": id, "metadata": { "alt_text": { "text": "noise" } } });
-    author
-        .post("/2/media/metadata", &described)
-        .assert_status(200);
+    author.post("/2/media/metadata", &described).assert_status(200);
     let status = processed(&author, id);
     let info = &status["data"]["processing_info"];
-    assert_eq!(
-        info,
-        &json!({ "state": "succeeded", "progress_percent": 100 })
-    );
+    assert_eq!(info, &json!({ "state": "succeeded", "progress_percent": 100 }));
     assert_eq!(status["data"]["size"], file.len());
     let media = seen(&author, key);
     assert_eq!(media["type"], "video");
-    assert_eq!(
-        (&media["width"], &media["height"]),
-        (&json!(64), &json!(48))
-    );
+    assert_eq!((&media["width"], &media["height"]), (&json!(64), &json!(48)));
     assert_eq!(
         (&media["duration_ms"], &media["alt_text"]),
         (&json!(1000), &json!("noise"))
@@ -140,9 +110,7 @@ fn json_carries_segments_in_base64() {
     let author = person("author");
     let file = jpeg(120, 80);
     let begin = json!({ "media_type": "image/jpeg", "total_bytes": file.len() });
-    let begun = author
-        .post("/2/media/upload/initialize", &begin)
-        .assert_status(200);
+    let begun = author.post("/2/media/upload/initialize", &begin).assert_status(200);
     let id = begun["data"]["id"].as_str().unwrap();
     let (first, second) = file.split_at(500);
     for (place, piece) in [(1, second), (0, first)] {
@@ -175,10 +143,7 @@ fn json_carries_segments_in_base64() {
         .post("/2/media/upload", &json!({ "media": 5 }))
         .assert_status(400);
     author
-        .post(
-            "/2/media/upload",
-            &json!({ "media_category": "tweet_image" }),
-        )
+        .post("/2/media/upload", &json!({ "media_category": "tweet_image" }))
         .assert_status(400);
 }
 
@@ -199,18 +164,8 @@ fn the_older_form_steps_by_command() {
     let id = begun["data"]["id"].as_str().unwrap();
     // The file may stand before what it belongs to.
     let target = format!("/2/media/upload?command=APPEND&media_id={id}");
-    let answer = author.send(multipart(
-        &target,
-        &[("segment_index", "0")],
-        "media",
-        &file,
-    ));
-    assert_eq!(
-        (answer.status, answer.body.len()),
-        (204, 0),
-        "{}",
-        answer.text()
-    );
+    let answer = author.send(multipart(&target, &[("segment_index", "0")], "media", &file));
+    assert_eq!((answer.status, answer.body.len()), (204, 0), "{}", answer.text());
     let end = [("command", "FINALIZE"), ("media_id", id)];
     author
         .send(multipart("/2/media/upload", &end, "", &[]))
@@ -222,9 +177,7 @@ fn the_older_form_steps_by_command() {
         (&media["type"], &media["duration_ms"]),
         (&json!("animated_gif"), &json!(600))
     );
-    let still = shared_server().send(TestRequest::get(super::path_of(
-        &media["preview_image_url"],
-    )));
+    let still = shared_server().send(TestRequest::get(super::path_of(&media["preview_image_url"])));
     assert_eq!(still.status, 200, "{}", still.text());
     assert_ne!(still.header("content-type"), "image/gif");
 }
@@ -239,34 +192,21 @@ fn the_interface_before_is_signed_without_its_parts() {
         .assert_status(200);
     let id = made["media_id"].as_i64().unwrap();
     assert_eq!(made["media_id_string"], id.to_string());
-    assert_eq!(
-        (&made["size"], &made["image"]["w"]),
-        (&json!(file.len()), &json!(50))
-    );
-    let data = format!(
-        "media_data={}",
-        percent_encode(&BASE64_STANDARD.encode(&file))
-    );
+    assert_eq!((&made["size"], &made["image"]["w"]), (&json!(file.len()), &json!(50)));
+    let data = format!("media_data={}", percent_encode(&BASE64_STANDARD.encode(&file)));
     author
         .send_signed(TestRequest::post(target).form(data))
         .assert_status(200);
 
     let film = mp4(Film::default());
-    let begin = format!(
-        "command=INIT&media_type=video%2Fmp4&total_bytes={}",
-        film.len()
-    );
+    let begin = format!("command=INIT&media_type=video%2Fmp4&total_bytes={}", film.len());
     let begun = author
         .send_signed(TestRequest::post(target).form(begin))
         .assert_status(202);
     let id = begun["media_id_string"].as_str().unwrap();
     for (place, piece) in film.chunks(film.len().div_ceil(2)).enumerate().rev() {
         let place = place.to_string();
-        let texts = [
-            ("command", "APPEND"),
-            ("media_id", id),
-            ("segment_index", &place),
-        ];
+        let texts = [("command", "APPEND"), ("media_id", id), ("segment_index", &place)];
         let answer = author.send_signed(multipart(target, &texts, "media", piece));
         assert_eq!(answer.status, 204, "{}", answer.text());
     }
@@ -277,15 +217,12 @@ fn the_interface_before_is_signed_without_its_parts() {
     assert!(ended["processing_info"]["state"].is_string());
     crate::harness::wait_until("it is looked at", || {
         let status = author
-            .send_signed(TestRequest::get(format!(
-                "{target}?command=STATUS&media_id={id}"
-            )))
+            .send_signed(TestRequest::get(format!("{target}?command=STATUS&media_id={id}")))
             .assert_status(200);
         status["processing_info"]["state"] == "succeeded"
     });
     let described = json!({ "media_id": id, "alt_text": { "text": "a film" } });
-    let answer =
-        author.send_signed(TestRequest::post("/1.1/media/metadata/create.json").json(&described));
+    let answer = author.send_signed(TestRequest::post("/1.1/media/metadata/create.json").json(&described));
     assert_eq!(answer.status, 200, "{}", answer.text());
     assert_eq!(seen(&author, &format!("7_{id}"))["alt_text"], "a film");
     author
@@ -295,9 +232,7 @@ fn the_interface_before_is_signed_without_its_parts() {
         .send_signed(multipart(target, &[], "media", b"<svg/>"))
         .assert_legacy_code(400, 324);
     // It takes no token of the newer kind.
-    author
-        .send(multipart(target, &[], "media", &file))
-        .assert_status(403);
+    author.send(multipart(target, &[], "media", &file)).assert_status(403);
 }
 
 #[test]
@@ -309,36 +244,21 @@ fn nobody_uses_what_is_not_theirs() {
     };
     post(&other, &id).assert_error(400, "Your media IDs are invalid.");
     let described = json!({ "id": id, "metadata": { "alt_text": { "text": "mine" } } });
-    other
-        .post("/2/media/metadata", &described)
-        .assert_status(404);
-    other
-        .get(format!("/2/media/upload?media_id={id}"))
-        .assert_status(404);
+    other.post("/2/media/metadata", &described).assert_status(404);
+    other.get(format!("/2/media/upload?media_id={id}")).assert_status(404);
     let hidden = other.get(format!("/2/media/3_{id}")).assert_status(200);
-    assert_eq!(
-        hidden["data"],
-        Value::Null,
-        "what nobody posted is its owner's"
-    );
-    let begun = owner
-        .post("/2/media/upload/initialize", &json!({}))
-        .assert_status(200);
+    assert_eq!(hidden["data"], Value::Null, "what nobody posted is its owner's");
+    let begun = owner.post("/2/media/upload/initialize", &json!({})).assert_status(200);
     let open = begun["data"]["id"].as_str().unwrap();
     let target = format!("/2/media/upload/{open}/append");
     other
         .send(multipart(&target, &[("segment_index", "0")], "media", b"x"))
         .assert_status(404);
     other
-        .send(TestRequest::post(format!(
-            "/2/media/upload/{open}/finalize"
-        )))
+        .send(TestRequest::post(format!("/2/media/upload/{open}/finalize")))
         .assert_status(404);
 
-    let texts = [
-        ("media_category", "tweet_image"),
-        ("additional_owners", &*other.id),
-    ];
+    let texts = [("media_category", "tweet_image"), ("additional_owners", &*other.id)];
     let shared_id = owner
         .send(multipart("/2/media/upload", &texts, "media", &png(8, 8)))
         .assert_status(200);
@@ -364,12 +284,7 @@ fn wrong_steps_are_refused() {
     let id = begun["data"]["id"].as_str().unwrap();
     let add = |index: &str, bytes: &[u8]| {
         let target = format!("/2/media/upload/{id}/append");
-        author.send(multipart(
-            &target,
-            &[("segment_index", index)],
-            "media",
-            bytes,
-        ))
+        author.send(multipart(&target, &[("segment_index", index)], "media", bytes))
     };
     let end = || author.send(TestRequest::post(format!("/2/media/upload/{id}/finalize")));
     end().assert_status(400);
@@ -396,8 +311,7 @@ fn wrong_steps_are_refused() {
     author.send(odd).assert_status(400);
     let ask = TestRequest::post("/2/media/upload").body("multipart/form-data", b"x".to_vec());
     author.send(ask).assert_status(415);
-    let ask =
-        TestRequest::post("/2/media/upload").body(super::MULTIPART, b"--XX\r\nnonsense".to_vec());
+    let ask = TestRequest::post("/2/media/upload").body(super::MULTIPART, b"--XX\r\nnonsense".to_vec());
     author.send(ask).assert_status(400);
     let tags: Vec<String> = (0..11).map(|number| number.to_string()).collect();
     let photo = picture(&author, &png(7, 7));
@@ -421,26 +335,20 @@ fn what_was_acknowledged_survives_a_kill() {
     let (token, id) = {
         let author = server.new_user("author");
         let begin = json!({ "media_type": "video/mp4", "total_bytes": file.len() });
-        let begun = author
-            .post("/2/media/upload/initialize", &begin)
-            .assert_status(200);
+        let begun = author.post("/2/media/upload/initialize", &begin).assert_status(200);
         let id = begun["data"]["id"].as_str().unwrap().to_owned();
         append(&author, &id, &file, &[1, 2, 0]);
         (author.token.clone(), id)
     };
     server.crash_and_restart();
     let target = format!("/2/media/upload/{id}/finalize");
-    server
-        .send(TestRequest::post(target).bearer(&token))
-        .assert_status(200);
+    server.send(TestRequest::post(target).bearer(&token)).assert_status(200);
     server.crash_and_restart();
     // If the process died at the work, that is taken up when its claim has ended.
     let begun = base::clock::monotonic_now();
     loop {
         let target = format!("/2/media/upload?media_id={id}");
-        let status = server
-            .send(TestRequest::get(target).bearer(&token))
-            .assert_status(200);
+        let status = server.send(TestRequest::get(target).bearer(&token)).assert_status(200);
         if status["data"]["processing_info"]["state"] == "succeeded" {
             break;
         }
@@ -448,9 +356,7 @@ fn what_was_acknowledged_survives_a_kill() {
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
     let target = format!("/2/media/7_{id}?media.fields=variants");
-    let media = server
-        .send(TestRequest::get(target).bearer(&token))
-        .assert_status(200);
+    let media = server.send(TestRequest::get(target).bearer(&token)).assert_status(200);
     let address = media["data"]["variants"][0]["url"].as_str().unwrap();
     let path = address.strip_prefix(&server.url).unwrap().to_owned();
     assert_eq!(server.send(TestRequest::get(path)).body, file);
@@ -462,24 +368,15 @@ fn subtitles_belong_to_a_video() {
     let film = at_once(&author, "tweet_video", &mp4(Film::default())).assert_status(200);
     let film = film["data"]["id"].as_str().unwrap();
     processed(&author, film);
-    let words = at_once(
-        &author,
-        "subtitles",
-        b"1\n00:00:00,000 --> 00:00:01,000\nNoise\n",
-    )
-    .assert_status(200);
+    let words = at_once(&author, "subtitles", b"1\n00:00:00,000 --> 00:00:01,000\nNoise\n").assert_status(200);
     let words = words["data"]["id"].as_str().unwrap();
     let give = |video: &str, language: &str| {
-        let subtitles =
-            json!({ "id": words, "language_code": language, "display_name": "English" });
+        let subtitles = json!({ "id": words, "language_code": language, "display_name": "English" });
         let body = json!({ "id": video, "media_category": "TweetVideo", "subtitles": subtitles });
         author.post("/2/media/subtitles", &body)
     };
     let given = give(film, "EN").assert_status(200);
-    assert_eq!(
-        given["data"]["associated_subtitles"][0]["language_code"],
-        "EN"
-    );
+    assert_eq!(given["data"]["associated_subtitles"][0]["language_code"], "EN");
     give(words, "EN").assert_status(404);
     give(film, "E1").assert_status(400);
     author

@@ -32,22 +32,14 @@ fn a_password_is_changed_by_whoever_knows_it() {
     let page = here.get("/settings/account");
     let action = "/settings/account/password";
     let new = "tr4ms stop here";
-    let weak = here.submit(
-        &page,
-        action,
-        &[("current", "secret"), ("password", "short")],
-    );
+    let weak = here.submit(&page, action, &[("current", "secret"), ("password", "short")]);
     assert_eq!(weak.status, 400);
     let before = here.cookies["locum"].clone();
     let done = here.submit(&page, action, &[("current", "secret"), ("password", new)]);
     assert_eq!(done.status, 303, "{}", done.text());
     assert_ne!(here.cookies["locum"], before);
     let page = here.get(done.header("location"));
-    assert!(
-        page.text().contains("Your password was changed."),
-        "{}",
-        page.text()
-    );
+    assert!(page.text().contains("Your password was changed."), "{}", page.text());
     assert_eq!(there.get("/settings/account").status, 303);
     assert_eq!(there.sign_in(&name, new, "/").status, 303);
 }

@@ -32,9 +32,7 @@ impl<'s> Browser<'s> {
     /// Sends a request with its cookies, and keeps those that come.
     pub(crate) fn send(&mut self, ask: TestRequest) -> TestResponse {
         let pairs = self.cookies.iter();
-        let cookies: Vec<_> = pairs
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
+        let cookies: Vec<_> = pairs.map(|(name, value)| format!("{name}={value}")).collect();
         let answer = self.server.send(ask.header("cookie", cookies.join("; ")));
         for line in answer.headers.get_all("set-cookie") {
             let pair = line.to_str().unwrap().split(';').next().unwrap();
@@ -53,12 +51,7 @@ impl<'s> Browser<'s> {
     }
 
     /// Sends the form that a page shows, with fields of its own.
-    pub(crate) fn submit(
-        &mut self,
-        page: &TestResponse,
-        action: &str,
-        fields: &[(&str, &str)],
-    ) -> TestResponse {
+    pub(crate) fn submit(&mut self, page: &TestResponse, action: &str, fields: &[(&str, &str)]) -> TestResponse {
         let mut all = hidden(&page.text(), action);
         for (name, value) in fields {
             all.insert((*name).to_owned(), (*value).to_owned());
@@ -132,9 +125,7 @@ pub(crate) fn app(server: &TestServer, more: &[&str]) -> Value {
 
 /// A text member of what a command answered.
 pub(crate) fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value[name]
-        .as_str()
-        .unwrap_or_else(|| panic!("no {name}: {value}"))
+    value[name].as_str().unwrap_or_else(|| panic!("no {name}: {value}"))
 }
 
 /// A parameter of an address.
@@ -142,7 +133,5 @@ pub(crate) fn param(url: &str, name: &str) -> Option<String> {
     let query = url.split_once('?')?.1;
     let pairs = base::percent::parse_form(query).unwrap();
     let mut pairs = pairs.into_iter();
-    pairs
-        .find(|(known, _)| known == name)
-        .map(|(_, value)| value)
+    pairs.find(|(known, _)| known == name).map(|(_, value)| value)
 }

@@ -36,9 +36,7 @@ fn attempts(server: &TestServer, count: usize) -> Vec<TestRequest> {
     fields.insert("login".to_owned(), name);
     fields.insert("password".to_owned(), "not it".to_owned());
     let pairs = browser.cookies.iter();
-    let cookies: Vec<_> = pairs
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
+    let cookies: Vec<_> = pairs.map(|(name, value)| format!("{name}={value}")).collect();
     let cookies = cookies.join("; ");
     let ask = |at: usize| {
         let address = format!("198.51.{}.{}", at / 250, at % 250 + 1);

@@ -21,10 +21,7 @@ pub(super) fn is_guarded(answer: &TestResponse, what: &str) {
     assert!(!policy.contains("unsafe"), "{what}: {policy}");
     assert_eq!(answer.header("x-content-type-options"), "nosniff", "{what}");
     assert_eq!(answer.header("referrer-policy"), "no-referrer", "{what}");
-    assert!(
-        answer.header("cache-control").contains("no-store"),
-        "{what}"
-    );
+    assert!(answer.header("cache-control").contains("no-store"), "{what}");
     assert_eq!(answer.header("access-control-allow-origin"), "", "{what}");
 }
 
@@ -42,10 +39,7 @@ fn every_page_is_guarded() {
         for browser in [&mut nobody, &mut person] {
             let ask = TestRequest::new(endpoint.method, path);
             let answer = browser.send(ask);
-            is_guarded(
-                &answer,
-                &format!("{} {path}: {}", endpoint.method, answer.status),
-            );
+            is_guarded(&answer, &format!("{} {path}: {}", endpoint.method, answer.status));
             assert!(answer.status < 500, "{path}: {}", answer.text());
             assert!(!answer.text().contains("<script"), "{path}");
             let to = answer.header("location");
@@ -74,13 +68,9 @@ fn over_tls_the_cookie_is_bound_to_the_host() {
     server.spawn();
     let mut addr = String::new();
     wait_until("the server says where it is", || {
-        let told =
-            std::fs::read_to_string(server.data_dir().join("server.json")).unwrap_or_default();
+        let told = std::fs::read_to_string(server.data_dir().join("server.json")).unwrap_or_default();
         let told: Value = serde_json::from_str(&told).unwrap_or_default();
-        told["addr"]
-            .as_str()
-            .unwrap_or_default()
-            .clone_into(&mut addr);
+        told["addr"].as_str().unwrap_or_default().clone_into(&mut addr);
         !addr.is_empty()
     });
     server.url = format!("http://{addr}");

@@ -3,9 +3,7 @@
 use serde_json::Value;
 
 use super::browser::{Browser, app, param, text};
-use crate::harness::{
-    OAuth1Credentials, TestRequest, TestResponse, TestServer, percent_encode, unique_number,
-};
+use crate::harness::{OAuth1Credentials, TestRequest, TestResponse, TestServer, percent_encode, unique_number};
 
 /// Each with what must not stand on a page as it is.
 const CORPUS: &[(&str, &str)] = &[
@@ -56,15 +54,7 @@ fn names_of_people_and_apps_are_text_on_every_page() {
     let server = TestServer::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
     for (at, (payload, _)) in CORPUS.iter().enumerate() {
         let name = format!("hostile{}", unique_number());
-        let made = [
-            "user",
-            "create",
-            &name,
-            "--password",
-            "secret",
-            "--name",
-            payload,
-        ];
+        let made = ["user", "create", &name, "--password", "secret", "--name", payload];
         server.run_cli(&made).assert_success();
         let short: String = payload.chars().take(32).collect();
         let callback = format!("https://client.example/{at}?x=\"><script>x()</script>");
@@ -183,10 +173,7 @@ fn consent(server: &TestServer, browser: &mut Browser<'_>, app: &Value, callback
     let to = answer.header("location");
     assert_eq!(answer.status, 302, "{}", answer.text());
     assert_eq!(param(to, "state").as_deref(), Some("\"><script>"));
-    assert!(
-        !to.contains(['<', '"', '\r', '\n']) || to.starts_with(callback),
-        "{to}"
-    );
+    assert!(!to.contains(['<', '"', '\r', '\n']) || to.starts_with(callback), "{to}");
     let oob = begin(server, app, "oob");
     let page = browser.get(format!("/oauth/authorize?oauth_token={oob}"));
     assert_eq!(page.status, 200, "{}", page.text());
@@ -232,21 +219,14 @@ fn what_comes_in_an_address_or_a_form_is_text_where_it_is_shown_again() {
             }
             let all: Vec<_> = fields.iter().map(|name| (*name, *payload)).collect();
             let answer = browser.submit(&page, path, &all);
-            assert!(
-                answer.status >= 400 || path == "/forgotten-password",
-                "{path}"
-            );
+            assert!(answer.status >= 400 || path == "/forgotten-password", "{path}");
             is_inert(&answer, path);
         }
         // In the answers of the interface it is JSON, and nothing that a browser would run.
-        let person = TestRequest::get(format!("/2/users/by/username/{bad}"))
-            .bearer(server.env_value("USER_TOKEN"));
+        let person = TestRequest::get(format!("/2/users/by/username/{bad}")).bearer(server.env_value("USER_TOKEN"));
         let answer = server.send(person);
         let kind = answer.header("content-type");
-        assert!(
-            kind.starts_with("application/") && kind.contains("json"),
-            "{kind}"
-        );
+        assert!(kind.starts_with("application/") && kind.contains("json"), "{kind}");
         assert_eq!(answer.header("x-content-type-options"), "nosniff");
     }
 }

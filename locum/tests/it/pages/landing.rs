@@ -9,13 +9,7 @@ const CALLBACK: &str = "https://client.example/cb";
 fn the_first_page_says_where_to_go() {
     let server = shared_server();
     let page = Browser::new(server).get("/").assert_page(200);
-    for words in [
-        "Sign in",
-        "Create an account",
-        "/mailbox",
-        "dev.env",
-        &server.url,
-    ] {
+    for words in ["Sign in", "Create an account", "/mailbox", "dev.env", &server.url] {
         assert!(page.contains(words), "{words}: {page}");
     }
     let (mut browser, _) = Browser::of_someone(server);
@@ -83,15 +77,7 @@ fn whoever_does_not_want_to_sign_in_says_no() {
 fn the_weaker_method_of_pkce_is_warned_of() {
     let server = TestServer::start(&["--set", "auth.pkce_plain=warn"]);
     let owner = someone(&server);
-    let made = [
-        "app",
-        "create",
-        "Plain",
-        "--owner",
-        &owner,
-        "--callback",
-        CALLBACK,
-    ];
+    let made = ["app", "create", "Plain", "--owner", &owner, "--callback", CALLBACK];
     let app = server.run_cli(&made).json();
     let mut browser = Browser::new(&server);
     browser.sign_in(&owner, "secret", "/");
@@ -152,8 +138,5 @@ fn a_new_address_waits_and_is_taken_back() {
     assert!(again.text().contains(&next), "{}", again.text());
     let done = browser.submit(&page, "/settings/account/email/cancel", &[]);
     let page = browser.get(done.header("location")).text();
-    assert!(
-        page.contains("stays as it is") && !page.contains(&next),
-        "{page}"
-    );
+    assert!(page.contains("stays as it is") && !page.contains(&next), "{page}");
 }

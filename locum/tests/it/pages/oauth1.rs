@@ -35,14 +35,8 @@ fn begin(server: &TestServer, app: &Value, callback: &str) -> (String, String) {
 }
 
 /// The status and the body of the exchange.
-fn exchange(
-    server: &TestServer,
-    app: &Value,
-    pair: &(String, String),
-    verifier: &str,
-) -> (u16, String) {
-    let ask = TestRequest::post("/oauth/access_token")
-        .form(format!("oauth_verifier={}", percent_encode(verifier)));
+fn exchange(server: &TestServer, app: &Value, pair: &(String, String), verifier: &str) -> (u16, String) {
+    let ask = TestRequest::post("/oauth/access_token").form(format!("oauth_verifier={}", percent_encode(verifier)));
     let key = OAuth1Credentials {
         consumer: consumer(app),
         token: (&pair.0, &pair.1),
@@ -67,30 +61,20 @@ fn a_person_lets_an_app_in_and_out() {
     let address = format!("{ACTION}?oauth_token={}", pair.0);
     let page = browser.get(format!("{address}&screen_name=%22%3E{name}&force_login"));
     assert_eq!(page.status, 200);
-    assert!(
-        page.text().contains(&format!("&#34;&#62;{name}")),
-        "{}",
-        page.text()
-    );
+    assert!(page.text().contains(&format!("&#34;&#62;{name}")), "{}", page.text());
     assert!(
         page.header("content-security-policy")
             .contains("form-action 'self' https://client.example;")
     );
     let fields = [("login", name.as_str()), ("password", "secret")];
     let back = browser.submit(&page, "/login", &fields);
-    assert_eq!(
-        (back.status, back.header("location")),
-        (303, address.as_str())
-    );
+    assert_eq!((back.status, back.header("location")), (303, address.as_str()));
     let page = browser.get(address.clone());
     assert!(page.text().contains(text(&app, "name")));
     let answer = browser.submit(&page, ACTION, &[("decision", "allow")]);
     assert_eq!(answer.status, 302, "{}", answer.text());
     let to = answer.header("location");
-    assert!(
-        to.starts_with("https://client.example/cb?kept=1&oauth_token="),
-        "{to}"
-    );
+    assert!(to.starts_with("https://client.example/cb?kept=1&oauth_token="), "{to}");
     let verifier = param(to, "oauth_verifier").unwrap();
     let (status, body) = exchange(server, &app, &pair, &verifier);
     assert_eq!(status, 200, "{body}");
@@ -104,19 +88,14 @@ fn a_person_lets_an_app_in_and_out() {
         ..OAuth1Credentials::default()
     };
     let header = me.oauth1_header(&key, &server.url);
-    server
-        .send(me.clone().authorization(header))
-        .assert_status(200);
+    server.send(me.clone().authorization(header)).assert_status(200);
     // Used up: a page, never a redirect.
     let used = browser.get(address);
     assert_eq!((used.status, used.header("location")), (400, ""));
     // And out again.
     let page = browser.get("/settings/apps");
     assert!(page.text().contains(text(&app, "name")), "{}", page.text());
-    assert_eq!(
-        browser.submit(&page, "/settings/apps/revoke", &[]).status,
-        303
-    );
+    assert_eq!(browser.submit(&page, "/settings/apps/revoke", &[]).status, 303);
     let header = me.oauth1_header(&key, &server.url);
     assert_eq!(server.send(me.authorization(header)).status, 401);
 }
@@ -174,12 +153,7 @@ fn nobody_has_to_sign_in_to_say_no() {
             let denied = param(no.header("location"), "denied");
             assert_eq!(denied.as_deref(), Some(pair.0.as_str()));
         }
-        assert_eq!(
-            browser
-                .submit(&page, ACTION, &[("decision", "deny")])
-                .status,
-            400
-        );
+        assert_eq!(browser.submit(&page, ACTION, &[("decision", "deny")]).status, 400);
     }
 }
 
@@ -192,23 +166,14 @@ fn a_person_says_no() {
     let page = browser.get(format!("{ACTION}?oauth_token={}", pair.0));
     let answer = browser.submit(&page, ACTION, &[("decision", "deny")]);
     let to = format!("{CALLBACK}?denied={}", pair.0);
-    assert_eq!(
-        (answer.status, answer.header("location")),
-        (302, to.as_str())
-    );
+    assert_eq!((answer.status, answer.header("location")), (302, to.as_str()));
     assert_eq!(exchange(server, &app, &pair, "x").0, 401);
     let pair = begin(server, &app, "oob");
     let page = browser.get(format!("{ACTION}?oauth_token={}", pair.0));
     let answer = browser.submit(&page, ACTION, &[("decision", "deny")]);
     assert_eq!((answer.status, answer.header("location")), (200, ""));
-    let page = browser.get(format!(
-        "{ACTION}?oauth_token={}",
-        begin(server, &app, "oob").0
-    ));
-    assert_eq!(
-        browser.submit(&page, ACTION, &[("decision", "?")]).status,
-        400
-    );
+    let page = browser.get(format!("{ACTION}?oauth_token={}", begin(server, &app, "oob").0));
+    assert_eq!(browser.submit(&page, ACTION, &[("decision", "?")]).status, 400);
 }
 
 #[test]
@@ -236,10 +201,7 @@ fn nobody_is_asked_twice_by_authenticate() {
         let verifier = param(answer.header("location"), "oauth_verifier").unwrap();
         assert_eq!(exchange(server, &app, &pair, &verifier).0, 200);
     }
-    assert_eq!(
-        visit("/oauth/authenticate", "&force_login=false").0.status,
-        302
-    );
+    assert_eq!(visit("/oauth/authenticate", "&force_login=false").0.status, 302);
     assert_eq!(visit("/oauth/authorize", "").0.status, 200);
     for forced in ["&force_login", "&force_login=true", "&force_login="] {
         let page = visit("/oauth/authenticate", forced).0;
@@ -273,11 +235,7 @@ fn what_cannot_be_answered_leads_nowhere() {
         for path in ["/oauth/authorize", "/oauth/authenticate"] {
             for browser in [&mut Browser::new(server), &mut person] {
                 let answer = browser.get(format!("{path}{query}"));
-                assert_eq!(
-                    (answer.status, answer.header("location")),
-                    (400, ""),
-                    "{query}"
-                );
+                assert_eq!((answer.status, answer.header("location")), (400, ""), "{query}");
             }
         }
     }

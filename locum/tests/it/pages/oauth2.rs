@@ -39,9 +39,7 @@ fn address(app: &Value, changed: &[(&str, &str)]) -> String {
 
 fn token(server: &TestServer, app: &Value, pairs: &[(&str, &str)]) -> TestResponse {
     let mut pairs = pairs.to_vec();
-    let secret = app["client_secret"]
-        .as_str()
-        .filter(|text| !text.is_empty());
+    let secret = app["client_secret"].as_str().filter(|text| !text.is_empty());
     let id = text(app, "client_id");
     if secret.is_none() {
         pairs.push(("client_id", id));
@@ -96,10 +94,7 @@ fn whole_flow(kind: &str) {
         .send(TestRequest::get("/2/users/me").bearer(text(&fresh, "access_token")))
         .assert_status(200);
     let page = browser.get("/settings/apps");
-    assert_eq!(
-        browser.submit(&page, "/settings/apps/revoke", &[]).status,
-        303
-    );
+    assert_eq!(browser.submit(&page, "/settings/apps/revoke", &[]).status, 303);
     let dead = server.send(TestRequest::get("/2/users/me").bearer(text(&fresh, "access_token")));
     assert_eq!(dead.status, 401);
 }
@@ -133,10 +128,7 @@ fn a_person_says_no_and_an_app_is_told_what_is_wrong() {
     ] {
         let answer = browser.get(address(&app, &[(name, value)]));
         let to = answer.header("location");
-        assert!(
-            answer.status == 302 && to.starts_with(CALLBACK),
-            "{name}: {to}"
-        );
+        assert!(answer.status == 302 && to.starts_with(CALLBACK), "{name}: {to}");
         assert_eq!(param(to, "error").as_deref(), Some(error), "{name}");
     }
 }
@@ -161,21 +153,14 @@ fn an_address_that_is_not_the_apps_is_never_gone_to() {
         let asked = address(&app, &[(name, value)]);
         for browser in [&mut Browser::new(server), &mut browser] {
             let answer = browser.get(asked.clone());
-            assert_eq!(
-                (answer.status, answer.header("location")),
-                (400, ""),
-                "{name}={value}"
-            );
+            assert_eq!((answer.status, answer.header("location")), (400, ""), "{name}={value}");
         }
     }
     // What the form sends back is judged again.
     let page = browser.get(address(&app, &[]));
     let mut fields = hidden(&page.text(), ACTION);
     fields.insert("decision".to_owned(), "allow".to_owned());
-    fields.insert(
-        "redirect_uri".to_owned(),
-        "https://evil.example/".to_owned(),
-    );
+    fields.insert("redirect_uri".to_owned(), "https://evil.example/".to_owned());
     let answer = browser.send(posted(ACTION, &fields));
     assert_eq!((answer.status, answer.header("location")), (400, ""));
     // A form that another person was shown.

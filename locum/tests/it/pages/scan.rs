@@ -3,17 +3,13 @@
 use web::endpoint::{Endpoint, ErrorFormat};
 
 use super::browser::{Browser, app, hidden, posted, text};
-use crate::harness::{
-    TestRequest, TestResponse, TestServer, percent_encode, shared_server, unique_number,
-};
+use crate::harness::{TestRequest, TestResponse, TestServer, percent_encode, shared_server, unique_number};
 
 fn pages(method: &'static str) -> impl Iterator<Item = &'static Endpoint> {
     let all = web::operations::ENDPOINTS.iter().copied();
     let all = all.chain([web::operations::portal::DEVELOPMENT]).flatten();
     all.filter(move |page| {
-        page.error_format == ErrorFormat::Page
-            && page.method == method
-            && !page.path.starts_with("/assets/")
+        page.error_format == ErrorFormat::Page && page.method == method && !page.path.starts_with("/assets/")
     })
 }
 
@@ -135,19 +131,14 @@ fn no_form_is_taken_without_its_token_or_from_another_site() {
         ] {
             let answer = browser.send(ask);
             // The app is somebody else's: there it is not found, which tells as little.
-            let refused =
-                answer.status == 403 || page.path.contains("{id}") && answer.status == 404;
+            let refused = answer.status == 403 || page.path.contains("{id}") && answer.status == 404;
             assert!(refused, "{path}: {} {}", answer.status, answer.text());
             assert_eq!(answer.header("location"), "", "{path}");
             tried += 1;
         }
     }
     assert!(tried > 60, "{tried}");
-    assert_eq!(
-        browser.get("/settings/account").status,
-        200,
-        "still signed in"
-    );
+    assert_eq!(browser.get("/settings/account").status, 200, "still signed in");
 }
 
 #[test]
@@ -162,11 +153,7 @@ fn pages_of_an_app_are_guarded_as_all_others() {
     for page in pages("GET").filter(ends) {
         let path = filled(page.path, text(&made, "id"));
         let answer = browser.get(path.clone());
-        assert!(
-            matches!(answer.status, 200 | 404),
-            "{path}: {}",
-            answer.status
-        );
+        assert!(matches!(answer.status, 200 | 404), "{path}: {}", answer.status);
         super::headers::is_guarded(&answer, &path);
         seen += 1;
     }
@@ -178,24 +165,10 @@ fn pages_of_an_app_are_guarded_as_all_others() {
 fn a_letter_leads_to_our_own_address_whatever_host_was_asked() {
     // Its own: one address gets few letters in an hour.
     let server = &TestServer::start(&["--world", "empty"]);
-    for name in [
-        "host",
-        "x-forwarded-host",
-        "forwarded",
-        "x-host",
-        "x-original-host",
-    ] {
+    for name in ["host", "x-forwarded-host", "forwarded", "x-host", "x-original-host"] {
         let user = format!("letter{}", unique_number());
         let address = format!("{user}@mail.example");
-        let made = [
-            "user",
-            "create",
-            &user,
-            "--password",
-            "secret",
-            "--email",
-            &address,
-        ];
+        let made = ["user", "create", &user, "--password", "secret", "--email", &address];
         server.run_cli(&made).assert_success();
         let mut browser = Browser::new(server);
         let page = browser.get("/forgotten-password");
@@ -216,23 +189,14 @@ fn a_letter_leads_to_our_own_address_whatever_host_was_asked() {
             continue;
         };
         let path = before.rsplit_once("href=\"").unwrap().1;
-        let letter = server
-            .send(TestRequest::get(path.split('"').next().unwrap()))
-            .text();
+        let letter = server.send(TestRequest::get(path.split('"').next().unwrap())).text();
         assert!(!letter.contains("evil.example"), "{name}: {letter}");
         assert!(letter.contains("/account/reset?token="), "{letter}");
     }
     // Nor does a page, nor the way to it.
-    for path in [
-        "/login",
-        "/developer/apps",
-        "/.well-known/oauth-authorization-server",
-    ] {
+    for path in ["/login", "/developer/apps", "/.well-known/oauth-authorization-server"] {
         let answer = server.send(TestRequest::get(path).header("host", "evil.example"));
         assert!(!answer.text().contains("evil.example"), "{path}");
-        assert!(
-            !answer.header("location").contains("evil.example"),
-            "{path}"
-        );
+        assert!(!answer.header("location").contains("evil.example"), "{path}");
     }
 }

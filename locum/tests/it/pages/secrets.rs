@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::browser::{Browser, app, hidden, param, posted, text};
 use crate::harness::{
-    DatabaseEngine, OAuth1Credentials, TestRequest, TestResponse, TestServer, percent_encode,
-    suite_engine, unique_number,
+    DatabaseEngine, OAuth1Credentials, TestRequest, TestResponse, TestServer, percent_encode, suite_engine,
+    unique_number,
 };
 
 const CALLBACK: &str = "https://client.example/cb";
@@ -42,10 +42,7 @@ impl Canaries {
                 .filter(|(_, window)| *window == secret.as_bytes());
             let digits = secret.bytes().all(|byte| byte.is_ascii_digit());
             let alone = |at: usize| {
-                let near = |at: Option<usize>| {
-                    at.and_then(|at| written.get(at))
-                        .is_some_and(u8::is_ascii_digit)
-                };
+                let near = |at: Option<usize>| at.and_then(|at| written.get(at)).is_some_and(u8::is_ascii_digit);
                 !near(at.checked_sub(1)) && !near(at.checked_add(secret.len()))
             };
             let shown = found.find(|(at, _)| !digits || alone(*at));
@@ -61,15 +58,7 @@ fn sign_in(canaries: &mut Canaries, server: &TestServer) -> String {
     let name = format!("canary{}", unique_number());
     let password = "canary password of nobody else";
     let email = format!("{name}@mail.example");
-    let made = [
-        "user",
-        "create",
-        &name,
-        "--password",
-        password,
-        "--email",
-        &email,
-    ];
+    let made = ["user", "create", &name, "--password", password, "--email", &email];
     server.run_cli(&made).assert_success();
     canaries.keep("a password", password);
     let mut browser = Browser::new(server);
@@ -97,14 +86,9 @@ fn reset(canaries: &mut Canaries, server: &TestServer, email: &str) {
     let list = server.send(TestRequest::get("/mailbox")).text();
     let (before, _) = list.split_once(email).unwrap_or_else(|| panic!("{list}"));
     let path = before.rsplit_once("href=\"").unwrap().1;
-    let letter = server
-        .send(TestRequest::get(path.split('"').next().unwrap()))
-        .text();
+    let letter = server.send(TestRequest::get(path.split('"').next().unwrap())).text();
     let link = letter.split("/account/reset?token=").nth(1).unwrap();
-    let token: String = link
-        .chars()
-        .take_while(char::is_ascii_alphanumeric)
-        .collect();
+    let token: String = link.chars().take_while(char::is_ascii_alphanumeric).collect();
     let answer = browser.get(format!("/account/reset?token={token}"));
     assert_eq!(answer.status, 200);
     assert_eq!(answer.header("referrer-policy"), "no-referrer");
@@ -136,8 +120,7 @@ fn three_legged(canaries: &mut Canaries, server: &TestServer, browser: &mut Brow
             302 => param(answer.header("location"), "oauth_verifier").unwrap(),
             _ => super::oauth1::pin(&answer.text()),
         };
-        let ask =
-            TestRequest::post("/oauth/access_token").form(format!("oauth_verifier={verifier}"));
+        let ask = TestRequest::post("/oauth/access_token").form(format!("oauth_verifier={verifier}"));
         let key = OAuth1Credentials {
             consumer,
             token: (&token, &secret),
@@ -154,10 +137,7 @@ fn three_legged(canaries: &mut Canaries, server: &TestServer, browser: &mut Brow
         canaries.keep("a request token's secret", &*secret);
         canaries.keep("a verifier", verifier);
         canaries.keep("an access token", param(&body, "oauth_token").unwrap());
-        canaries.keep(
-            "an access token's secret",
-            param(&body, "oauth_token_secret").unwrap(),
-        );
+        canaries.keep("an access token's secret", param(&body, "oauth_token_secret").unwrap());
     }
 }
 
@@ -198,8 +178,7 @@ fn with_code(canaries: &mut Canaries, server: &TestServer, browser: &mut Browser
         TestRequest::get("/2/users/me?access_token=canary-in-a-query"),
         TestRequest::get("/2/users/me").bearer("canary-of-a-bearer"),
         TestRequest::get("/2/users/me").authorization("OAuth oauth_token=\"canary-oauth\""),
-        TestRequest::get("/2/nothing/canary-in-a-path?x=canary-in-a-query")
-            .bearer("canary-of-a-bearer"),
+        TestRequest::get("/2/nothing/canary-in-a-path?x=canary-in-a-query").bearer("canary-of-a-bearer"),
         TestRequest::post("/2/posts")
             .json(&serde_json::json!({"text": 7}))
             .bearer("canary-of-a-bearer"),
@@ -250,9 +229,7 @@ fn no_secret_is_written_anywhere_in_the_clear() {
         canaries.refuse(&other.send(posted("/join", &fields)));
         canaries.keep("a password of a form", "canary of a form");
     }
-    server
-        .run_cli(&["keys", "rotate", "--rewrap"])
-        .assert_success();
+    server.run_cli(&["keys", "rotate", "--rewrap"]).assert_success();
     let control = std::fs::read_to_string(server.data_dir().join("control.token")).unwrap();
     canaries.keep("the control token", control.trim());
     let key = std::fs::read_to_string(server.data_dir().join("master.key")).unwrap();
@@ -270,23 +247,15 @@ fn no_secret_is_written_anywhere_in_the_clear() {
     canaries.absent(&std::fs::read(export).unwrap(), "an export");
     for refused in &canaries.refused {
         // A page of a form has the form's own token.
-        let own = canaries
-            .secrets
-            .iter()
-            .filter(|(name, _)| !name.contains("form's"));
+        let own = canaries.secrets.iter().filter(|(name, _)| !name.contains("form's"));
         for (name, secret) in own {
             let digits = secret.bytes().all(|byte| byte.is_ascii_digit());
-            assert!(
-                digits || !refused.contains(secret.as_str()),
-                "{name} in {refused}"
-            );
+            assert!(digits || !refused.contains(secret.as_str()), "{name} in {refused}");
         }
     }
     if suite_engine() == DatabaseEngine::Sqlite {
         let copy = server.sibling_path("copy.db");
-        server
-            .run_cli(&["backup", copy.to_str().unwrap()])
-            .assert_success();
+        server.run_cli(&["backup", copy.to_str().unwrap()]).assert_success();
         canaries.absent(&std::fs::read(copy).unwrap(), "a copy");
     }
     let kept_as_files = ["master.key", "control.token", "dev.env"];

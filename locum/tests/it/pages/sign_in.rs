@@ -27,10 +27,7 @@ fn a_person_signs_in_and_out() {
 fn the_people_of_the_demo_world_sign_in() {
     let mut browser = Browser::new(shared_server());
     let answer = browser.sign_in("ada", "dev", "/settings/sessions");
-    assert_eq!(
-        (answer.status, answer.header("location")),
-        (303, "/settings/sessions")
-    );
+    assert_eq!((answer.status, answer.header("location")), (303, "/settings/sessions"));
     let cookie = answer.header("set-cookie");
     assert!(cookie.starts_with("locum="), "{cookie}");
     for part in ["; Path=/", "; HttpOnly", "; SameSite=Lax"] {
@@ -49,13 +46,8 @@ fn a_wrong_password_reads_like_an_unknown_name_and_too_many_end() {
     let told = |text: String| text.replace(&name, "N").replace("nobody_at_all", "N");
     let (wrong, unknown) = (told(wrong.text()), told(unknown.text()));
     assert_eq!(wrong, unknown);
-    assert!(
-        wrong.contains("The username or the password is wrong."),
-        "{wrong}"
-    );
-    let statuses: Vec<_> = (0..3)
-        .map(|_| browser.sign_in(&name, "not it", "/"))
-        .collect();
+    assert!(wrong.contains("The username or the password is wrong."), "{wrong}");
+    let statuses: Vec<_> = (0..3).map(|_| browser.sign_in(&name, "not it", "/")).collect();
     let last = statuses.last().unwrap();
     assert_eq!(last.status, 429);
     assert!(last.header_number("retry-after") > 0);
@@ -99,9 +91,7 @@ fn a_form_from_elsewhere_is_refused() {
         ask().header("origin", "https://evil.example"),
         ask().header("origin", format!("{}.evil.example", server.url)),
         ask().header("sec-fetch-site", "cross-site"),
-        ask()
-            .header("origin", "null")
-            .header("sec-fetch-site", "same-site"),
+        ask().header("origin", "null").header("sec-fetch-site", "same-site"),
     ] {
         let answer = browser.send(ask);
         assert_eq!(answer.status, 403);
@@ -117,9 +107,7 @@ fn a_form_from_elsewhere_is_refused() {
     let mut other = Browser::new(server);
     other.get("/login");
     assert_eq!(other.send(ask()).status, 403);
-    let good = ask()
-        .header("origin", "null")
-        .header("sec-fetch-site", "same-origin");
+    let good = ask().header("origin", "null").header("sec-fetch-site", "same-origin");
     assert_eq!(browser.send(good).status, 303);
 }
 
@@ -178,17 +166,10 @@ fn nobody_is_sent_elsewhere_after_signing_in() {
         );
         // Past the page, straight to the form; and once more when signed in.
         let page = browser.get("/login?switch=1");
-        let fields = [
-            ("login", name.as_str()),
-            ("password", "secret"),
-            ("next", next),
-        ];
+        let fields = [("login", name.as_str()), ("password", "secret"), ("next", next)];
         let answer = browser.submit(&page, "/login", &fields);
         assert_eq!(answer.header("location"), "/settings/account", "{next:?}");
-        let answer = browser.get(format!(
-            "/login?next={}",
-            crate::harness::percent_encode(next)
-        ));
+        let answer = browser.get(format!("/login?next={}", crate::harness::percent_encode(next)));
         assert_eq!(answer.header("location"), "/settings/account", "{next:?}");
     }
 }
@@ -210,19 +191,12 @@ fn a_person_creates_an_account() {
     };
     let join = |browser: &mut Browser<'_>, password| {
         let fields = fields(password);
-        let fields: Vec<_> = fields
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
+        let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
         browser.submit(&page, "/join", &fields)
     };
     let weak = join(&mut browser, "short");
     assert_eq!(weak.status, 400);
-    assert!(
-        weak.text().contains("at least 8 characters"),
-        "{}",
-        weak.text()
-    );
+    assert!(weak.text().contains("at least 8 characters"), "{}", weak.text());
     assert!(!weak.text().contains("<b>Jo</b>"));
     let made = join(&mut browser, "tr4ms stop here");
     assert_eq!(

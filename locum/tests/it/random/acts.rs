@@ -65,27 +65,19 @@ fn from_behind(group: &mut Group<'_>, actor: usize) {
         State::Suspended => 403,
         _ => 401,
     };
-    group.post(
-        actor,
-        "/2/tweets",
-        &json!({ "text": "from behind" }),
-        status,
-    );
+    group.post(actor, "/2/tweets", &json!({ "text": "from behind" }), status);
 }
 
 /// An operator takes an account away.
 fn leave_the_stage(group: &mut Group<'_>, actor: usize) {
-    let state = *group
-        .dice
-        .pick(&[State::Suspended, State::Suspended, State::Deleted]);
+    let state = *group.dice.pick(&[State::Suspended, State::Suspended, State::Deleted]);
     group.move_to(actor, state);
 }
 
 fn publish(group: &mut Group<'_>, actor: usize) {
     let mut note = group.model.blank(actor);
     let number = group.model.notes.len();
-    let mut body =
-        json!({ "text": format!("{} {}", group.mark(number), group.dice.below(1_000_000)) });
+    let mut body = json!({ "text": format!("{} {}", group.mark(number), group.dice.below(1_000_000)) });
     let mut status = 201;
     match group.dice.below(10) {
         0..=2 => {
@@ -122,9 +114,7 @@ fn publish(group: &mut Group<'_>, actor: usize) {
     }
     let made = group.post(actor, "/2/tweets", &body, status);
     if status == 201 {
-        group
-            .notes
-            .push(made["data"]["id"].as_str().unwrap().to_owned());
+        group.notes.push(made["data"]["id"].as_str().unwrap().to_owned());
         group.model.notes.push(note);
     }
 }
@@ -169,10 +159,7 @@ fn edit(group: &mut Group<'_>, actor: usize) {
     let to_others = before
         .reply_to
         .is_some_and(|parent| model.notes[parent].author != actor);
-    let special = to_others
-        || before.repost_of.is_some()
-        || before.poll.is_some()
-        || before.community.is_some();
+    let special = to_others || before.repost_of.is_some() || before.poll.is_some() || before.community.is_some();
     let refused = !model.people[actor].premium || before.life == Life::Old || special;
     let status = match before {
         note if note.life == Life::Gone || note.author != actor => 400,
@@ -189,9 +176,7 @@ fn edit(group: &mut Group<'_>, actor: usize) {
     let made = group.post(actor, "/2/posts", &body, status);
     if status == 201 {
         group.model.notes[previous].life = Life::Old;
-        group
-            .notes
-            .push(made["data"]["id"].as_str().unwrap().to_owned());
+        group.notes.push(made["data"]["id"].as_str().unwrap().to_owned());
         group.model.notes.push(after);
     }
 }
@@ -303,12 +288,10 @@ fn follow(group: &mut Group<'_>, actor: usize) {
     let other = group.anybody();
     let model = &group.model;
     let status = match model.reaches(actor, other) {
-        _ if actor == other || model.blocks.contains(&(actor, other)) => {
-            match model.reaches(actor, other) {
-                Err(404) if actor != other => 404,
-                _ => 403,
-            }
-        }
+        _ if actor == other || model.blocks.contains(&(actor, other)) => match model.reaches(actor, other) {
+            Err(404) if actor != other => 404,
+            _ => 403,
+        },
         Err(status) => status,
         Ok(()) => 200,
     };
@@ -505,23 +488,13 @@ pub(super) fn check_post(group: &mut Group<'_>, viewer: Option<usize>, note: usi
             "quote_count",
             "bookmark_count",
         ];
-        check_figures(
-            group,
-            &post["public_metrics"],
-            &names,
-            group.model.counts(note),
-        );
+        check_figures(group, &post["public_metrics"], &names, group.model.counts(note));
     }
     let Some(votes) = &group.model.notes[note].poll else {
         return;
     };
-    for option in answer["includes"]["polls"][0]["options"]
-        .as_array()
-        .unwrap()
-    {
-        let cast = votes
-            .values()
-            .filter(|choice| option["position"] == **choice);
+    for option in answer["includes"]["polls"][0]["options"].as_array().unwrap() {
+        let cast = votes.values().filter(|choice| option["position"] == **choice);
         assert_eq!(option["votes"], cast.count(), "{}", group.context());
     }
 }

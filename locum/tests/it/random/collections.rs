@@ -41,9 +41,7 @@ fn create(group: &mut Group<'_>, actor: usize) {
     let private = group.dice.below(3) == 0;
     let body = json!({ "name": "A list", "private": private });
     let made = group.post(actor, "/2/lists", &body, 201);
-    group
-        .lists
-        .push(made["data"]["id"].as_str().unwrap().to_owned());
+    group.lists.push(made["data"]["id"].as_str().unwrap().to_owned());
     group.model.lists.push(Listing {
         owner: actor,
         private,
@@ -128,10 +126,7 @@ fn remove(group: &mut Group<'_>, actor: usize) {
         None => group.anybody(),
     };
     let allowed = group.model.own_list(actor, list);
-    let path = format!(
-        "/2/lists/{}/members/{}",
-        group.lists[list], group.people[user].id
-    );
+    let path = format!("/2/lists/{}/members/{}", group.lists[list], group.people[user].id);
     group.delete(actor, &path, allowed.err().unwrap_or(200));
     if allowed.is_ok() {
         group.model.lists[list].members.remove(&user);
@@ -215,8 +210,7 @@ fn join_club(group: &mut Group<'_>, actor: usize) {
     }
     let club = group.dice.below(group.clubs.len());
     let id = group.clubs[club].clone();
-    let join =
-        json!({ "community": { "join": { "community": id, "user": user, "approved": false } } });
+    let join = json!({ "community": { "join": { "community": id, "user": user, "approved": false } } });
     group.command(&join, true);
     group.model.clubs[club].members.insert(actor);
 }
@@ -252,10 +246,7 @@ fn join_room(group: &mut Group<'_>, actor: usize) {
     let room = group.dice.below(group.rooms.len());
     let allowed = group.model.rooms[room].live;
     let id = group.rooms[room].clone();
-    let joined = group.command(
-        &json!({ "space": { "join": { "space": id, "user": user } } }),
-        allowed,
-    );
+    let joined = group.command(&json!({ "space": { "join": { "space": id, "user": user } } }), allowed);
     if allowed {
         let new = group.model.rooms[room].inside.insert(actor);
         assert_eq!(joined["changed"], new, "{}", group.context());
@@ -269,10 +260,7 @@ fn leave_room(group: &mut Group<'_>, actor: usize) {
     let known = &group.model.rooms[room];
     let allowed = known.live && known.creator != actor;
     let (id, user) = (group.rooms[room].clone(), group.people[actor].id.clone());
-    let left = group.command(
-        &json!({ "space": { "leave": { "space": id, "user": user } } }),
-        allowed,
-    );
+    let left = group.command(&json!({ "space": { "leave": { "space": id, "user": user } } }), allowed);
     if allowed {
         let was = group.model.rooms[room].inside.remove(&actor);
         assert_eq!(left["changed"], was, "{}", group.context());

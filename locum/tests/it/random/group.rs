@@ -32,23 +32,13 @@ pub(super) struct Group<'s> {
 
 impl<'s> Group<'s> {
     /// A group of so many people with the celebrity among them.
-    pub(super) fn gather(
-        server: &'s TestServer,
-        number: usize,
-        seed: u64,
-        star: &Star<'s>,
-        size: usize,
-    ) -> Self {
+    pub(super) fn gather(server: &'s TestServer, number: usize, seed: u64, star: &Star<'s>, size: usize) -> Self {
         let mut group = Self {
             server,
             number,
             people: vec![star.person.clone()],
             model: Model::default(),
-            dice: TestRng(
-                seed ^ u64::try_from(number)
-                    .unwrap()
-                    .wrapping_mul(0x9E37_79B9_7F4A_7C15),
-            ),
+            dice: TestRng(seed ^ u64::try_from(number).unwrap().wrapping_mul(0x9E37_79B9_7F4A_7C15)),
             notes: Vec::new(),
             lists: Vec::new(),
             clubs: Vec::new(),
@@ -76,7 +66,8 @@ impl<'s> Group<'s> {
             let premium = place % 2 == 0;
             group.model.add_person(premium);
             if premium {
-                group.order(&json!({ "user": { "premium": { "user": id.to_string(), "kind": "Premium" } } }))
+                group
+                    .order(&json!({ "user": { "premium": { "user": id.to_string(), "kind": "Premium" } } }))
                     .unwrap();
             }
             let names = (id.to_string(), name(place));
@@ -119,11 +110,7 @@ impl<'s> Group<'s> {
             Some(user) => self.people[user].send(ask),
             None => self.server.send(ask.bearer(&self.people[0].app.bearer)),
         };
-        let told = format!(
-            "{viewer:?} {shown} {body} -> {} {}",
-            answer.status,
-            common(&answer)
-        );
+        let told = format!("{viewer:?} {shown} {body} -> {} {}", answer.status, common(&answer));
         self.tell(&told);
         assert_eq!(answer.status, status, "{}", self.context());
         self.check_leaks(viewer, &answer);
@@ -141,8 +128,7 @@ impl<'s> Group<'s> {
     }
 
     pub(super) fn delete(&mut self, actor: usize, path: &str, status: u16) -> Value {
-        self.send(Some(actor), TestRequest::delete(path), status)
-            .json()
+        self.send(Some(actor), TestRequest::delete(path), status).json()
     }
 
     /// Notes a line with numbers for ids.
@@ -168,11 +154,7 @@ impl<'s> Group<'s> {
         if word.len() < 9 {
             return word.to_owned();
         }
-        let kinds = [
-            ("post", &self.notes),
-            ("list", &self.lists),
-            ("club", &self.clubs),
-        ];
+        let kinds = [("post", &self.notes), ("list", &self.lists), ("club", &self.clubs)];
         for (kind, ids) in kinds.into_iter().chain([("room", &self.rooms)]) {
             if let Some(place) = ids.iter().rposition(|id| id == word) {
                 return format!("<{kind} {place}>");
@@ -191,19 +173,12 @@ impl<'s> Group<'s> {
         let cut = |line: &String| line.chars().take(500).collect::<String>();
         let lines: Vec<String> = self.told[last..].iter().map(cut).collect();
         let posts = self.told.last().map_or("", String::as_str).split("<post ");
-        let named = posts
-            .skip(1)
-            .filter_map(|rest| rest.split('>').next()?.parse().ok());
+        let named = posts.skip(1).filter_map(|rest| rest.split('>').next()?.parse().ok());
         let notes: Vec<String> = named
             .take(4)
             .map(|note: usize| format!("{note}: {:?}", self.model.notes[note]))
             .collect();
-        format!(
-            "group {}:\n{}\n{}\n",
-            self.number,
-            lines.join("\n"),
-            notes.join("\n")
-        )
+        format!("group {}:\n{}\n{}\n", self.number, lines.join("\n"), notes.join("\n"))
     }
 
     pub(super) fn user_path(&self, user: usize, rest: &str) -> String {
@@ -297,12 +272,7 @@ fn forget(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(forget),
         Value::Object(members) => {
-            let given = [
-                "next_token",
-                "previous_token",
-                "created_at",
-                "editable_until",
-            ];
+            let given = ["next_token", "previous_token", "created_at", "editable_until"];
             members.retain(|name, _| !given.contains(&name.as_str()));
             members.values_mut().for_each(forget);
         }

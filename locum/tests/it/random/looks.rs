@@ -38,18 +38,10 @@ fn look_at_user(group: &mut Group<'_>, actor: usize) {
 }
 
 fn check_user(group: &mut Group<'_>, viewer: Viewer, user: usize) {
-    let path = group.user_path(
-        user,
-        "?user.fields=public_metrics,most_recent_tweet_id,protected",
-    );
+    let path = group.user_path(user, "?user.fields=public_metrics,most_recent_tweet_id,protected");
     let answer = group.get(viewer, &path);
     let data = &answer["data"];
-    assert_eq!(
-        data.is_object(),
-        group.model.is_active(user),
-        "{}",
-        group.context()
-    );
+    assert_eq!(data.is_object(), group.model.is_active(user), "{}", group.context());
     if data.is_object() {
         let names = [
             "followers_count",
@@ -58,12 +50,7 @@ fn check_user(group: &mut Group<'_>, viewer: Viewer, user: usize) {
             "listed_count",
             "like_count",
         ];
-        check_figures(
-            group,
-            &data["public_metrics"],
-            &names,
-            group.model.standing(user),
-        );
+        check_figures(group, &data["public_metrics"], &names, group.model.standing(user));
         assert_eq!(data["protected"], group.model.people[user].protected);
     }
 }
@@ -83,29 +70,20 @@ fn glance_home(group: &mut Group<'_>, actor: usize) {
 
 fn glance_at_list(group: &mut Group<'_>, actor: usize) {
     if let Some(list) = group.one_of(group.lists.len()) {
-        let path = format!(
-            "/2/lists/{}/tweets?max_results=20&{MORE}",
-            group.lists[list]
-        );
+        let path = format!("/2/lists/{}/tweets?max_results=20&{MORE}", group.lists[list]);
         group.get(Some(actor), &path);
     }
 }
 
 fn glance_at_quotes(group: &mut Group<'_>, actor: usize) {
     let note = group.some_note();
-    let path = format!(
-        "/2/tweets/{}/quote_tweets?max_results=20&{MORE}",
-        group.notes[note]
-    );
+    let path = format!("/2/tweets/{}/quote_tweets?max_results=20&{MORE}", group.notes[note]);
     group.get(Some(actor), &path);
 }
 
 fn glance_at_reposts(group: &mut Group<'_>, actor: usize) {
     let note = group.some_note();
-    let path = format!(
-        "/2/tweets/{}/retweets?max_results=20&{MORE}",
-        group.notes[note]
-    );
+    let path = format!("/2/tweets/{}/retweets?max_results=20&{MORE}", group.notes[note]);
     group.get(Some(actor), &path);
 }
 
@@ -122,10 +100,7 @@ fn walk(group: &mut Group<'_>, viewer: Viewer, path: &str) -> Option<Vec<String>
         let page = group.get(viewer, &format!("{path}{token}"));
         page.get("meta")?;
         let rows = page["data"].as_array().cloned().unwrap_or_default();
-        all.extend(
-            rows.iter()
-                .map(|row| row["id"].as_str().unwrap().to_owned()),
-        );
+        all.extend(rows.iter().map(|row| row["id"].as_str().unwrap().to_owned()));
         match page["meta"]["next_token"].as_str() {
             Some(next) => token = format!("{mark}pagination_token={next}"),
             None => return Some(all),
@@ -162,10 +137,7 @@ fn holds(group: &mut Group<'_>, viewer: Viewer, path: &str, expected: Option<BTr
 }
 
 fn ids(all: &[String], chosen: impl IntoIterator<Item = usize>) -> BTreeSet<String> {
-    chosen
-        .into_iter()
-        .map(|number| all[number].clone())
-        .collect()
+    chosen.into_iter().map(|number| all[number].clone()).collect()
 }
 
 /// Compares so many pairs of a viewer and a thing with the model, and all counters.
@@ -207,10 +179,7 @@ fn of_user(group: &mut Group<'_>, viewer: usize) {
         } else {
             &group.model.bookmarks
         };
-        let of = pairs
-            .iter()
-            .filter(|(who, _)| *who == viewer)
-            .map(|(_, of)| *of);
+        let of = pairs.iter().filter(|(who, _)| *who == viewer).map(|(_, of)| *of);
         let shown = of.filter(|note| group.model.shown(Some(viewer), *note));
         let shown = by(group, shown.collect());
         let path = group.user_path(viewer, &format!("/{word}"));
@@ -221,28 +190,13 @@ fn of_user(group: &mut Group<'_>, viewer: usize) {
 
 fn people(group: &Group<'_>, chosen: impl Iterator<Item = usize>) -> BTreeSet<String> {
     let present = group.model.present(chosen);
-    present
-        .iter()
-        .map(|user| group.people[*user].id.clone())
-        .collect()
+    present.iter().map(|user| group.people[*user].id.clone()).collect()
 }
 
 fn ties(group: &mut Group<'_>, viewer: usize, user: usize, readable: bool) {
     let follows = &group.model.follows;
-    let followers = people(
-        group,
-        follows
-            .iter()
-            .filter(|pair| pair.1 == user)
-            .map(|pair| pair.0),
-    );
-    let followed = people(
-        group,
-        follows
-            .iter()
-            .filter(|pair| pair.0 == user)
-            .map(|pair| pair.1),
-    );
+    let followers = people(group, follows.iter().filter(|pair| pair.1 == user).map(|pair| pair.0));
+    let followed = people(group, follows.iter().filter(|pair| pair.0 == user).map(|pair| pair.1));
     for (word, expected) in [("followers", followers), ("following", followed)] {
         let path = group.user_path(user, &format!("/{word}"));
         holds(group, Some(viewer), &path, readable.then_some(expected));
@@ -278,9 +232,7 @@ fn of_post(group: &mut Group<'_>, viewer: usize) {
     let reposts = shown(&|one| one.repost_of == Some(note));
     let authors = model.live(|one| one.repost_of == Some(note));
     let authors = authors.iter().map(|repost| model.notes[*repost].author);
-    let open = authors.filter(|author| {
-        !model.people[*author].protected && is_shown(group, Some(viewer), *author)
-    });
+    let open = authors.filter(|author| !model.people[*author].protected && is_shown(group, Some(viewer), *author));
     let reposters = seen.then(|| people(group, open));
     let likers = model.likes.iter().filter(|pair| pair.1 == note);
     let own = seen && model.notes[note].author == viewer;
@@ -292,12 +244,7 @@ fn of_post(group: &mut Group<'_>, viewer: usize) {
         ("retweeted_by", reposters),
         ("liking_users", likers),
     ] {
-        holds(
-            group,
-            Some(viewer),
-            &format!("/2/tweets/{id}/{word}"),
-            expected,
-        );
+        holds(group, Some(viewer), &format!("/2/tweets/{id}/{word}"), expected);
     }
 }
 
@@ -306,16 +253,15 @@ fn of_list(group: &mut Group<'_>, viewer: usize) {
     let user = group.somebody();
     let model = &group.model;
     let lists = |rule: &dyn Fn(&super::model::Listing) -> bool| {
-        let numbers = (0..model.lists.len())
-            .filter(|list| model.sees_list(Some(viewer), *list) && rule(&model.lists[*list]));
+        let numbers =
+            (0..model.lists.len()).filter(|list| model.sees_list(Some(viewer), *list) && rule(&model.lists[*list]));
         model.is_active(user).then(|| ids(&group.lists, numbers))
     };
     let owned = lists(&|list| list.owner == user);
     let on = lists(&|list| list.members.contains(&user));
     let followed = lists(&|list| list.followers.contains(&user));
-    let pinned = (0..model.lists.len()).filter(|list| {
-        model.sees_list(Some(viewer), *list) && model.lists[*list].pins.contains(&viewer)
-    });
+    let pinned = (0..model.lists.len())
+        .filter(|list| model.sees_list(Some(viewer), *list) && model.lists[*list].pins.contains(&viewer));
     let pinned = Some(ids(&group.lists, pinned));
     for (word, of, expected) in [
         ("owned_lists", user, owned),
@@ -338,20 +284,10 @@ fn of_list(group: &mut Group<'_>, viewer: usize) {
     // The timeline of a list reaches back 800 posts.
     let on = |author: usize| known.members.contains(&author);
     if group.model.live(|note| on(note.author)).len() < 800 {
-        holds(
-            group,
-            Some(viewer),
-            &format!("/2/lists/{id}/tweets"),
-            timeline,
-        );
+        holds(group, Some(viewer), &format!("/2/lists/{id}/tweets"), timeline);
     }
     for (word, expected) in [("members", members), ("followers", followers)] {
-        holds(
-            group,
-            Some(viewer),
-            &format!("/2/lists/{id}/{word}"),
-            expected,
-        );
+        holds(group, Some(viewer), &format!("/2/lists/{id}/{word}"), expected);
     }
     let figures = group.get(
         Some(viewer),
@@ -360,17 +296,7 @@ fn of_list(group: &mut Group<'_>, viewer: usize) {
     assert_eq!(figures.get("data").is_some(), seen, "{}", group.context());
     if seen {
         let said: Value = figures["data"].clone();
-        assert_eq!(
-            said["member_count"],
-            known.members.len(),
-            "{}",
-            group.context()
-        );
-        assert_eq!(
-            said["follower_count"],
-            known.followers.len(),
-            "{}",
-            group.context()
-        );
+        assert_eq!(said["member_count"], known.members.len(), "{}", group.context());
+        assert_eq!(said["follower_count"], known.followers.len(), "{}", group.context());
     }
 }

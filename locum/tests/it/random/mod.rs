@@ -67,10 +67,7 @@ fn check_star(groups: &[Group<'_>], star: &Star<'_>) {
             "bookmark_count",
         ];
         for (place, name) in names.iter().enumerate() {
-            let all: usize = groups
-                .iter()
-                .map(|group| group.model.counts(note)[place])
-                .sum();
+            let all: usize = groups.iter().map(|group| group.model.counts(note)[place]).sum();
             assert_eq!(
                 seen["public_metrics"][name], all,
                 "{name} of the celebrity's post {note}"
@@ -81,17 +78,9 @@ fn check_star(groups: &[Group<'_>], star: &Star<'_>) {
         .person
         .get("/2/users/me?user.fields=public_metrics")
         .assert_status(200);
-    let counts = [
-        "followers_count",
-        "following_count",
-        "post_count",
-        "listed_count",
-    ];
+    let counts = ["followers_count", "following_count", "post_count", "listed_count"];
     for (place, name) in counts.iter().enumerate().filter(|(place, _)| *place != 2) {
-        let all: usize = groups
-            .iter()
-            .map(|group| group.model.standing(0)[place])
-            .sum();
+        let all: usize = groups.iter().map(|group| group.model.standing(0)[place]).sum();
         let said = &me["data"]["public_metrics"][name];
         assert_eq!(*said, all, "{name} of the celebrity: {me}");
     }
@@ -116,9 +105,7 @@ fn after_a_random_program_every_counter_edge_and_sight_is_what_the_model_says() 
             }
             group
         };
-        let threads: Vec<_> = (1..=GROUPS)
-            .map(|number| scope.spawn(move || run(number)))
-            .collect();
+        let threads: Vec<_> = (1..=GROUPS).map(|number| scope.spawn(move || run(number))).collect();
         let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
         let joined: Result<Vec<_>, _> = joined.collect();
         joined.unwrap_or_else(|panic| resume_unwind(panic))
@@ -149,8 +136,7 @@ fn both_engines_tell_the_same_of_a_random_program() {
     let servers = [DatabaseEngine::Sqlite, DatabaseEngine::Postgres]
         .map(|engine| TestServer::start_on_engine(engine, &["--world", "empty"]));
     let stars = [star(&servers[0]), star(&servers[1])];
-    let mut sides =
-        [0, 1].map(|side: usize| Group::gather(&servers[side], 7, seed, &stars[side], 10));
+    let mut sides = [0, 1].map(|side: usize| Group::gather(&servers[side], 7, seed, &stars[side], 10));
     for index in 0..operations {
         for side in &mut sides {
             side.told.clear();
@@ -164,9 +150,5 @@ fn both_engines_tell_the_same_of_a_random_program() {
         side.told.clear();
         guarded(seed, 7, "what it sees at the end", || looks::audit(side, 4));
     }
-    assert_eq!(
-        json!(sides[0].told),
-        json!(sides[1].told),
-        "LOCUM_RANDOM_SEED={seed}"
-    );
+    assert_eq!(json!(sides[0].told), json!(sides[1].told), "LOCUM_RANDOM_SEED={seed}");
 }

@@ -117,14 +117,10 @@ impl Model {
             State::Active => {}
         }
         let Some(viewer) = viewer else {
-            return if human.protected {
-                See::Forbidden
-            } else {
-                See::Yes
-            };
+            return if human.protected { See::Forbidden } else { See::Yes };
         };
-        let kept_out = self.blocks.contains(&(author, viewer))
-            || human.protected && !self.follows.contains(&(viewer, author));
+        let kept_out =
+            self.blocks.contains(&(author, viewer)) || human.protected && !self.follows.contains(&(viewer, author));
         if viewer != author && kept_out {
             return See::Forbidden;
         }
@@ -153,8 +149,7 @@ impl Model {
     /// Whether a post is shown: a repost with what it reposts.
     pub(super) fn shown(&self, viewer: Viewer, note: usize) -> bool {
         let original = self.notes[note].repost_of;
-        self.sees(viewer, note) == See::Yes
-            && original.is_none_or(|original| self.sees(viewer, original) == See::Yes)
+        self.sees(viewer, note) == See::Yes && original.is_none_or(|original| self.sees(viewer, original) == See::Yes)
     }
 
     /// The post that is acted on by naming one, or the status of the refusal.
@@ -199,10 +194,7 @@ impl Model {
     pub(super) fn live(&self, rule: impl Fn(&Note) -> bool) -> BTreeSet<usize> {
         let live = |note: &&Note| note.life == Life::Live && rule(note);
         let notes = self.notes.iter().enumerate();
-        notes
-            .filter(|(_, note)| live(note))
-            .map(|(number, _)| number)
-            .collect()
+        notes.filter(|(_, note)| live(note)).map(|(number, _)| number).collect()
     }
 
     pub(super) fn repost_of(&self, user: usize, note: usize) -> Option<usize> {
@@ -227,10 +219,7 @@ impl Model {
         let on = |list: &&Listing| !list.gone && !list.private && list.members.contains(&user);
         [
             self.follows.iter().filter(|(_, to)| *to == user).count(),
-            self.follows
-                .iter()
-                .filter(|(from, _)| *from == user)
-                .count(),
+            self.follows.iter().filter(|(from, _)| *from == user).count(),
             self.live(|note| note.author == user).len(),
             self.lists.iter().filter(on).count(),
             self.likes.iter().filter(|(who, _)| *who == user).count(),
@@ -260,17 +249,14 @@ impl Model {
 
     /// What a reader's home timeline holds.
     pub(super) fn home(&self, reader: usize) -> BTreeSet<usize> {
-        let silenced = |author: usize| {
-            self.mutes.contains(&(reader, author)) || self.blocks.contains(&(reader, author))
-        };
-        let followed = |author: usize| {
-            self.follows.contains(&(reader, author)) && !self.mutes.contains(&(reader, author))
-        };
+        let silenced =
+            |author: usize| self.mutes.contains(&(reader, author)) || self.blocks.contains(&(reader, author));
+        let followed =
+            |author: usize| self.follows.contains(&(reader, author)) && !self.mutes.contains(&(reader, author));
         let mut all = self.live(|note| {
             let own = note.author == reader;
             let original = note.repost_of.map(|of| self.notes[of].author);
-            (own || followed(note.author) && note.community.is_none())
-                && !original.is_some_and(silenced)
+            (own || followed(note.author) && note.community.is_none()) && !original.is_some_and(silenced)
         });
         all.retain(|note| self.shown(Some(reader), *note));
         all

@@ -37,14 +37,9 @@ fn a_query_that_cannot_be_read_is_refused_in_the_contracts_words() {
             assert_eq!(error["parameters"], json!({ "query": [query] }));
         }
     }
-    ask(&reader, "", "").assert_error(
-        400,
-        "Invalid 'query':''. 'query' must be a non-empty string",
-    );
+    ask(&reader, "", "").assert_error(400, "Invalid 'query':''. 'query' must be a non-empty string");
     let missing = "The `query` query parameter can not be empty";
-    reader
-        .get("/2/tweets/search/recent")
-        .assert_error(400, missing);
+    reader.get("/2/tweets/search/recent").assert_error(400, missing);
     assert_eq!(ask(&reader, &long, "").status, 400);
 }
 
@@ -54,13 +49,7 @@ fn how_long_a_query_may_be_depends_on_the_app() {
     let app = server.new_app("self-serve");
     let length = |which: &str, bearer: &str, length: usize| -> TestResponse {
         let query = format!("cat {}", "d".repeat(length - 4));
-        server.send(
-            TestRequest::get(format!(
-                "/2/tweets/{which}?query={}",
-                percent_encode(&query)
-            ))
-            .bearer(bearer),
-        )
+        server.send(TestRequest::get(format!("/2/tweets/{which}?query={}", percent_encode(&query))).bearer(bearer))
     };
     for (which, most) in [("search/recent", 512), ("counts/recent", 512)] {
         length(which, &app.bearer, most).assert_status(200);
@@ -124,8 +113,7 @@ fn times_and_ids_that_cannot_be_are_refused() {
         ),
         (
             "&sort_order=oldest".to_owned(),
-            "The `sort_order` query parameter value [oldest] is not one of [recency,relevancy]"
-                .to_owned(),
+            "The `sort_order` query parameter value [oldest] is not one of [recency,relevancy]".to_owned(),
         ),
         (
             "&next_token=abc".to_owned(),
@@ -163,10 +151,8 @@ fn times_and_ids_that_cannot_be_are_refused() {
     );
     let server = shared_server();
     let all = |more: &str| {
-        server.send(
-            TestRequest::get(format!("/2/posts/search/all?query=cat{more}"))
-                .bearer(&server.default_app().bearer),
-        )
+        server
+            .send(TestRequest::get(format!("/2/posts/search/all?query=cat{more}")).bearer(&server.default_app().bearer))
     };
     all("&since_id=5").assert_status(200);
     all(&format!("&start_time={old}&max_results=500")).assert_status(200);

@@ -48,9 +48,7 @@ fn the_latest_version_of_a_post_is_found() {
         found(&writer, &format!("from:{}", writer.username)),
         std::slice::from_ref(&second)
     );
-    writer
-        .delete(format!("/2/posts/{second}"))
-        .assert_status(200);
+    writer.delete(format!("/2/posts/{second}")).assert_status(200);
     assert!(found(&writer, &after).is_empty());
 }
 
@@ -95,8 +93,7 @@ fn names_and_blocks_count_as_they_are_now() {
     let server = shared_server();
     let (author, reader, word) = (person("author"), person("reader"), word());
     let first = author.publish_text(&word);
-    let reply =
-        json!({ "text": format!("{word} too"), "reply": { "in_reply_to_tweet_id": first } });
+    let reply = json!({ "text": format!("{word} too"), "reply": { "in_reply_to_tweet_id": first } });
     let answered = reader.create_post(&reply).assert_status(201)["data"]["id"]
         .as_str()
         .unwrap()
@@ -105,19 +102,11 @@ fn names_and_blocks_count_as_they_are_now() {
     server
         .run_cli(&["user", "edit", &author.username, "--username", &name])
         .assert_success();
-    assert_eq!(
-        found(&reader, &format!("from:{name}")),
-        std::slice::from_ref(&first)
-    );
-    assert_eq!(
-        found(&reader, &format!("to:{name}")),
-        std::slice::from_ref(&answered)
-    );
+    assert_eq!(found(&reader, &format!("from:{name}")), std::slice::from_ref(&first));
+    assert_eq!(found(&reader, &format!("to:{name}")), std::slice::from_ref(&answered));
     assert!(found(&reader, &format!("from:{}", author.username)).is_empty());
     assert!(found(&reader, &format!("is:verified {word}")).is_empty());
-    server
-        .run_cli(&["user", "verify", &name, "blue"])
-        .assert_success();
+    server.run_cli(&["user", "verify", &name, "blue"]).assert_success();
     assert_eq!(
         found(&reader, &format!("is:verified {word}")),
         std::slice::from_ref(&first)
@@ -139,10 +128,7 @@ fn reposts_and_posts_for_some_are_not_found() {
     let (author, other, word) = (person("author"), person("other"), word());
     let post = author.publish_text(&word);
     other
-        .post(
-            format!("/2/users/{}/retweets", other.id),
-            &json!({ "tweet_id": post }),
-        )
+        .post(format!("/2/users/{}/retweets", other.id), &json!({ "tweet_id": post }))
         .assert_status(200);
     let nullcast = json!({ "text": format!("{word} sponsored"), "nullcast": true });
     let status = author.create_post(&nullcast).status;
@@ -193,22 +179,15 @@ fn a_post_comes_with_what_it_leads_to_in_both_vocabularies() {
     let id = author.publish_text(&word);
     let query = format!("&query={word}&expansions=author_id");
     let page = author
-        .get(format!(
-            "/2/tweets/search/recent?tweet.fields=public_metrics{query}"
-        ))
+        .get(format!("/2/tweets/search/recent?tweet.fields=public_metrics{query}"))
         .assert_status(200);
     assert_eq!(ids(&page), std::slice::from_ref(&id));
     assert_eq!(page["data"][0]["public_metrics"]["retweet_count"], 0);
-    assert_eq!(
-        page["includes"]["users"][0]["username"],
-        author.username.as_str()
-    );
+    assert_eq!(page["includes"]["users"][0]["username"], author.username.as_str());
     let meta = json!({ "newest_id": id, "oldest_id": id, "result_count": 1 });
     assert_eq!(page["meta"], meta);
     let page = author
-        .get(format!(
-            "/2/posts/search/recent?post.fields=public_metrics{query}"
-        ))
+        .get(format!("/2/posts/search/recent?post.fields=public_metrics{query}"))
         .assert_status(200);
     assert_eq!(page["data"][0]["public_metrics"]["repost_count"], 0);
     let nothing = ask(&author, &format!("{word}nothing"), "").assert_status(200);

@@ -8,10 +8,7 @@ const HOUR: i64 = 3_600_000;
 
 fn counts(which: &str, query: &str, more: &str) -> TestResponse {
     let server = shared_server();
-    let path = format!(
-        "/2/tweets/counts/{which}?query={}{more}",
-        percent_encode(query)
-    );
+    let path = format!("/2/tweets/counts/{which}?query={}{more}", percent_encode(query));
     server.send(TestRequest::get(path).bearer(&server.default_app().bearer))
 }
 
@@ -27,8 +24,7 @@ fn written(word: &str, moments: &[i64]) {
         .iter()
         .enumerate()
         .map(|(number, at)| {
-            let id = base::id::first_snowflake_at(base::Time::from_ms(*at))
-                + i64::try_from(number).unwrap();
+            let id = base::id::first_snowflake_at(base::Time::from_ms(*at)) + i64::try_from(number).unwrap();
             json!({
                 "kind": "post",
                 "id": id.to_string(),
@@ -54,35 +50,20 @@ fn a_week_is_counted_in_spans_that_stand_on_the_clock() {
     let hour = now - now.rem_euclid(HOUR);
     written(
         &word,
-        &[
-            hour - 50 * HOUR,
-            hour - 3 * HOUR,
-            hour - 3 * HOUR + 60_000,
-            hour - HOUR,
-        ],
+        &[hour - 50 * HOUR, hour - 3 * HOUR, hour - 3 * HOUR + 60_000, hour - HOUR],
     );
     let page = counts("recent", &word, "").assert_status(200);
     let spans = page["data"].as_array().unwrap();
     assert_eq!(spans.len(), 169, "the first and the last are parts");
-    assert_eq!(
-        page["meta"],
-        json!({ "total_post_count": 4, "total_tweet_count": 4 })
-    );
+    assert_eq!(page["meta"], json!({ "total_post_count": 4, "total_tweet_count": 4 }));
     let filled: Vec<(&str, &Value)> = spans
         .iter()
         .filter(|span| span["tweet_count"] != 0)
         .map(|span| (span["start"].as_str().unwrap(), &span["tweet_count"]))
         .collect();
-    let expected = [
-        (hour - 50 * HOUR, 1),
-        (hour - 3 * HOUR, 2),
-        (hour - HOUR, 1),
-    ];
+    let expected = [(hour - 50 * HOUR, 1), (hour - 3 * HOUR, 2), (hour - HOUR, 1)];
     let expected = expected.map(|(at, count)| (time(at), json!(count)));
-    assert_eq!(
-        filled,
-        expected.each_ref().map(|(at, count)| (at.as_str(), count))
-    );
+    assert_eq!(filled, expected.each_ref().map(|(at, count)| (at.as_str(), count)));
     for pair in spans.windows(2) {
         assert_eq!(pair[0]["end"], pair[1]["start"]);
     }

@@ -9,17 +9,10 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::{found, total};
-use crate::harness::{
-    TestRequest, TestRng, TestServer, TestUser, suite_setting, unique_number, wait_until,
-};
+use crate::harness::{TestRequest, TestRng, TestServer, TestUser, suite_setting, unique_number, wait_until};
 
 /// Writes and deletes until the server is gone; what was acknowledged: there, and gone.
-fn write(
-    server: &TestServer,
-    token: &str,
-    number: usize,
-    count: &AtomicUsize,
-) -> (Vec<String>, Vec<String>) {
+fn write(server: &TestServer, token: &str, number: usize, count: &AtomicUsize) -> (Vec<String>, Vec<String>) {
     let (mut there, mut gone) = (Vec::new(), Vec::new());
     for place in 0.. {
         let text = json!({ "text": format!("lasting word {} {number} {place}", unique_number()) });
@@ -92,13 +85,10 @@ fn nothing_acknowledged_is_missing_from_the_index() {
         let reader = server.new_user("reader");
         // A search waits for the index, but not for ever: on a busy machine it is still behind.
         let mut found_now = HashSet::new();
-        wait_until(
-            "what was acknowledged is found, and what was deleted is not",
-            || {
-                found_now = every(&reader);
-                there.is_subset(&found_now) && gone.is_disjoint(&found_now)
-            },
-        );
+        wait_until("what was acknowledged is found, and what was deleted is not", || {
+            found_now = every(&reader);
+            there.is_subset(&found_now) && gone.is_disjoint(&found_now)
+        });
         let counted = usize::try_from(total(&server, "lasting")).unwrap();
         assert_eq!(counted, found_now.len());
         assert!(found(&reader, "\"lasting word\"").len() <= 100);

@@ -113,8 +113,7 @@ impl World {
         let mut wrong = Vec::new();
         for (query, expected) in QUERIES {
             let query = self.write(query);
-            let mut expected: Vec<&String> =
-                expected.iter().map(|number| &self.posts[*number]).collect();
+            let mut expected: Vec<&String> = expected.iter().map(|number| &self.posts[*number]).collect();
             expected.reverse();
             let answer = found(reader, &query);
             if answer.iter().collect::<Vec<_>>() != expected {
@@ -122,10 +121,7 @@ impl World {
             }
             let counted = total(reader.server, &query);
             if usize::try_from(counted).unwrap() != expected.len() {
-                wrong.push(format!(
-                    "{query}: counted {counted}, not {}",
-                    expected.len()
-                ));
+                wrong.push(format!("{query}: counted {counted}, not {}", expected.len()));
             }
         }
         assert!(wrong.is_empty(), "{when}: {}", wrong.join("\n"));
@@ -139,18 +135,11 @@ fn publish(author: &TestUser<'_>, body: serde_json::Value) -> String {
 
 fn write(a: &TestUser<'_>, b: &TestUser<'_>, c: &TestUser<'_>) -> Vec<String> {
     let answer = |author: &TestUser<'_>, to: &str, text: String| {
-        publish(
-            author,
-            json!({ "text": text, "reply": { "in_reply_to_tweet_id": to } }),
-        )
+        publish(author, json!({ "text": text, "reply": { "in_reply_to_tweet_id": to } }))
     };
     let mut posts = vec![a.publish_text("The coffee at the Café is great")];
     posts.push(b.publish_text("Good #Coffee, good #morning"));
-    posts.push(answer(
-        b,
-        &posts[0],
-        format!("@{} I prefer tea to coffee", a.username),
-    ));
+    posts.push(answer(b, &posts[0], format!("@{} I prefer tea to coffee", a.username)));
     posts.push(b.publish_text("Read this: https://news.example.com/2026/solar-power?utm=1 now"));
     posts.push(a.publish_text("Buy $ACME, sell iced coffee"));
     posts.push(a.publish_text("O cafe da manhã é muito bom para todos nós que gostamos"));
@@ -183,15 +172,10 @@ fn queries_find_what_they_say_and_find_it_after_everything() {
         let a = server.new_user_with("ann", &["--verified-type", "blue"]);
         let [b, c] = ["ben", "cyd"].map(|name| server.new_user(name));
         let posts = write(&a, &b, &c);
-        let list = a
-            .post("/2/lists", &json!({ "name": "of one" }))
-            .assert_status(201);
+        let list = a.post("/2/lists", &json!({ "name": "of one" })).assert_status(201);
         let list = list["data"]["id"].as_str().unwrap().to_owned();
-        a.post(
-            format!("/2/lists/{list}/members"),
-            &json!({ "user_id": c.id }),
-        )
-        .assert_status(200);
+        a.post(format!("/2/lists/{list}/members"), &json!({ "user_id": c.id }))
+            .assert_status(200);
         let names = [
             ("a", &a.username),
             ("b", &b.username),

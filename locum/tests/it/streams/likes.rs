@@ -74,10 +74,7 @@ fn likes_come_in_their_parts_and_nobody_learns_whose_they_are() {
         while let Some(message) = stream.next_within(Duration::from_millis(20)).filter(&ours) {
             let id = &message["data"]["id"];
             let same = found.iter().find(|(_, one)| one["data"]["id"] == *id);
-            assert_eq!(
-                same.unwrap().1["data"]["created_at"],
-                message["data"]["created_at"]
-            );
+            assert_eq!(same.unwrap().1["data"]["created_at"], message["data"]["created_at"]);
         }
     }
     // A slot a part; what was missed comes again to who asks for it.

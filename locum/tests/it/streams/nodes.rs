@@ -3,9 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{RULES, STREAM, add_rules, word};
-use crate::harness::{
-    DatabaseEngine, StreamClient, TestApp, TestRequest, TestServer, suite_engine, wait_until,
-};
+use crate::harness::{DatabaseEngine, StreamClient, TestApp, TestRequest, TestServer, suite_engine, wait_until};
 
 fn listed(node: &TestServer, app: &TestApp) -> Vec<Value> {
     let ask = TestRequest::get("/2/connections").bearer(&app.bearer);
@@ -31,10 +29,7 @@ fn posts_rules_slots_and_ends_reach_every_node() {
     for stream in [&mut here, &mut there] {
         let message = stream.next_message();
         assert_eq!(message["data"]["text"], format!("{first} for both"));
-        assert_eq!(
-            message["matching_rules"],
-            json!([{ "id": ids[0], "tag": "one" }])
-        );
+        assert_eq!(message["matching_rules"], json!([{ "id": ids[0], "tag": "one" }]));
     }
     // What is added and removed on one node holds on the other, for what is posted on either.
     add_rules(&one, &app, &[(&second, "two")]);
@@ -43,12 +38,8 @@ fn posts_rules_slots_and_ends_reach_every_node() {
     assert_eq!(removed.assert_status(200)["meta"]["summary"]["deleted"], 1);
     author.publish_text(&format!("{first} for nobody"));
     let text = json!({ "text": format!("{second} from there") });
-    two.send(
-        TestRequest::post("/2/posts")
-            .bearer(&author.token)
-            .json(&text),
-    )
-    .assert_status(201);
+    two.send(TestRequest::post("/2/posts").bearer(&author.token).json(&text))
+        .assert_status(201);
     for stream in [&mut here, &mut there] {
         assert_eq!(stream.next_texts(1), [format!("{second} from there")]);
     }
@@ -66,14 +57,11 @@ fn posts_rules_slots_and_ends_reach_every_node() {
     // Ended by name from the other node, and by the end of what both began with.
     let newest = listed(&two, &app)[0]["id"].clone();
     let ask = TestRequest::delete("/2/connections").bearer(&app.bearer);
-    let killed = two
-        .send(ask.json(&json!({ "uuids": [newest] })))
-        .assert_status(200);
+    let killed = two.send(ask.json(&json!({ "uuids": [newest] }))).assert_status(200);
     assert_eq!(killed["data"]["successful_kills"], 1);
     assert_eq!(again.disconnect_type(), "ForceDisconnect");
     let mut there = StreamClient::open(&two, STREAM, &app.bearer);
-    one.run_cli(&["app", "rotate", &app.id, "bearer"])
-        .assert_success();
+    one.run_cli(&["app", "rotate", &app.id, "bearer"]).assert_success();
     for stream in [&mut here, &mut there] {
         assert_eq!(stream.disconnect_type(), "ClientApplicationStateDegraded");
     }

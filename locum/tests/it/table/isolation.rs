@@ -40,25 +40,15 @@ impl Stranger<'_> {
 }
 
 /// What went wrong in one case.
-fn judge(
-    deed: &Deed,
-    stranger: &Stranger<'_>,
-    answer: &TestResponse,
-    secret: &str,
-    theirs: bool,
-) -> Option<String> {
+fn judge(deed: &Deed, stranger: &Stranger<'_>, answer: &TestResponse, secret: &str, theirs: bool) -> Option<String> {
     let text = answer.text();
     let own = "must be the same as the authenticating user";
     let why = match () {
         () if text.contains(secret) && answer.status < 400 => "shows what is another's",
         () if answer.status >= 500 => "breaks",
         () if answer.header("content-type").starts_with("image/") => "gives what is another's",
-        () if stranger.person.is_none() && !deed.for_apps && answer.status != 403 => {
-            "lets an app in"
-        }
-        () if stranger.person.is_some() && theirs && deed.is_ones_own() && !text.contains(own) => {
-            "acts for another"
-        }
+        () if stranger.person.is_none() && !deed.for_apps && answer.status != 403 => "lets an app in",
+        () if stranger.person.is_some() && theirs && deed.is_ones_own() && !text.contains(own) => "acts for another",
         () => return None,
     };
     let said: String = text.chars().take(300).collect();
@@ -69,12 +59,7 @@ fn judge(
 }
 
 /// Every operation of a stranger on what is an owner's; what went wrong.
-fn try_all(
-    deeds: &[Deed],
-    owner: &Owner<'_>,
-    secret: &str,
-    strangers: &[Stranger<'_>],
-) -> (Vec<String>, usize) {
+fn try_all(deeds: &[Deed], owner: &Owner<'_>, secret: &str, strangers: &[Stranger<'_>]) -> (Vec<String>, usize) {
     let (mut wrong, mut tried) = (Vec::new(), 0);
     let mut before = owner.state(deeds);
     for deed in deeds {
@@ -96,9 +81,7 @@ fn try_all(
             let after = owner.state(deeds);
             let changed = differences(&before, &after);
             let changed = changed.iter();
-            wrong.extend(
-                changed.map(|what| format!("{} changes what is another's: {what}", deed.id)),
-            );
+            wrong.extend(changed.map(|what| format!("{} changes what is another's: {what}", deed.id)));
             before = after;
         }
     }
@@ -153,10 +136,7 @@ fn control(deeds: &[Deed], owner: &Owner<'_>, secret: &str, friend: &TestUser<'_
         }
     }
     let refused_all = refused.join("\n");
-    assert!(
-        shown >= 25,
-        "only {shown} show what is one's own:\n{refused_all}"
-    );
+    assert!(shown >= 25, "only {shown} show what is one's own:\n{refused_all}");
     assert!(
         done * 10 >= writes.len() * 7,
         "{done} of {}:\n{refused_all}",
@@ -186,9 +166,7 @@ fn nobody_reads_or_changes_what_is_anothers() {
             .assert_status(200);
         let mut strangers = vec![blocked];
         if protected {
-            server
-                .run_cli(&["user", "protect", &owner.person.id])
-                .assert_success();
+            server.run_cli(&["user", "protect", &owner.person.id]).assert_success();
             strangers.push(stranger("not a follower", "stranger"));
             strangers.push(Stranger {
                 kind: "app",
@@ -200,21 +178,9 @@ fn nobody_reads_or_changes_what_is_anothers() {
         tried += times;
         control(&deeds, &owner, &secret, &friend);
     }
-    let some = wrong
-        .iter()
-        .take(30)
-        .map(String::as_str)
-        .collect::<Vec<_>>();
-    assert!(
-        wrong.is_empty(),
-        "{} cases:\n{}",
-        wrong.len(),
-        some.join("\n")
-    );
-    println!(
-        "{tried} requests of strangers to {} operations",
-        deeds.len()
-    );
+    let some = wrong.iter().take(30).map(String::as_str).collect::<Vec<_>>();
+    assert!(wrong.is_empty(), "{} cases:\n{}", wrong.len(), some.join("\n"));
+    println!("{tried} requests of strangers to {} operations", deeds.len());
 }
 
 #[test]
@@ -225,11 +191,7 @@ fn an_account_that_is_not_ones_own_is_refused_by_name_in_every_operation_that_wa
     let own: Vec<Deed> = deeds().into_iter().filter(Deed::is_ones_own).collect();
     assert!(own.len() > 20, "{}", own.len());
     for deed in own {
-        let name = deed
-            .params
-            .iter()
-            .find(|param| param.thing() == Thing::Own)
-            .unwrap();
+        let name = deed.params.iter().find(|param| param.thing() == Thing::Own).unwrap();
         let body = deed.bodies(&things).swap_remove(0);
         let ask = deed.ask(&deed.filled(&things), &deed.query(&things), body.as_ref());
         let sentence = format!(

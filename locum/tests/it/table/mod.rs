@@ -159,10 +159,7 @@ impl Deed {
 
     /// The things that it cannot be asked without.
     fn needs(&self) -> Vec<Thing> {
-        let needed = self
-            .params
-            .iter()
-            .filter(|param| param.in_path || param.required);
+        let needed = self.params.iter().filter(|param| param.in_path || param.required);
         let things = needed.map(Param::thing);
         things.filter(|thing| *thing != Thing::Other).collect()
     }
@@ -202,10 +199,7 @@ impl Deed {
 
     /// What the query must hold, with these things in it.
     fn query(&self, things: &Things) -> Vec<(String, String)> {
-        let needed = self
-            .params
-            .iter()
-            .filter(|param| !param.in_path && param.required);
+        let needed = self.params.iter().filter(|param| !param.in_path && param.required);
         let pair = |param: &Param| (param.name.clone(), percent_encode(&param.value(things)));
         needed.map(pair).collect()
     }
@@ -227,10 +221,7 @@ impl Deed {
     }
 
     fn ask(&self, path: &str, query: &[(String, String)], body: Option<&Value>) -> TestRequest {
-        let pairs: Vec<String> = query
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
+        let pairs: Vec<String> = query.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let mark = if pairs.is_empty() { "" } else { "?" };
         let ask = TestRequest::new(self.method, format!("{path}{mark}{}", pairs.join("&")));
         match body {
@@ -330,9 +321,7 @@ fn is_id(schema: &Value) -> bool {
 fn names_a_thing(schema: &Value) -> bool {
     let members = schema["properties"].as_object().into_iter().flatten();
     let items = &schema["items"];
-    is_id(schema)
-        || (items.is_object() && names_a_thing(items))
-        || members.into_iter().any(|(_, of)| names_a_thing(of))
+    is_id(schema) || (items.is_object() && names_a_thing(items)) || members.into_iter().any(|(_, of)| names_a_thing(of))
 }
 
 /// The members of a body, and of what is in it, that hold ids.
@@ -429,9 +418,7 @@ fn example(schema: &Value) -> String {
 
 /// What differs between two states.
 fn differences(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<String> {
-    let changed = before
-        .iter()
-        .filter(|(id, text)| after.get(*id) != Some(*text));
+    let changed = before.iter().filter(|(id, text)| after.get(*id) != Some(*text));
     changed
         .map(|(id, text)| format!("{id}: {text}\n  -> {:?}", after.get(id)))
         .collect()

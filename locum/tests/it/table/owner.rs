@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{Deed, Thing, Things};
-use crate::harness::{
-    TestApp, TestRequest, TestResponse, TestServer, TestUser, WebhookReceiver, unique_number,
-};
+use crate::harness::{TestApp, TestRequest, TestResponse, TestServer, TestUser, WebhookReceiver, unique_number};
 use crate::media::{at_once, samples};
 
 /// `secret` stands in all that is for their eyes alone, or for those of whom they let in.
@@ -21,12 +19,7 @@ fn id(answer: &Value) -> String {
 }
 
 impl<'s> Owner<'s> {
-    pub(super) fn settle(
-        server: &'s TestServer,
-        name: &str,
-        secret: &str,
-        friend: &TestUser<'_>,
-    ) -> Self {
+    pub(super) fn settle(server: &'s TestServer, name: &str, secret: &str, friend: &TestUser<'_>) -> Self {
         let app = server.new_app("enterprise");
         let made = server.new_user(name);
         let person = TestUser::with_new_token(server, &app, &made.id, &made.username);
@@ -75,26 +68,15 @@ impl<'s> Owner<'s> {
         let list = json!({ "name": secret, "private": true });
         let list = id(&person.post("/2/lists", &list).assert_status(201));
         let folder = json!({ "name": secret });
-        let folder = id(&person
-            .post(self.own("bookmarks/folders"), &folder)
-            .assert_status(201));
+        let folder = id(&person.post(self.own("bookmarks/folders"), &folder).assert_status(201));
         let reply = &self.things[&Thing::Post];
         let post = json!({ "post_id": reply });
         let target = json!({ "target_user_id": friend.id });
         for (path, body) in [
-            (
-                format!("/2/lists/{list}/members"),
-                json!({ "user_id": person.id }),
-            ),
-            (
-                format!("/2/lists/{list}/members"),
-                json!({ "user_id": friend.id }),
-            ),
+            (format!("/2/lists/{list}/members"), json!({ "user_id": person.id })),
+            (format!("/2/lists/{list}/members"), json!({ "user_id": friend.id })),
             (self.own("pinned_lists"), json!({ "list_id": list })),
-            (
-                self.own("bookmarks"),
-                json!({ "post_id": reply, "folder_id": folder }),
-            ),
+            (self.own("bookmarks"), json!({ "post_id": reply, "folder_id": folder })),
             (self.own("following"), target.clone()),
             (self.own("muting"), target),
             (self.own("likes"), post.clone()),
@@ -109,12 +91,7 @@ impl<'s> Owner<'s> {
     /// Where others come too.
     fn meet(&mut self, server: &TestServer) {
         let owner = self.person.id.clone();
-        let made = |args: &[&str]| {
-            server.run_cli(args).json()["id"]
-                .as_str()
-                .unwrap()
-                .to_owned()
-        };
+        let made = |args: &[&str]| server.run_cli(args).json()["id"].as_str().unwrap().to_owned();
         let create = ["community", "create", "Behind doors", "--owner", &owner];
         let community = made(&[&create[..], &["--access", "Closed"]].concat());
         self.has(Thing::Community, community);
@@ -133,8 +110,7 @@ impl<'s> Owner<'s> {
             .run_cli(&["message", "close", &person.id])
             .assert_success();
         let guest = person.server.new_user("guest").id;
-        let picture =
-            at_once(person, "dm_image", &samples::png(8, 8)).assert_status(200)["data"].clone();
+        let picture = at_once(person, "dm_image", &samples::png(8, 8)).assert_status(200)["data"].clone();
         let told = json!({ "id": picture["id"], "metadata": { "alt_text": { "text": secret } } });
         person.post("/2/media/metadata", &told).assert_status(200);
         let group = json!({
@@ -142,10 +118,7 @@ impl<'s> Owner<'s> {
             "participant_ids": [friend.id, guest],
             "message": { "text": secret, "attachments": [{ "media_id": picture["id"] }] },
         });
-        let begun = person
-            .post("/2/dm_conversations", &group)
-            .assert_status(201)["data"]
-            .clone();
+        let begun = person.post("/2/dm_conversations", &group).assert_status(201)["data"].clone();
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let event = text(&begun["dm_event_id"]);
         let shown = person.get(format!(
@@ -192,17 +165,12 @@ impl<'s> Owner<'s> {
     fn rule(&mut self, app: &TestApp, secret: &str) {
         let rule = json!({ "value": secret, "tag": secret });
         let own = json!({ "rules": [rule] });
-        let made = self
-            .of_app(app, "/2/powerstream/rules", &own)
-            .assert_status(201);
+        let made = self.of_app(app, "/2/powerstream/rules", &own).assert_status(201);
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         self.has(Thing::Rule, text(&made["data"]["rules"][0]["id"]));
         let own = json!({ "add": [rule] });
         let made = self.of_app(app, "/2/tweets/search/stream/rules", &own);
-        self.has(
-            Thing::StreamRule,
-            text(&made.assert_status(201)["data"][0]["id"]),
-        );
+        self.has(Thing::StreamRule, text(&made.assert_status(201)["data"][0]["id"]));
     }
 
     /// A subscription of the app's to what its owner writes about themselves, and a compliance
@@ -213,9 +181,7 @@ impl<'s> Owner<'s> {
             "filter": { "user_id": self.person.id },
             "tag": secret,
         });
-        let made = self
-            .of_app(app, "/2/activity/subscriptions", &asked)
-            .assert_status(200);
+        let made = self.of_app(app, "/2/activity/subscriptions", &asked).assert_status(200);
         let made = made["data"]["subscription_id"].as_str().unwrap();
         self.has(Thing::Subscription, made);
         let receiver = WebhookReceiver::open(&app.secret);
@@ -225,9 +191,7 @@ impl<'s> Owner<'s> {
             .assert_status(200);
         self.has(Thing::Webhook, id(&made));
         let job = json!({ "type": "users", "name": secret });
-        let job = self
-            .of_app(app, "/2/compliance/jobs", &job)
-            .assert_status(200);
+        let job = self.of_app(app, "/2/compliance/jobs", &job).assert_status(200);
         self.has(Thing::Job, id(&job));
     }
 
@@ -242,15 +206,12 @@ impl<'s> Owner<'s> {
 
     /// All that they see of their own.
     pub(super) fn state(&self, deeds: &[Deed]) -> BTreeMap<String, String> {
-        let reads = deeds
-            .iter()
-            .filter(|deed| !deed.writes() && !deed.is_of_all());
+        let reads = deeds.iter().filter(|deed| !deed.writes() && !deed.is_of_all());
         let seen = reads.map(|deed| {
             let query = deed.query(&self.things);
             let mut ask = deed.ask(&deed.filled(&self.things), &query, None);
             if deed.id == "getUsersMe" {
-                ask.target
-                    .push_str("?user.fields=public_metrics,protected,description");
+                ask.target.push_str("?user.fields=public_metrics,protected,description");
             }
             let answer = self.send(deed, ask);
             let text = match serde_json::from_slice(&answer.body) {

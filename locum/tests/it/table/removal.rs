@@ -25,8 +25,7 @@ impl Scene {
     fn begin() -> Self {
         let [author, reader] = ["author", "reader"].map(|name| shared_server().new_user(name));
         let word = format!("word{}", unique_number());
-        let media =
-            at_once(&author, "tweet_image", &samples::png(9, 9)).assert_status(200)["data"].clone();
+        let media = at_once(&author, "tweet_image", &samples::png(9, 9)).assert_status(200)["data"].clone();
         let told = json!({ "id": media["id"], "metadata": { "alt_text": { "text": word } } });
         author.post("/2/media/metadata", &told).assert_status(200);
         let text = format!("{word} for @{}", reader.username);
@@ -37,10 +36,7 @@ impl Scene {
             (Thing::User, author.id.clone()),
             (Thing::Username, author.username.clone()),
             (Thing::Post, post.clone()),
-            (
-                Thing::MediaKey,
-                media["media_key"].as_str().unwrap().to_owned(),
-            ),
+            (Thing::MediaKey, media["media_key"].as_str().unwrap().to_owned()),
             (Thing::Words, word.clone()),
             (Thing::Place, "1".to_owned()),
         ]);
@@ -85,17 +81,13 @@ impl Scene {
     fn keep(&mut self) {
         let reader = &self.reader;
         let own = |rest: &str| format!("/2/users/{}/{rest}", reader.id);
-        let list = id(&reader
-            .post("/2/lists", &json!({ "name": "Those" }))
-            .assert_status(201));
+        let list = id(&reader.post("/2/lists", &json!({ "name": "Those" })).assert_status(201));
         let member = json!({ "user_id": self.author.id });
         reader
             .post(format!("/2/lists/{list}/members"), &member)
             .assert_status(200);
         let folder = json!({ "name": "Later" });
-        let folder = id(&reader
-            .post(own("bookmarks/folders"), &folder)
-            .assert_status(201));
+        let folder = id(&reader.post(own("bookmarks/folders"), &folder).assert_status(201));
         let bookmark = json!({ "post_id": self.post, "folder_id": folder });
         reader.post(own("bookmarks"), &bookmark).assert_status(200);
         self.has(Thing::List, list);
@@ -105,12 +97,7 @@ impl Scene {
     /// The post is shared in a space, linked to in a message, and what news are about.
     fn meet(&mut self) {
         let reader = &self.reader;
-        let made = |args: &[&str]| {
-            shared_server().run_cli(args).json()["id"]
-                .as_str()
-                .unwrap()
-                .to_owned()
-        };
+        let made = |args: &[&str]| shared_server().run_cli(args).json()["id"].as_str().unwrap().to_owned();
         let space = made(&["space", "create", &reader.id]);
         let share = ["space", "share", &space, &reader.id, &self.post];
         shared_server().run_cli(&share).assert_success();

@@ -133,12 +133,7 @@ struct Sweep<'s> {
 impl Sweep<'_> {
     /// The request is refused as a bad one that names this.
     fn refused(&mut self, deed: &Deed, ask: TestRequest, name: &str) {
-        let shown = format!(
-            "{} {} {}",
-            ask.method,
-            ask.target,
-            String::from_utf8_lossy(&ask.body)
-        );
+        let shown = format!("{} {} {}", ask.method, ask.target, String::from_utf8_lossy(&ask.body));
         let answer = self.sent(deed, ask);
         let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
         let kind = body["type"].as_str().unwrap_or_default();
@@ -170,8 +165,7 @@ impl Sweep<'_> {
     fn note(&mut self, shown: &str, answer: &TestResponse) {
         let text: String = answer.text().chars().take(300).collect();
         let shown: String = shown.chars().take(300).collect();
-        self.wrong
-            .push(format!("{shown}: {} {text}", answer.status));
+        self.wrong.push(format!("{shown}: {} {text}", answer.status));
     }
 
     /// The parameters of an operation, each for itself.
@@ -193,11 +187,7 @@ impl Sweep<'_> {
                     self.survives(deed, ask);
                     continue;
                 }
-                self.refused(
-                    deed,
-                    ask,
-                    if value.contains('%') { "" } else { &param.name },
-                );
+                self.refused(deed, ask, if value.contains('%') { "" } else { &param.name });
             }
             for value in HOSTILE {
                 let ask = with(deed, param, value, things, body.as_ref());
@@ -209,26 +199,14 @@ impl Sweep<'_> {
             let twice = query.iter().filter(|(name, _)| *name != param.name);
             let mut twice: Vec<_> = twice.cloned().collect();
             twice.extend(vec![(param.name.clone(), "20".to_owned()); 2]);
-            self.refused(
-                deed,
-                deed.ask(&path, &twice, body.as_ref()),
-                "Duplicate parameters",
-            );
+            self.refused(deed, deed.ask(&path, &twice, body.as_ref()), "Duplicate parameters");
             if param.required {
-                let rest: Vec<_> = query
-                    .iter()
-                    .filter(|(name, _)| *name != param.name)
-                    .cloned()
-                    .collect();
+                let rest: Vec<_> = query.iter().filter(|(name, _)| *name != param.name).cloned().collect();
                 self.refused(deed, deed.ask(&path, &rest, body.as_ref()), &param.name);
             }
         }
         let unknown = [query, vec![("no_such_parameter".into(), "1".into())]].concat();
-        self.refused(
-            deed,
-            deed.ask(&path, &unknown, body.as_ref()),
-            "no_such_parameter",
-        );
+        self.refused(deed, deed.ask(&path, &unknown, body.as_ref()), "no_such_parameter");
     }
 
     /// The members of an operation's body, each for itself.
@@ -278,20 +256,10 @@ impl Sweep<'_> {
 }
 
 /// A request in which one parameter has this value.
-fn with(
-    deed: &Deed,
-    param: &Param,
-    value: &str,
-    things: &Things,
-    body: Option<&Value>,
-) -> TestRequest {
+fn with(deed: &Deed, param: &Param, value: &str, things: &Things, body: Option<&Value>) -> TestRequest {
     let mut query = deed.query(things);
     if param.in_path {
-        return deed.ask(
-            &deed.filled_but(things, Some((&param.name, value))),
-            &query,
-            body,
-        );
+        return deed.ask(&deed.filled_but(things, Some((&param.name, value))), &query, body);
     }
     query.retain(|(name, _)| *name != param.name);
     query.push((param.name.clone(), value.to_owned()));
@@ -316,22 +284,9 @@ fn no_built_operation_takes_what_its_declaration_forbids_and_nothing_is_stored()
     }
     let Sweep { wrong, tried, .. } = sweep;
     println!("{tried} bad requests to {} operations", deeds.len());
-    let some = wrong
-        .iter()
-        .take(60)
-        .map(String::as_str)
-        .collect::<Vec<_>>();
-    assert!(
-        wrong.is_empty(),
-        "{} of {tried}:\n{}",
-        wrong.len(),
-        some.join("\n")
-    );
+    let some = wrong.iter().take(60).map(String::as_str).collect::<Vec<_>>();
+    assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), some.join("\n"));
     let changed = differences(&before, &owner.state(&deeds));
-    assert!(
-        changed.is_empty(),
-        "stored by bad requests: {}",
-        changed.join("\n")
-    );
+    assert!(changed.is_empty(), "stored by bad requests: {}", changed.join("\n"));
     assert!(tried > 4_000, "{tried}");
 }

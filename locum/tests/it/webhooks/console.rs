@@ -45,8 +45,7 @@ fn the_console_shows_challenges_and_deliveries_and_sends_them_again() {
     assert_eq!(act(&[("act", "resend"), ("delivery", "999999")]), 400);
     assert_eq!(act(&[("act", "replay"), ("from", "1"), ("to", "2")]), 400);
     wait_until("it was sent again", || {
-        let order =
-            json!({ "webhook": { "log": { "webhook": id, "limit": 9, "delivery": null } } });
+        let order = json!({ "webhook": { "log": { "webhook": id, "limit": 9, "delivery": null } } });
         let log = server.execute_command(&order).unwrap();
         let all = log["deliveries"].as_array().unwrap().clone();
         all.len() == 2 && all.iter().all(|one| one["state"] == "delivered")

@@ -11,9 +11,7 @@ use crate::harness::{DeliveryResponse, TestRng, WebhookReceiver, suite_setting};
 
 /// A receiver in a bad mood: it refuses, breaks off, is slow, and answers what it took as if it
 /// had not.
-pub(crate) fn moody(
-    seed: u64,
-) -> impl Fn(&crate::harness::ReceivedRequest) -> DeliveryResponse + Send + Sync {
+pub(crate) fn moody(seed: u64) -> impl Fn(&crate::harness::ReceivedRequest) -> DeliveryResponse + Send + Sync {
     let state = Mutex::new(TestRng(seed));
     move |_| {
         let roll = state.lock().unwrap().below(10);
@@ -32,19 +30,11 @@ pub(crate) fn moody(
 fn every_event_arrives_in_order_although_the_server_is_killed_and_the_receiver_flaps() {
     const KEYS: i64 = 5;
     let rounds = suite_setting("LOCUM_KILL_ROUNDS", 5);
-    let seed = suite_setting(
-        "LOCUM_KILL_SEED",
-        u64::try_from(base::clock::wall_time().ms()).unwrap(),
-    );
+    let seed = suite_setting("LOCUM_KILL_SEED", u64::try_from(base::clock::wall_time().ms()).unwrap());
     let mut server = server(&[]);
     let app = server.new_app("self-serve");
-    let receivers: Vec<Arc<WebhookReceiver>> = (0..2)
-        .map(|_| Arc::new(WebhookReceiver::open(&app.secret)))
-        .collect();
-    let hooks: Vec<String> = receivers
-        .iter()
-        .map(|one| hook(&server, &app, one))
-        .collect();
+    let receivers: Vec<Arc<WebhookReceiver>> = (0..2).map(|_| Arc::new(WebhookReceiver::open(&app.secret))).collect();
+    let hooks: Vec<String> = receivers.iter().map(|one| hook(&server, &app, one)).collect();
     for (number, receiver) in (0..).zip(&receivers) {
         receiver.set_delivery_handler(moody(seed ^ number));
     }
@@ -54,11 +44,7 @@ fn every_event_arrives_in_order_although_the_server_is_killed_and_the_receiver_f
         for key in 0..KEYS {
             for (place, id) in hooks.iter().enumerate() {
                 let ids = send(&server, id, 8, key);
-                sent.entry(place)
-                    .or_default()
-                    .entry(key)
-                    .or_default()
-                    .extend(ids);
+                sent.entry(place).or_default().entry(key).or_default().extend(ids);
             }
         }
         let instant = u64::try_from(dice.below(600)).unwrap();
@@ -77,10 +63,7 @@ fn every_event_arrives_in_order_although_the_server_is_killed_and_the_receiver_f
     while left(0) + left(1) > 0 {
         let waited = start.elapsed();
         let both = (left(0), left(1));
-        assert!(
-            waited < Duration::from_secs(90),
-            "seed {seed}: {both:?} wait still"
-        );
+        assert!(waited < Duration::from_secs(90), "seed {seed}: {both:?} wait still");
         std::thread::sleep(Duration::from_millis(200));
     }
     let (mut events, mut copies) = (0, 0);
@@ -103,10 +86,7 @@ fn every_event_arrives_in_order_although_the_server_is_killed_and_the_receiver_f
             assert_eq!(order, ids.iter().collect::<Vec<_>>(), "seed {seed}");
             events += ids.len();
         }
-        assert_eq!(
-            first.len(),
-            sent[&place].values().map(Vec::len).sum::<usize>()
-        );
+        assert_eq!(first.len(), sent[&place].values().map(Vec::len).sum::<usize>());
         copies += heard.len();
     }
     println!("seed {seed}: {events} events, none lost, sent {copies} times");

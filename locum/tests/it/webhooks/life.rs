@@ -15,26 +15,14 @@ fn a_webhook_is_registered_after_its_receiver_answered_the_challenge() {
     let url = receiver.url("/hook?room=7");
     let elsewhere = receiver.url("/elsewhere");
     for (crc, why) in [
-        (
-            CrcBehavior::Wrong,
-            "CrcValidationFailed: The response_token is not",
-        ),
+        (CrcBehavior::Wrong, "CrcValidationFailed: The response_token is not"),
         (
             CrcBehavior::NotJson,
             "CrcValidationFailed: The answer to the CRC GET request is not JSON",
         ),
-        (
-            CrcBehavior::Status(404),
-            "CrcValidationFailed: Non-200 response code",
-        ),
-        (
-            CrcBehavior::Status(500),
-            "CrcValidationFailed: Non-200 response code",
-        ),
-        (
-            CrcBehavior::Redirect(elsewhere),
-            "CrcValidationFailed: Redirect",
-        ),
+        (CrcBehavior::Status(404), "CrcValidationFailed: Non-200 response code"),
+        (CrcBehavior::Status(500), "CrcValidationFailed: Non-200 response code"),
+        (CrcBehavior::Redirect(elsewhere), "CrcValidationFailed: Redirect"),
         (
             CrcBehavior::Huge,
             "CrcValidationFailed: The answer to the CRC GET request is too long",
@@ -47,11 +35,7 @@ fn a_webhook_is_registered_after_its_receiver_answered_the_challenge() {
         let before = receiver.challenge_count();
         receiver.set_crc_behavior(crc);
         register(&server, &app, &url).assert_refused(400, why);
-        assert_eq!(
-            receiver.challenge_count(),
-            before + 1,
-            "a redirect was followed"
-        );
+        assert_eq!(receiver.challenge_count(), before + 1, "a redirect was followed");
     }
     register(&server, &app, "http://127.0.0.1:1/")
         .assert_refused(400, "CrcValidationFailed: The CRC GET request failed");
@@ -105,9 +89,7 @@ fn what_is_no_receiver_is_refused() {
         json!({ "url": long }),
         json!({ "url": "https://example.org/", "secret": "a" }),
     ] {
-        let ask = TestRequest::post("/2/webhooks")
-            .json(&body)
-            .bearer(&app.bearer);
+        let ask = TestRequest::post("/2/webhooks").json(&body).bearer(&app.bearer);
         server.send(ask).assert_status(400);
     }
     let receiver = WebhookReceiver::open(&app.secret);
@@ -163,11 +145,7 @@ fn a_real_network_sends_to_public_addresses_over_https_only() {
         register(&server, &app, url).assert_refused(400, "UrlValidationFailed");
     }
     let plain = server.run_cli(&["conf", "check", "--set", "webhooks.allow_http=true"]);
-    assert!(
-        plain.stderr.contains("webhooks.danger_targets"),
-        "{}",
-        plain.stderr
-    );
+    assert!(plain.stderr.contains("webhooks.danger_targets"), "{}", plain.stderr);
 }
 
 #[test]

@@ -17,9 +17,7 @@ fn posts_that_match_the_rules_come_to_linked_webhooks_also_after_a_crash() {
     let rules = json!({ "add": [{ "value": "cat", "tag": "cats" }, { "value": "dog" }] });
     let ask = |ask: TestRequest| ask.bearer(&app.bearer);
     server
-        .send(ask(
-            TestRequest::post("/2/tweets/search/stream/rules").json(&rules)
-        ))
+        .send(ask(TestRequest::post("/2/tweets/search/stream/rules").json(&rules)))
         .assert_status(201);
     let path = format!("/2/tweets/search/webhooks/{id}");
     let author = server.new_user("author");
@@ -35,11 +33,7 @@ fn posts_that_match_the_rules_come_to_linked_webhooks_also_after_a_crash() {
     let link = &links["data"]["links"][0];
     assert_eq!(link["webhook_id"], id.as_str());
     assert_eq!(link["application_id"], app.id.as_str());
-    let asked = json!([
-        "post.fields=author_id",
-        "expansions=author_id",
-        "user.fields=username"
-    ]);
+    let asked = json!(["post.fields=author_id", "expansions=author_id", "user.fields=username"]);
     assert_eq!(link["fields"], asked);
 
     let first = author.publish_text("my cat");
@@ -69,16 +63,11 @@ fn posts_that_match_the_rules_come_to_linked_webhooks_also_after_a_crash() {
     assert_eq!(came, [&[first][..], &ids[..]].concat());
     let item = heard[0].json();
     assert_eq!(item["data"]["text"], "my cat");
-    assert_eq!(
-        item["includes"]["users"][0]["id"],
-        item["data"]["author_id"]
-    );
+    assert_eq!(item["includes"]["users"][0]["id"], item["data"]["author_id"]);
     assert_eq!(item["matching_rules"][0]["tag"], "cats");
     assert_eq!(item["matching_rules"].as_array().unwrap().len(), 1);
 
-    let gone = server
-        .send(ask(TestRequest::delete(&*path)))
-        .assert_status(200);
+    let gone = server.send(ask(TestRequest::delete(&*path))).assert_status(200);
     assert_eq!(gone["data"], json!({ "deleted": true }));
     server
         .send(ask(TestRequest::delete(&*path)))

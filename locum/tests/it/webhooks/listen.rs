@@ -64,19 +64,13 @@ fn the_receiver_of_the_command_line_answers_checks_and_prints() {
     for (number, id) in (1..).zip(&ids) {
         let told = listening.says();
         assert_eq!(told["event_id"], id.as_str());
-        assert_eq!(
-            (&told["attempt"], &told["replay"]),
-            (&json!("1"), &json!(""))
-        );
+        assert_eq!((&told["attempt"], &told["replay"]), (&json!("1"), &json!("")));
         assert_eq!(told["signature_is_right"], true, "{told}");
         assert_eq!(told["body"]["test_event"]["number"], number);
     }
     // Whoever does not know the secret is told apart.
     let forged = ureq::post(&listening.url)
-        .header(
-            "x-twitter-webhooks-signature",
-            hmac_sha256("another", b"{}"),
-        )
+        .header("x-twitter-webhooks-signature", hmac_sha256("another", b"{}"))
         .send("{}");
     assert_eq!(forged.unwrap().status(), 200);
     let told = listening.says();

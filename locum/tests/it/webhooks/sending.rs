@@ -9,9 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{came, hook, log, register, send, server, wait_for};
-use crate::harness::{
-    DeliveryResponse, TestRequest, TestServer, WebhookReceiver, hmac_sha256, wait_until,
-};
+use crate::harness::{DeliveryResponse, TestRequest, TestServer, WebhookReceiver, hmac_sha256, wait_until};
 
 #[test]
 fn deliveries_are_signed_and_come_in_order() {
@@ -30,10 +28,7 @@ fn deliveries_are_signed_and_come_in_order() {
         let expected = hmac_sha256(&app.secret, &delivery.body);
         assert_eq!(delivery.header("x-twitter-webhooks-signature"), expected);
         assert_eq!(delivery.header("webhook-attempt"), "1");
-        assert_eq!(
-            delivery.json()["test_event"]["id"],
-            delivery.header("webhook-id")
-        );
+        assert_eq!(delivery.json()["test_event"]["id"], delivery.header("webhook-id"));
     }
     let all = came(&receiver);
     for ids in [one, other] {
@@ -93,9 +88,7 @@ fn what_does_not_arrive_is_sent_again_byte_for_byte() {
     let all = log(&server, &id);
     let first = &all["deliveries"][1];
     let statuses = first["attempts"].as_array().unwrap().iter().rev();
-    let statuses: Vec<i64> = statuses
-        .map(|one| one["status"].as_i64().unwrap())
-        .collect();
+    let statuses: Vec<i64> = statuses.map(|one| one["status"].as_i64().unwrap()).collect();
     assert_eq!(statuses, [500, 302, 0, 0, 429, 200]);
     assert_eq!(first["tries"], 6);
     // Once more, because somebody wants it so.
@@ -198,11 +191,7 @@ fn a_span_of_the_past_is_sent_again_in_order_and_its_end_is_told() {
     };
     let replay = |from: &str, to: &str| {
         let body = json!({ "webhook_id": id, "from_date": from, "to_date": to });
-        server.send(
-            TestRequest::post("/2/webhooks/replay")
-                .json(&body)
-                .bearer(&app.bearer),
-        )
+        server.send(TestRequest::post("/2/webhooks/replay").json(&body).bearer(&app.bearer))
     };
     for (from, to) in [
         (minute(1500), minute(30)),
@@ -249,9 +238,7 @@ fn a_span_of_the_past_is_sent_again_in_order_and_its_end_is_told() {
     // The older path does the same, with its dates in the query.
     receiver.clear_received();
     let (from, to) = (minute(70), minute(50));
-    let older = format!(
-        "/2/account_activity/replay/webhooks/{id}/subscriptions/all?from_date={from}&to_date={to}"
-    );
+    let older = format!("/2/account_activity/replay/webhooks/{id}/subscriptions/all?from_date={from}&to_date={to}");
     let begun = server.send(TestRequest::post(older).bearer(&app.bearer));
     assert_eq!(begun.header("deprecation"), "true");
     let begun = begun.assert_status(200);
@@ -292,10 +279,7 @@ fn an_app_that_is_suspended_gets_nothing_until_it_is_not() {
     wait_for(&receiver, 1);
     let set = |server: &mut TestServer, state: i64| {
         server.stop();
-        server.run_sql(&format!(
-            "UPDATE app SET state = {state} WHERE id = {}",
-            app.id
-        ));
+        server.run_sql(&format!("UPDATE app SET state = {state} WHERE id = {}", app.id));
         receiver.clear_received();
         receiver.set_delivery_handler(|_| DeliveryResponse::Status(200));
         server.restart();

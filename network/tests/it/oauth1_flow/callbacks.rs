@@ -78,12 +78,10 @@ fn a_callback_is_where_the_app_said_it_would_be() {
     on_each_engine(async |world| {
         let mut app = app(&world, "demo", &REGISTERED).await;
         // An older list may hold what would not be taken now.
-        app.callback_urls
-            .push_str("\njavascript:alert(1)\ndata:text/html,x");
+        app.callback_urls.push_str("\njavascript:alert(1)\ndata:text/html,x");
         let judge = async |app: &App, url: &'static str, ports| {
             let app = app.clone();
-            let work =
-                move |tx: &mut store::Tx<'_>| flow::issue_request_token(tx, &app, url, None, ports);
+            let work = move |tx: &mut store::Tx<'_>| flow::issue_request_token(tx, &app, url, None, ports);
             match world.store.write(work).await {
                 Ok(_) => "ok".to_owned(),
                 Err(Error::Refused(refusal)) => format!("{refusal:?}"),
@@ -99,10 +97,7 @@ fn a_callback_is_where_the_app_said_it_would_be() {
         }
         let any = LoopbackPorts::AnyOnLoopback;
         assert_eq!(judge(&app, "http://127.0.0.1:49152/cb", any).await, "ok");
-        for url in [
-            "https://client.example:8080/cb",
-            "http://127.0.0.1:49152/no",
-        ] {
+        for url in ["https://client.example:8080/cb", "http://127.0.0.1:49152/no"] {
             assert!(judge(&app, url, any).await.contains("415"), "{url}");
         }
         let missing = judge(&app, "", LoopbackPorts::Exact).await;

@@ -26,19 +26,13 @@ fn a_level_is_lowered_and_never_raised() {
         ] {
             of_app.clone_into(&mut app.permission);
             let changed = app.clone();
-            world
-                .write(move |tx| Ok(store::apps::update(tx, &changed)?))
-                .await;
+            world.write(move |tx| Ok(store::apps::update(tx, &changed)?)).await;
             let pair = ask(&world, &app, CALLBACK, asked).await;
             let code = verifier(approve(&world, &pair, ada).await);
             // What the app may ask later does not widen what was asked.
             app.permission = "messages".to_owned();
             let access = exchange(&world, &app, &pair, &code).await.unwrap();
-            assert_eq!(
-                level_of(&world, &access.token).await,
-                given,
-                "{of_app} {asked:?}"
-            );
+            assert_eq!(level_of(&world, &access.token).await, given, "{of_app} {asked:?}");
         }
     });
 }
@@ -78,9 +72,7 @@ fn nobody_is_asked_twice_where_the_app_signs_in() {
         let all = world.write(move |tx| grants::list(tx, ada)).await;
         assert_eq!(all.len(), 1);
         assert_eq!(all[0].permission, Some(Permission::Write));
-        world
-            .write(move |tx| grants::revoke(tx, &by(ada), id))
-            .await;
+        world.write(move |tx| grants::revoke(tx, &by(ada), id)).await;
         assert!(!known(&app, Permission::Read).await);
         let left = world.write(move |tx| grants::list(tx, ada)).await;
         assert!(left.is_empty());
@@ -92,15 +84,10 @@ fn nobody_is_asked_twice_where_the_app_signs_in() {
         // What was approved and not yet exchanged leads to nothing, even after a new approval.
         let pair = ask(&world, &app, CALLBACK, None).await;
         let code = verifier(approve(&world, &pair, ada).await);
-        world
-            .write(move |tx| grants::revoke(tx, &by(ada), id))
-            .await;
+        world.write(move |tx| grants::revoke(tx, &by(ada), id)).await;
         let later = ask(&world, &app, CALLBACK, None).await;
         approve(&world, &later, ada).await.unwrap();
-        assert_eq!(
-            exchange(&world, &app, &pair, &code).await.unwrap_err(),
-            OVER
-        );
+        assert_eq!(exchange(&world, &app, &pair, &code).await.unwrap_err(), OVER);
         let refused = world
             .refused(move |tx| grants::revoke(tx, &by(UserId::new(5)), id))
             .await;
@@ -116,8 +103,7 @@ async fn swept(world: &World) -> u64 {
         deliveries_ms: i64::MAX,
         audit_ms: i64::MAX,
     };
-    let swept =
-        network::retention::prune_expired(&world.store, kept, base::clock::wall_time()).await;
+    let swept = network::retention::prune_expired(&world.store, kept, base::clock::wall_time()).await;
     let mut swept = swept.unwrap().into_iter();
     swept.find(|(what, _)| *what == "request tokens").unwrap().1
 }
@@ -131,9 +117,6 @@ fn what_is_over_is_forgotten_after_a_day() {
         assert_eq!(swept(&world).await, 0);
         world.pass(1);
         assert_eq!(swept(&world).await, 1);
-        assert_eq!(
-            pending(&world, &pair.token).await,
-            Err(RequestTokenProblem::Unknown)
-        );
+        assert_eq!(pending(&world, &pair.token).await, Err(RequestTokenProblem::Unknown));
     });
 }

@@ -4,8 +4,7 @@ use base::UserId;
 use network::apps::{self, App, OAuthClientKind};
 use network::audit::AuditActor;
 use network::oauth2_flow::{
-    self as flow, AuthorizeRefusal, AuthorizeRefusalReason, AuthorizeRequest, LoopbackPorts,
-    OAuth2Config,
+    self as flow, AuthorizeRefusal, AuthorizeRefusalReason, AuthorizeRequest, LoopbackPorts, OAuth2Config,
 };
 
 use super::{ADDRESS, CALLBACK, VERIFIER, party, question, rules};
@@ -19,10 +18,7 @@ async fn judge(world: &World, rules: &OAuth2Config, request: AuthorizeRequest) -
         Ok(asked) => format!("ok {}", asked.redirect_uri),
         Err(AuthorizeRefusal::Page(reason)) => format!("page {reason:?}"),
         Err(AuthorizeRefusal::Redirect { to, error, .. }) => {
-            assert!(
-                to.contains(&format!("?error={error}&error_description=")),
-                "{to}"
-            );
+            assert!(to.contains(&format!("?error={error}&error_description=")), "{to}");
             assert!(to.ends_with("&iss=https%3A%2F%2Fsocial.example"), "{to}");
             let state = to.contains("&state=a%20b%26c&");
             assert!(to.starts_with(CALLBACK), "{to}");
@@ -41,11 +37,7 @@ const FAULTS: &[(&str, Option<&str>, &str)] = &[
     ("client_id", Some("x"), "page UnknownClient"),
     ("redirect_uri", None, "page NoRedirect"),
     ("redirect_uri", Some(""), "page NoRedirect"),
-    (
-        "redirect_uri",
-        Some("https://evil.example/"),
-        "page UnknownRedirect",
-    ),
+    ("redirect_uri", Some("https://evil.example/"), "page UnknownRedirect"),
     ("response_type", None, "invalid_request"),
     ("response_type", Some("token"), TOO_MUCH),
     ("response_type", Some("code token"), TOO_MUCH),
@@ -107,9 +99,7 @@ fn an_app_asks_for_what_its_settings_let_it() {
         let mut app = party.app.clone();
         app.request_email = true;
         let changed = app.clone();
-        world
-            .write(move |tx| Ok(store::apps::update(tx, &changed)?))
-            .await;
+        world.write(move |tx| Ok(store::apps::update(tx, &changed)?)).await;
         let email = AuthorizeRequest {
             scope: Some("users.email".to_owned()),
             ..question(&party)
@@ -119,13 +109,8 @@ fn an_app_asks_for_what_its_settings_let_it() {
             (apps::AppStatus::Suspended, "page SuspendedClient"),
             (apps::AppStatus::Deleted, "page UnknownClient"),
         ] {
-            let changed = App {
-                state,
-                ..app.clone()
-            };
-            world
-                .write(move |tx| Ok(store::apps::update(tx, &changed)?))
-                .await;
+            let changed = App { state, ..app.clone() };
+            world.write(move |tx| Ok(store::apps::update(tx, &changed)?)).await;
             assert_eq!(judge(&world, &rules(), question(&party)).await, wanted);
         }
     });
@@ -140,16 +125,12 @@ fn a_denial_is_told_to_the_app() {
             code_challenge_method: Some("plain".to_owned()),
             ..question(&party)
         };
-        let work =
-            move |tx: &mut store::Tx<'_>| flow::validate_authorize_request(tx, &rules(), &request);
+        let work = move |tx: &mut store::Tx<'_>| flow::validate_authorize_request(tx, &rules(), &request);
         let asked = world.write(work).await.unwrap();
         assert!(asked.uses_plain_pkce);
         let whole = "https://client.example/cb?error=access_denied&state=a%20b%26c";
         let with_issuer = format!("{whole}&iss=https%3A%2F%2Fsocial.example");
-        for (rules, expected) in [
-            (rules(), with_issuer),
-            (OAuth2Config::default(), whole.to_owned()),
-        ] {
+        for (rules, expected) in [(rules(), with_issuer), (OAuth2Config::default(), whole.to_owned())] {
             let (asked, by) = (asked.clone(), AuditActor::user(UserId::new(1), ADDRESS));
             let denied = world.write(move |tx| flow::deny(tx, &rules, &asked, &by));
             assert_eq!(denied.await, expected);
@@ -222,9 +203,7 @@ fn a_redirect_address_is_the_registered_one_byte_for_byte() {
         let older = "javascript:alert(1)\nhttps://client.example/cb#f\nhttps://client.example/ä";
         party.app.callback_urls = format!("{}\n{older}", GOOD.join("\n"));
         let changed = party.app.clone();
-        world
-            .write(move |tx| Ok(store::apps::update(tx, &changed)?))
-            .await;
+        world.write(move |tx| Ok(store::apps::update(tx, &changed)?)).await;
         let asking = |url: &str| AuthorizeRequest {
             redirect_uri: Some(url.to_owned()),
             ..question(&party)

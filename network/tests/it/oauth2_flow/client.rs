@@ -76,14 +76,9 @@ fn a_client_that_may_not_be_used_is_told_apart_only_by_itself() {
         let Party { app, credentials } = party(&world, "web", OAuthClientKind::Web).await;
         let mut suspended = app.clone();
         suspended.state = apps::AppStatus::Suspended;
-        world
-            .write(move |tx| Ok(store::apps::update(tx, &suspended)?))
-            .await;
+        world.write(move |tx| Ok(store::apps::update(tx, &suspended)?)).await;
         let said = judge(&world, credentials.clone()).await;
-        assert_eq!(
-            said,
-            "unauthorized_client: Invalid / suspended application."
-        );
+        assert_eq!(said, "unauthorized_client: Invalid / suspended application.");
         let wrong = ClientCredentials {
             secret: Some(Secret::new("other")),
             ..credentials.clone()
@@ -91,9 +86,7 @@ fn a_client_that_may_not_be_used_is_told_apart_only_by_itself() {
         assert_eq!(judge(&world, wrong).await, MISSING);
         let mut deleted = app.clone();
         deleted.state = apps::AppStatus::Deleted;
-        world
-            .write(move |tx| Ok(store::apps::update(tx, &deleted)?))
-            .await;
+        world.write(move |tx| Ok(store::apps::update(tx, &deleted)?)).await;
         assert_eq!(judge(&world, credentials.clone()).await, MISSING);
         // A public client that turned confidential has no secret until it is given one.
         let (id, app) = (app.id, app);

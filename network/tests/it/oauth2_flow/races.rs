@@ -10,12 +10,7 @@ use tokio::task::JoinSet;
 use super::{ADDRESS, Party, code, events, granted, is_live, party, refresh, rules, with_code};
 use crate::world::{World, on_each_engine};
 
-async fn refresh_often(
-    world: &World,
-    party: &Party,
-    from: &IssuedTokens,
-    times: usize,
-) -> Vec<IssuedTokens> {
+async fn refresh_often(world: &World, party: &Party, from: &IssuedTokens, times: usize) -> Vec<IssuedTokens> {
     let mut all = JoinSet::new();
     for _ in 0..times {
         let (store, party) = (world.store.clone(), party.clone());

@@ -8,8 +8,8 @@ use network::oauth2_flow::{AuthorizeRequest, OAuth2Config, REFRESH_TTL_MS};
 use network::tokens::ACCESS_TTL_MS;
 
 use super::{
-    ADDRESS, CODE, SCOPES, TOKEN, approve, code, events, exchange, granted, is_live, party,
-    question, refresh, revoke, rules, with_code,
+    ADDRESS, CODE, SCOPES, TOKEN, approve, code, events, exchange, granted, is_live, party, question, refresh, revoke,
+    rules, with_code,
 };
 use crate::world::on_each_engine;
 
@@ -22,14 +22,10 @@ fn a_refresh_token_is_used_up_and_its_second_use_ends_the_family() {
         let first = granted(&world, &mine, ada).await;
         let old = first.refresh.unwrap();
         for token in [&first.access, &Secret::new("x")] {
-            let said = refresh(&world, &rules(), &mine, token, None)
-                .await
-                .unwrap_err();
+            let said = refresh(&world, &rules(), &mine, token, None).await.unwrap_err();
             assert_eq!(said, TOKEN);
         }
-        let said = refresh(&world, &rules(), &other, &old, None)
-            .await
-            .unwrap_err();
+        let said = refresh(&world, &rules(), &other, &old, None).await.unwrap_err();
         assert_eq!(said, TOKEN);
         for (scope, wanted) in [
             ("tweet.read tweet.write", "invalid_scope"),
@@ -54,21 +50,12 @@ fn a_refresh_token_is_used_up_and_its_second_use_ends_the_family() {
             reuse_grace_ms: 1000,
             ..rules()
         };
-        let said = refresh(&world, &lenient, &mine, &next, None)
-            .await
-            .unwrap_err();
+        let said = refresh(&world, &lenient, &mine, &next, None).await.unwrap_err();
         assert_eq!(said, TOKEN);
         assert!(is_live(&world, &third.access).await);
-        let said = refresh(&world, &rules(), &mine, &next, None)
-            .await
-            .unwrap_err();
+        let said = refresh(&world, &rules(), &mine, &next, None).await.unwrap_err();
         assert_eq!(said, TOKEN);
-        for token in [
-            first.access,
-            second.access,
-            third.access,
-            third.refresh.unwrap(),
-        ] {
+        for token in [first.access, second.access, third.access, third.refresh.unwrap()] {
             assert!(!is_live(&world, &token).await);
         }
         assert_eq!(events(&world, "token.reuse").await, 1);
@@ -87,14 +74,10 @@ fn tokens_end_by_themselves() {
         assert!(!is_live(&world, &first.access).await);
         world.pass(REFRESH_TTL_MS - ACCESS_TTL_MS - 1);
         let token = first.refresh.unwrap();
-        let second = refresh(&world, &rules(), &party, &token, None)
-            .await
-            .unwrap();
+        let second = refresh(&world, &rules(), &party, &token, None).await.unwrap();
         world.pass(REFRESH_TTL_MS);
         let token = second.refresh.unwrap();
-        let said = refresh(&world, &rules(), &party, &token, None)
-            .await
-            .unwrap_err();
+        let said = refresh(&world, &rules(), &party, &token, None).await.unwrap_err();
         assert_eq!(said, TOKEN);
 
         let only = AuthorizeRequest {
@@ -122,15 +105,8 @@ fn a_client_revokes_its_own_and_a_user_everything() {
         assert!(is_live(&world, &tokens.access).await);
         revoke(&world, &mine, tokens.access.expose_secret()).await;
         assert!(!is_live(&world, &tokens.access).await && is_live(&world, &lasting).await);
-        let second = refresh(&world, &rules(), &mine, &lasting, None)
-            .await
-            .unwrap();
-        revoke(
-            &world,
-            &other,
-            second.refresh.as_ref().unwrap().expose_secret(),
-        )
-        .await;
+        let second = refresh(&world, &rules(), &mine, &lasting, None).await.unwrap();
+        revoke(&world, &other, second.refresh.as_ref().unwrap().expose_secret()).await;
         assert!(is_live(&world, &second.access).await);
         revoke(&world, &mine, second.refresh.unwrap().expose_secret()).await;
         assert!(!is_live(&world, &second.access).await);
@@ -150,9 +126,7 @@ fn a_client_revokes_its_own_and_a_user_everything() {
         let said = exchange(&world, &rules(), &mine, with_code(&waiting)).await;
         assert_eq!(said.unwrap_err(), CODE);
         let token = tokens.refresh.unwrap();
-        let said = refresh(&world, &rules(), &mine, &token, None)
-            .await
-            .unwrap_err();
+        let said = refresh(&world, &rules(), &mine, &token, None).await.unwrap_err();
         assert_eq!(said, TOKEN);
         assert_eq!(events(&world, "oauth.revoke").await, 1);
         assert_eq!(world.write(move |tx| grants::list(tx, ada)).await.len(), 1);

@@ -165,9 +165,7 @@ fn user_memberships(tx: &mut Tx<'_>, user: i64) -> Result<BTreeMap<i64, Vec<i64>
     let sql = "SELECT audience_id, member FROM audience_user WHERE user_id = $1 \
                ORDER BY audience_id, member";
     let mut all: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
-    for (audience, member) in
-        tx.query_rows(sql, &[user.into()], |row| Ok((row.int(0)?, row.int(1)?)))?
-    {
+    for (audience, member) in tx.query_rows(sql, &[user.into()], |row| Ok((row.int(0)?, row.int(1)?)))? {
         all.entry(audience).or_default().push(member);
     }
     Ok(all)

@@ -281,9 +281,7 @@ mod tests {
 
     #[test]
     fn every_column_that_names_an_account_is_moved_or_excepted_for_a_reason() {
-        let stands = ACCOUNT_REFERENCES
-            .iter()
-            .map(|stand| (stand.table, stand.column));
+        let stands = ACCOUNT_REFERENCES.iter().map(|stand| (stand.table, stand.column));
         let excepted = EXCEPTIONS.iter().flat_map(|(_, all)| all.iter().copied());
         let known: Vec<(&str, &str)> = stands.chain(excepted).collect();
         let once: BTreeSet<(&str, &str)> = known.iter().copied().collect();

@@ -24,9 +24,7 @@ const DELETE_EMPTY_CONVERSATION: &[&str] = &[
 pub(super) fn merge_conversations(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
     let sql = "SELECT id, lower_id, higher_id FROM dm_conversation \
                WHERE lower_id = $1 OR higher_id = $1";
-    let pairs = tx.query_rows(sql, &[from.into()], |row| {
-        Ok((row.int(0)?, row.id(1)?, row.id(2)?))
-    })?;
+    let pairs = tx.query_rows(sql, &[from.into()], |row| Ok((row.int(0)?, row.id(1)?, row.id(2)?)))?;
     for (id, lower, higher) in pairs {
         let [lower, higher] = [lower, higher].map(|one: UserId| if one == from { to } else { one });
         let known = messages::find_direct(tx, lower, higher)?;

@@ -8,8 +8,8 @@ use base::Fault;
 use super::super::find_by_ids;
 use super::super::indexes::{covering_index_name, name_index_name};
 use super::{
-    OrderValue, RecordListing, RecordOrder, RecordPage, SqlQueryBuilder, compare_cursors,
-    field_sql, intern_sql, order_values, prefix_upper_bound,
+    OrderValue, RecordListing, RecordOrder, RecordPage, SqlQueryBuilder, compare_cursors, field_sql, intern_sql,
+    order_values, prefix_upper_bound,
 };
 use crate::Tx;
 use crate::records::RecordRow;
@@ -48,11 +48,7 @@ pub(super) fn choose_index(
             leads.push(GatherIndex::Field(place));
         }
     }
-    let mut least = if totals {
-        MAX_GATHERED_WITH_TOTAL
-    } else {
-        MAX_GATHERED
-    };
+    let mut least = if totals { MAX_GATHERED_WITH_TOTAL } else { MAX_GATHERED };
     let mut best = None;
     for lead in leads {
         let count = count_matches(tx, listing, lead, least)?;
@@ -64,12 +60,7 @@ pub(super) fn choose_index(
 }
 
 /// How many records a lead leads to, up to a bound.
-fn count_matches(
-    tx: &mut Tx<'_>,
-    listing: &RecordListing<'_>,
-    lead: GatherIndex,
-    most: i64,
-) -> Result<i64, Fault> {
+fn count_matches(tx: &mut Tx<'_>, listing: &RecordListing<'_>, lead: GatherIndex, most: i64) -> Result<i64, Fault> {
     let upper = prefix_upper_bound(listing.name_prefix.as_bytes());
     let mut query = indexed_query(tx, listing, lead, "SELECT COUNT(*) FROM (SELECT 1");
     match lead {
@@ -93,10 +84,7 @@ pub(super) fn gather_page(
     lead: GatherIndex,
 ) -> Result<(RecordPage, Option<i64>), Fault> {
     let orders = listing.orders;
-    let keys: Vec<String> = orders
-        .iter()
-        .map(|order| order.key.order_sql(true))
-        .collect();
+    let keys: Vec<String> = orders.iter().map(|order| order.key.order_sql(true)).collect();
     let upper = prefix_upper_bound(listing.name_prefix.as_bytes());
     let select = format!("SELECT id, {}", keys.join(", "));
     let mut query = indexed_query(tx, listing, lead, &select);
@@ -104,10 +92,9 @@ pub(super) fn gather_page(
     if !listing.name_prefix.is_empty() {
         query.push_name_range("name_key", listing.name_prefix, &upper);
     }
-    let mut found: Vec<(Vec<OrderValue>, i64)> =
-        tx.query_rows(intern_sql(query.sql), &query.args, |row| {
-            Ok((order_values(row, orders, 1)?, row.int(0)?))
-        })?;
+    let mut found: Vec<(Vec<OrderValue>, i64)> = tx.query_rows(intern_sql(query.sql), &query.args, |row| {
+        Ok((order_values(row, orders, 1)?, row.int(0)?))
+    })?;
     let total = i64::try_from(found.len()).ok();
     if let Some((at, id)) = &listing.after {
         found.retain(|(here, own)| compare_cursors(orders, (here, *own), (at, *id)).is_gt());
@@ -126,20 +113,12 @@ pub(super) fn gather_page(
 
 /// The beginning of a statement, up to the levels. SQLite is told which index leads, since it knows
 /// nothing of how many records fit; a server knows.
-fn indexed_query<'a>(
-    tx: &Tx<'_>,
-    listing: &RecordListing<'_>,
-    lead: GatherIndex,
-    select: &str,
-) -> SqlQueryBuilder<'a> {
+fn indexed_query<'a>(tx: &Tx<'_>, listing: &RecordListing<'_>, lead: GatherIndex, select: &str) -> SqlQueryBuilder<'a> {
     let kind = listing.kind;
     let index = match lead {
         GatherIndex::Name => name_index_name(kind),
         GatherIndex::Field(place) => {
-            let name = listing
-                .number_filters
-                .get(place)
-                .map_or("", |(name, _)| *name);
+            let name = listing.number_filters.get(place).map_or("", |(name, _)| *name);
             covering_index_name(kind, name)
         }
     };

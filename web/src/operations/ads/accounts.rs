@@ -25,14 +25,9 @@ pub static ACCOUNTS: &[Endpoint] = &[
     planned_endpoint("updateAdsAccount", "PUT", ONE, "Changes an account.")
         .aliases(&[OLDER_ONE])
         .params(&[&[path_param("account_id")]]),
-    planned_endpoint(
-        "deleteAdsAccount",
-        "DELETE",
-        ONE,
-        "Sandbox only: deletes an account.",
-    )
-    .aliases(&[OLDER_ONE])
-    .params(&[&[path_param("account_id")]]),
+    planned_endpoint("deleteAdsAccount", "DELETE", ONE, "Sandbox only: deletes an account.")
+        .aliases(&[OLDER_ONE])
+        .params(&[&[path_param("account_id")]]),
 ];
 
 account! {

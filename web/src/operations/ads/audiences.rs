@@ -63,8 +63,7 @@ pub static TAILORED_AUDIENCES: &[Endpoint] = &[
     ]]),
 ];
 
-const PERMISSIONS: &str =
-    "/5/accounts/{account_id}/tailored_audiences/{tailored_audience_id}/permissions";
+const PERMISSIONS: &str = "/5/accounts/{account_id}/tailored_audiences/{tailored_audience_id}/permissions";
 const PERMISSION: &str = concat!(
     "/5/accounts/{account_id}/tailored_audiences/{tailored_audience_id}/permissions/",
     "{tailored_audience_permission_id}"

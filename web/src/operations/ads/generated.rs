@@ -9,15 +9,13 @@ use ads::operations::OperationParamLocation as At;
 use base::{Entitlement, Scope, Scopes};
 
 use crate::endpoint::{
-    BodySpec, Endpoint, EndpointLimits, EndpointParam, EndpointParamLocation, ErrorFormat,
-    ParamType, RateWindow, SharedWindow, per_quarter_hour,
+    BodySpec, Endpoint, EndpointLimits, EndpointParam, EndpointParamLocation, ErrorFormat, ParamType, RateWindow,
+    SharedWindow, per_quarter_hour,
 };
 use crate::operations::shared::per_minute;
 
 /// What is declared and not built: the plans in whose place nothing has come yet.
-pub(in crate::operations) fn unbuilt_endpoints(
-    planned: &'static [Endpoint],
-) -> &'static [Endpoint] {
+pub(in crate::operations) fn unbuilt_endpoints(planned: &'static [Endpoint]) -> &'static [Endpoint] {
     static BUILT: LazyLock<HashSet<(&str, String)>> = LazyLock::new(|| {
         let all = ads::operations().iter();
         all.map(|operation| (operation.method, path_shape(operation.path)))
@@ -30,9 +28,7 @@ pub(in crate::operations) fn unbuilt_endpoints(
 }
 
 /// The built ones. They keep the names that their plans had.
-pub(in crate::operations) fn built_endpoints(
-    planned: &[&'static [Endpoint]],
-) -> &'static [Endpoint] {
+pub(in crate::operations) fn built_endpoints(planned: &[&'static [Endpoint]]) -> &'static [Endpoint] {
     let plans: Vec<&Endpoint> = planned
         .iter()
         .copied()
@@ -40,17 +36,16 @@ pub(in crate::operations) fn built_endpoints(
         .filter(|plan| plan.error_format == ErrorFormat::Ads)
         .collect();
     let all = ads::operations().iter().map(|operation| {
-        let plan = plans.iter().find(|plan| {
-            plan.method == operation.method && path_shape(plan.path) == path_shape(operation.path)
-        });
+        let plan = plans
+            .iter()
+            .find(|plan| plan.method == operation.method && path_shape(plan.path) == path_shape(operation.path));
         build_endpoint(operation, plan.map_or(operation.id, |plan| plan.id))
     });
     Vec::leak(all.collect())
 }
 
 fn build_endpoint(operation: &'static ads::AdsOperation, id: &'static str) -> Endpoint {
-    let params: &'static [EndpointParam] =
-        Vec::leak(operation.params.iter().map(build_param).collect());
+    let params: &'static [EndpointParam] = Vec::leak(operation.params.iter().map(build_param).collect());
     let (windows, shared): (&'static [RateWindow], _) = match operation.rate_class {
         // All changes are counted together.
         AdsRateClass::PerMinute(CHANGES_PER_MINUTE) => (&[], Some(&WRITES)),
@@ -139,10 +134,7 @@ fn build_param(param: &ads::OperationParam) -> EndpointParam {
 /// What a parameter holds, for the OpenAPI document.
 fn param_type(param: &ads::OperationParam) -> ParamType {
     const ANY: ParamType = ParamType::Text(0, 100_000);
-    let usual = param
-        .default_value
-        .as_ref()
-        .and_then(serde_json::Value::as_i64);
+    let usual = param.default_value.as_ref().and_then(serde_json::Value::as_i64);
     match param.kind {
         Holds::Text(least, most) => ParamType::Text(least, most),
         Holds::Bool => ParamType::Bool,
@@ -150,18 +142,12 @@ fn param_type(param: &ads::OperationParam) -> ParamType {
         Holds::Money => ParamType::Int(1, i64::MAX, 1),
         Holds::OneOf(words) => ParamType::OneOf(words),
         Holds::SomeOf(words) => ParamType::SomeOf(words),
-        Holds::Word(words) => {
-            ParamType::OneOf(Vec::leak(words.iter().map(|word| word.post).collect()))
-        }
+        Holds::Word(words) => ParamType::OneOf(Vec::leak(words.iter().map(|word| word.post).collect())),
         Holds::User | Holds::Long => ParamType::Id,
         Holds::Longs(most) => ParamType::Ids(1, most),
         Holds::Time => ParamType::Time,
         Holds::Url => ParamType::Text(8, 2048),
         Holds::Reference(..) | Holds::Account | Holds::MediaKey => ParamType::Text(1, 64),
-        Holds::Texts(..)
-        | Holds::Ids(..)
-        | Holds::MediaKeys(_)
-        | Holds::CardUris(_)
-        | Holds::Shape(_) => ANY,
+        Holds::Texts(..) | Holds::Ids(..) | Holds::MediaKeys(_) | Holds::CardUris(_) | Holds::Shape(_) => ANY,
     }
 }

@@ -21,9 +21,7 @@ pub use serving::SERVING;
 use base::Scopes;
 
 use super::shared::per_minute;
-use crate::endpoint::{
-    Endpoint, EndpointParam, ErrorFormat, ParamType, RateWindow, per_quarter_hour,
-};
+use crate::endpoint::{Endpoint, EndpointParam, ErrorFormat, ParamType, RateWindow, per_quarter_hour};
 
 /// A table of operations under `/12/accounts/{account_id}/`, also under `/11/`:
 /// `"id" METHOD "path" | "older path" [parameters of the path] => "about" at window,`
@@ -58,12 +56,7 @@ macro_rules! account {
 use account;
 
 /// An operation that is not built yet. User tokens of OAuth 2.0 come with its scopes.
-const fn planned_endpoint(
-    id: &'static str,
-    method: &'static str,
-    path: &'static str,
-    about: &'static str,
-) -> Endpoint {
+const fn planned_endpoint(id: &'static str, method: &'static str, path: &'static str, about: &'static str) -> Endpoint {
     let windows = match method.as_bytes() {
         b"GET" => READS,
         _ => WRITES,

@@ -3,9 +3,7 @@
 use base::{Entitlement, Scopes};
 
 use crate::ads::{download_analytics_file, serve};
-use crate::endpoint::{
-    BodySpec, Endpoint, EndpointParam, ErrorFormat, ParamType, per_quarter_hour,
-};
+use crate::endpoint::{BodySpec, Endpoint, EndpointParam, ErrorFormat, ParamType, per_quarter_hour};
 
 /// For networks that show what is promoted, and for whoever knows a file's address.
 pub static SERVING: &[Endpoint] = &[

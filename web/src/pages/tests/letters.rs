@@ -89,9 +89,7 @@ impl World {
         *request.method_mut() = method.parse().unwrap();
         *request.uri_mut() = path.parse().unwrap();
         let cookies = self.cookies.iter();
-        let cookies: Vec<_> = cookies
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
+        let cookies: Vec<_> = cookies.map(|(name, value)| format!("{name}={value}")).collect();
         let headers = request.headers_mut();
         headers.insert("cookie", cookies.join("; ").parse().unwrap());
         if method == "POST" {
@@ -138,15 +136,9 @@ impl World {
 
     /// The path and the secret of the link in the newest letter.
     async fn link(&self) -> (String, String) {
-        let newest = self
-            .store
-            .read(|tx| Ok(network::emails::list(tx, None, 1)?));
+        let newest = self.store.read(|tx| Ok(network::emails::list(tx, None, 1)?));
         let letter = newest.await.unwrap().remove(0).text.unwrap();
-        let path = letter
-            .expose_secret()
-            .split("http://localhost")
-            .nth(1)
-            .unwrap();
+        let path = letter.expose_secret().split("http://localhost").nth(1).unwrap();
         let path = path.split_whitespace().next().unwrap();
         let (_, token) = path.split_once("?token=").unwrap();
         (path.to_owned(), token.to_owned())
@@ -173,14 +165,8 @@ fn an_address_is_confirmed_by_a_form() {
         }
         let fields = [("token", token.as_str())];
         let done = world.fill(&path, "/account/confirm", &fields).await;
-        assert!(
-            done.text.contains("Email address confirmed"),
-            "{}",
-            done.text
-        );
-        let again = world
-            .fill("/settings/account", "/account/confirm", &fields)
-            .await;
+        assert!(done.text.contains("Email address confirmed"), "{}", done.text);
+        let again = world.fill("/settings/account", "/account/confirm", &fields).await;
         assert!(again.text.contains("This link no longer works"));
     });
 }
@@ -204,13 +190,7 @@ fn a_forgotten_password_is_set_anew() {
         let good = [("token", token.as_str()), ("password", NEW)];
         let answer = world.fill(&path, "/account/reset", &good).await;
         assert_eq!((answer.status, answer.location()), (303, "/login"));
-        assert!(
-            world
-                .get(&path)
-                .await
-                .text
-                .contains("This link no longer works")
-        );
+        assert!(world.get(&path).await.text.contains("This link no longer works"));
         for (password, status) in [(OLD, 400), (NEW, 303)] {
             let fields = [("login", "grace"), ("password", password)];
             assert_eq!(world.fill("/login", "/login", &fields).await.status, status);

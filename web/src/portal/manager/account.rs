@@ -1,9 +1,7 @@
 //! The account itself: what it is, who works on it, what pays, and what was changed.
 
 use base::{Error, UserId};
-use pages::manager::{
-    AdsManagerPage, DataTable, DetailList, EmptyState, PageBlock, StatusBadge, TableCell, TableRow,
-};
+use pages::manager::{AdsManagerPage, DataTable, DetailList, EmptyState, PageBlock, StatusBadge, TableCell, TableRow};
 use serde_json::Value;
 use store::Tx;
 
@@ -16,10 +14,7 @@ const HOUR_MS: i64 = 3_600_000;
 const PAGE_SIZE: &str = "20";
 
 /// All of it.
-pub(super) fn account_page(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-) -> Result<AdsManagerPage, Error> {
+pub(super) fn account_page(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<AdsManagerPage, Error> {
     let account = desk.get_entity(tx, "", "")?;
     let features = desk.call_api(tx, "GET", "features", &[], &[])?;
     let features: Vec<String> = json_array(&features, "data")
@@ -35,10 +30,7 @@ pub(super) fn account_page(
                 "Review",
                 TableCell::from_badge(status_badge(json_text(&account, "approval_status"))),
             ),
-            (
-                "Time zone",
-                TableCell::from_text(json_text(&account, "timezone")),
-            ),
+            ("Time zone", TableCell::from_text(json_text(&account, "timezone"))),
             (
                 "Industry",
                 TableCell::from_text(word_label(json_text(&account, "industry_type"))),
@@ -91,20 +83,16 @@ fn funding_block(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Option<PageBl
             name: json_text(one, "id").to_owned(),
             cells: vec![
                 TableCell::from_text(instrument_label(one)).with_subtext(json_text(one, "id")),
-                TableCell::from_badge(state).with_subtext(super::labels::word_list_label(
-                    one,
-                    "reasons_not_able_to_fund",
-                )),
+                TableCell::from_badge(state)
+                    .with_subtext(super::labels::word_list_label(one, "reasons_not_able_to_fund")),
                 TableCell::from_text(format_time(json_text(one, "start_time"))).with_subtext(
                     match json_text(one, "end_time") {
                         "" => String::new(),
                         end => format!("until {}", format_time(end)),
                     },
                 ),
-                TableCell::from_text(
-                    amount.map_or_else(|| "–".to_owned(), |all| format_money(all, currency)),
-                )
-                .with_subtext(remaining.unwrap_or_default()),
+                TableCell::from_text(amount.map_or_else(|| "–".to_owned(), |all| format_money(all, currency)))
+                    .with_subtext(remaining.unwrap_or_default()),
             ],
             action_buttons: Vec::new(),
         }
@@ -138,8 +126,7 @@ pub(super) fn history_block(
     if !open || !desk.may_call("GET", "account_history") {
         return Ok(None);
     }
-    let from = parse_time(json_text(of, "created_at"))
-        .map_or(0, |at| at.ms().div_euclid(HOUR_MS) * HOUR_MS);
+    let from = parse_time(json_text(of, "created_at")).map_or(0, |at| at.ms().div_euclid(HOUR_MS) * HOUR_MS);
     let to = (desk.request.now.ms().div_euclid(HOUR_MS).saturating_add(1)).saturating_mul(HOUR_MS);
     let written = |ms: i64| ads::field_kind::format_time(base::Time::from_ms(ms));
     let pairs = [
@@ -149,8 +136,7 @@ pub(super) fn history_block(
         ("end_time", written(to)),
         ("count", PAGE_SIZE.to_owned()),
     ];
-    let found =
-        EntityListPage::from_response(&desk.call_api(tx, "GET", "account_history", &[], &pairs)?);
+    let found = EntityListPage::from_response(&desk.call_api(tx, "GET", "account_history", &[], &pairs)?);
     let mut rows = Vec::new();
     for change in &found.rows {
         let by = change.get("change_by").cloned().unwrap_or_default();
@@ -158,10 +144,7 @@ pub(super) fn history_block(
             Some(user) => store::users::find_by_id(tx, user)?,
             None => None,
         };
-        let who = user.map_or_else(
-            || "The platform".to_owned(),
-            |user| format!("@{}", user.username),
-        );
+        let who = user.map_or_else(|| "The platform".to_owned(), |user| format!("@{}", user.username));
         rows.push(TableRow {
             name: String::new(),
             cells: vec![
@@ -194,8 +177,7 @@ pub(super) fn history_block(
 
 /// Whether a text is a word of the interface, in capitals.
 pub(super) fn is_enum_word(text: &str) -> bool {
-    text.bytes()
-        .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+    text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
 }
 
 fn describe_changes(change: &Value) -> String {

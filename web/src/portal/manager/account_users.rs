@@ -50,8 +50,7 @@ pub(super) fn users_block(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Page
     Ok(PageBlock::Table(DataTable {
         title: "People".to_owned(),
         lead: if rules {
-            "Administrators give roles and take them away. Every change is kept in the record."
-                .to_owned()
+            "Administrators give roles and take them away. Every change is kept in the record.".to_owned()
         } else {
             "An administrator of the account gives roles and takes them away.".to_owned()
         },
@@ -79,11 +78,7 @@ fn role_fields(now: Option<AdsRole>, composes: bool) -> [FormFieldSpec; 2] {
     );
     let writes = [("false", "No"), ("true", "Yes")];
     let writes = writes.map(|(value, text)| (value.to_owned(), text.to_owned()));
-    let writes = FormFieldSpec::choice(
-        "composes",
-        "Writes posts in the account’s name",
-        writes.into(),
-    );
+    let writes = FormFieldSpec::choice("composes", "Writes posts in the account’s name", writes.into());
     [
         match now {
             Some(now) => all.initial_value(now.name()),
@@ -100,8 +95,7 @@ pub(super) fn add_form(desk: &ManagerAccount) -> FormDefinition {
         heading: "Add a person".to_owned(),
         lead: "They find the account under Ads Manager at once.".to_owned(),
         fields: vec![
-            FormFieldSpec::text("username", "Username")
-                .help("Of somebody who has an account here."),
+            FormFieldSpec::text("username", "Username").help("Of somebody who has an account here."),
             role,
             writes,
         ],
@@ -133,12 +127,7 @@ fn audit_actor(desk: &ManagerAccount) -> AuditActor {
     AuditActor::user(desk.request.user, &desk.request.client_address)
 }
 
-fn grant_role(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    user: UserId,
-    sent: &SubmittedFields,
-) -> Result<Value, Error> {
+fn grant_role(tx: &mut Tx<'_>, desk: &ManagerAccount, user: UserId, sent: &SubmittedFields) -> Result<Value, Error> {
     let role = sent.text("role");
     let Some(role) = AdsRole::parse(role) else {
         return Err(AdsProblem::invalid_parameter("role", role, "Choose a role").into());
@@ -171,11 +160,7 @@ fn form_user_id(plan: &FormDefinition) -> UserId {
 }
 
 /// The form that changes somebody's role.
-pub(super) fn edit_form(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    id: &str,
-) -> Result<Option<FormDefinition>, Error> {
+pub(super) fn edit_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
     let found = find_user(tx, desk, id)?;
     Ok(found.map(|(name, access)| FormDefinition {
         heading: format!("Change the role of {name}"),
@@ -190,11 +175,7 @@ pub(super) fn edit_form(
 }
 
 /// The form that takes somebody's role away.
-pub(super) fn remove_form(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    id: &str,
-) -> Result<Option<FormDefinition>, Error> {
+pub(super) fn remove_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
     let found = find_user(tx, desk, id)?;
     Ok(found.map(|(name, _)| FormDefinition {
         heading: format!("Remove {name} from the account?"),

@@ -54,10 +54,7 @@ pub(super) fn parse_submitted(sent: &SubmittedFields) -> Result<Vec<Value>, Erro
         ("", typed) => ("text", typed),
         (file, "") => ("list", file),
         _ => {
-            return Err(invalid_field(
-                "text",
-                "Send a file or a pasted list, and not both",
-            ));
+            return Err(invalid_field("text", "Send a file or a pasted list, and not both"));
         }
     };
     let usual = sent.text("identifier");
@@ -105,11 +102,7 @@ fn parse_list(list: &str, usual: &'static str) -> Result<Vec<Value>, String> {
 
 /// Which lines cannot be read.
 fn invalid_lines_message(bad: &[usize], good: usize) -> String {
-    let first: Vec<String> = bad
-        .iter()
-        .take(MAX_REPORTED_LINES)
-        .map(usize::to_string)
-        .collect();
+    let first: Vec<String> = bad.iter().take(MAX_REPORTED_LINES).map(usize::to_string).collect();
     let more = match bad.len().saturating_sub(MAX_REPORTED_LINES) {
         0 => String::new(),
         more => format!(" and {more} more"),
@@ -250,11 +243,7 @@ mod tests {
             ("phone_number", "+351 200-000.000", PHONE),
             ("phone_number", "00351 (200) 000000", PHONE),
         ] {
-            assert_eq!(
-                hash_identifier(kind, cell).as_deref(),
-                Some(digest),
-                "{kind} {cell}"
-            );
+            assert_eq!(hash_identifier(kind, cell).as_deref(), Some(digest), "{kind} {cell}");
         }
         for (kind, cell) in [
             ("email", "ana.reis"),
@@ -280,21 +269,14 @@ mod tests {
         let plain = plain.unwrap();
         assert_eq!(plain.len(), 2);
         assert_eq!(plain[0], plain[1]);
-        let csv =
-            "\"E-mail\";Name;User ID\n\"ana.reis@bikes.example\";\"Reis; Ana\";2001\n;Shop;2001\n";
+        let csv = "\"E-mail\";Name;User ID\n\"ana.reis@bikes.example\";\"Reis; Ana\";2001\n;Shop;2001\n";
         let csv = parse_list(csv, "handle").unwrap();
         assert_eq!(csv[0]["email"][0], ANA);
         assert_eq!(csv[0]["svc_id"][0], ID);
         assert_eq!(csv[1]["email"], serde_json::Value::Null);
-        let wrong = parse_list(
-            "ana.reis@bikes.example\nnobody\nx@y.example\nsecret",
-            "email",
-        );
+        let wrong = parse_list("ana.reis@bikes.example\nnobody\nx@y.example\nsecret", "email");
         let wrong = wrong.unwrap_err();
-        assert!(
-            wrong.contains("lines 2, 4 ") && !wrong.contains("secret"),
-            "{wrong}"
-        );
+        assert!(wrong.contains("lines 2, 4 ") && !wrong.contains("secret"), "{wrong}");
         assert!(parse_list(" \n", "email").is_err());
         assert!(parse_list("name,town\nAna,Porto", "email").is_err());
         let many = "a@b.example\n".repeat(super::MAX_PEOPLE + 1);

@@ -2,8 +2,7 @@
 
 use base::Error;
 use pages::manager::{
-    ActionButton, AdsManagerPage, DataTable, EmptyState, MetricTile, NavLink, PageBlock, TableCell,
-    TableRow,
+    ActionButton, AdsManagerPage, DataTable, EmptyState, MetricTile, NavLink, PageBlock, TableCell, TableRow,
 };
 use serde_json::{Value, json};
 use store::Tx;
@@ -15,17 +14,8 @@ use super::route::{ManagerRoute, SubmittedFields, collect_links};
 use super::{number_column, text_column};
 
 /// The account's own audiences, and those that others share with it.
-pub(super) fn list(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    _: &ManagerRoute,
-) -> Result<AdsManagerPage, Error> {
-    let create = desk.permitted_link(
-        "POST",
-        "custom_audiences",
-        "Create audience",
-        "/audiences/new",
-    );
+pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount, _: &ManagerRoute) -> Result<AdsManagerPage, Error> {
+    let create = desk.permitted_link("POST", "custom_audiences", "Create audience", "/audiences/new");
     let create = create.map(|link| link.with_kind("primary"));
     let mut own = false;
     let mut blocks = Vec::new();
@@ -33,11 +23,7 @@ pub(super) fn list(
         ("OWNER", "Own audiences", "No audience yet"),
         ("SHARED", "Shared with this account", "Nothing is shared"),
     ] {
-        let found = desk.list_entities(
-            tx,
-            "custom_audiences",
-            &[("permission_scope", scope.to_owned())],
-        )?;
+        let found = desk.list_entities(tx, "custom_audiences", &[("permission_scope", scope.to_owned())])?;
         let rows = found.rows.iter().map(|one| audience_row(desk, one));
         own |= scope == "OWNER" && !found.rows.is_empty();
         let mine = scope == "OWNER";
@@ -57,8 +43,7 @@ pub(super) fn list(
                      usernames, ids or phone numbers."
                         .to_owned()
                 } else {
-                    "Other accounts may let this one use theirs: tell them the ID of this account."
-                        .to_owned()
+                    "Other accounts may let this one use theirs: tell them the ID of this account.".to_owned()
                 },
                 link: create.clone().filter(|_| mine),
             },
@@ -105,11 +90,7 @@ fn size_label(audience: &Value) -> String {
 }
 
 /// One audience.
-pub(super) fn show(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    id: &str,
-) -> Result<AdsManagerPage, Error> {
+pub(super) fn show(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<AdsManagerPage, Error> {
     let audience = desk.get_entity(tx, "custom_audiences/{}", id)?;
     let mut blocks = vec![PageBlock::Metrics(vec![
         MetricTile {
@@ -137,10 +118,7 @@ pub(super) fn show(
         trail: vec![NavLink::new("Audiences", desk.page_path("/audiences"))],
         heading: json_text(&audience, "name").to_owned(),
         badge: state_cell(&audience).badge,
-        lead: match (
-            about,
-            word_list_label(&audience, "reasons_not_targetable").as_str(),
-        ) {
+        lead: match (about, word_list_label(&audience, "reasons_not_targetable").as_str()) {
             (about, "") => about.to_owned(),
             ("", why) => format!("{why}."),
             (about, why) => format!("{about} ({why})"),
@@ -166,13 +144,9 @@ fn page_actions(desk: &ManagerAccount, audience: &Value) -> Vec<NavLink> {
     let edit = desk.permitted_link("PUT", path, "Edit", &format!("{here}/edit"));
     let delete = desk.permitted_link("DELETE", path, "Delete", &format!("{here}/delete"));
     collect_links([
-        people
-            .filter(|_| writes && lists)
-            .map(|link| link.with_kind("primary")),
+        people.filter(|_| writes && lists).map(|link| link.with_kind("primary")),
         edit.filter(|_| own),
-        delete
-            .filter(|_| own)
-            .map(|link| link.with_kind("danger-quiet")),
+        delete.filter(|_| own).map(|link| link.with_kind("danger-quiet")),
     ])
 }
 
@@ -186,10 +160,7 @@ fn targeted_by_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result
     };
     let rows = found.rows.iter().flat_map(|campaign| {
         let name = json_text(campaign, "campaign_name");
-        let above = desk.page_path(&format!(
-            "/campaigns/{}",
-            json_text(campaign, "campaign_id")
-        ));
+        let above = desk.page_path(&format!("/campaigns/{}", json_text(campaign, "campaign_id")));
         json_array(campaign, "line_items").iter().map(move |item| {
             let own = json_text(item, "id");
             let serves = item.get("servable").and_then(Value::as_bool) == Some(true);
@@ -251,11 +222,7 @@ fn permissions_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result
     Ok(PageBlock::Table(DataTable {
         title: "Shared with".to_owned(),
         columns: ["Account", "May", "Since"].map(text_column).into(),
-        actions: share
-            .clone()
-            .filter(|_| !rows.is_empty())
-            .into_iter()
-            .collect(),
+        actions: share.clone().filter(|_| !rows.is_empty()).into_iter().collect(),
         rows,
         empty: EmptyState {
             title: "Shared with nobody".to_owned(),
@@ -313,11 +280,7 @@ fn audience_form(
 }
 
 /// The form of a change.
-pub(super) fn edit_form(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    id: &str,
-) -> Result<Option<FormDefinition>, Error> {
+pub(super) fn edit_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
     let (now, plan) = audience_form(tx, desk, id, "edit")?;
     Ok(Some(FormDefinition {
         heading: "Edit the audience".to_owned(),
@@ -330,14 +293,9 @@ pub(super) fn edit_form(
 }
 
 /// The form that takes a list of people.
-pub(super) fn members_form(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    id: &str,
-) -> Result<Option<FormDefinition>, Error> {
+pub(super) fn members_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
     let (_, plan) = audience_form(tx, desk, id, "people")?;
-    let kinds = super::audience_members::IDENTIFIER_KINDS
-        .map(|(kind, said)| (kind.to_owned(), said.to_owned()));
+    let kinds = super::audience_members::IDENTIFIER_KINDS.map(|(kind, said)| (kind.to_owned(), said.to_owned()));
     let acts = [("Update", "Add them"), ("Delete", "Remove them")];
     let acts = acts.map(|(act, said)| (act.to_owned(), said.to_owned()));
     Ok(Some(FormDefinition {
@@ -381,11 +339,7 @@ fn submit_members(
 }
 
 /// The form that shares.
-pub(super) fn share_form(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    id: &str,
-) -> Result<Option<FormDefinition>, Error> {
+pub(super) fn share_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
     let (_, plan) = audience_form(tx, desk, id, "share")?;
     let levels = [
         ("READ_ONLY", "Target it"),

@@ -4,9 +4,7 @@
 use std::collections::BTreeMap;
 
 use base::Error;
-use pages::manager::{
-    AdsManagerPage, DataTable, EmptyState, NavLink, PageBlock, TableCell, TableRow,
-};
+use pages::manager::{AdsManagerPage, DataTable, EmptyState, NavLink, PageBlock, TableCell, TableRow};
 use serde_json::Value;
 use store::Tx;
 
@@ -77,11 +75,7 @@ pub(super) struct StatsBreakdown {
 
 impl StatsBreakdown {
     /// Of the campaign or line item of a place; none where there is no such thing.
-    pub(super) fn load(
-        tx: &mut Tx<'_>,
-        desk: &ManagerAccount,
-        stand: &ManagerRoute,
-    ) -> Result<Option<Self>, Error> {
+    pub(super) fn load(tx: &mut Tx<'_>, desk: &ManagerAccount, stand: &ManagerRoute) -> Result<Option<Self>, Error> {
         let (part, id) = (stand.path.section.as_str(), stand.path.id.as_str());
         let (entity, path) = match part {
             "campaigns" => ("CAMPAIGN", "campaigns/{}"),
@@ -121,19 +115,15 @@ impl StatsBreakdown {
     /// The page.
     pub(super) fn into_page(self, desk: &ManagerAccount, stand: &ManagerRoute) -> AdsManagerPage {
         let (part, id) = (&stand.path.section, &stand.path.id);
-        let here = |file: &str, by: &str, days: i64| {
-            desk.page_path(&format!("/{part}/{id}/{file}?by={by}&days={days}"))
-        };
+        let here =
+            |file: &str, by: &str, days: i64| desk.page_path(&format!("/{part}/{id}/{file}?by={by}&days={days}"));
         let views = DIMENSIONS.iter().map(|(name, said, _)| NavLink {
             current: *name == self.dimension.0,
             ..NavLink::new(*said, here("figures", name, self.days))
         });
         let spans = [7, 14, 28].map(|days| NavLink {
             current: days == self.days,
-            ..NavLink::new(
-                format!("{days} days"),
-                here("figures", self.dimension.0, days),
-            )
+            ..NavLink::new(format!("{days} days"), here("figures", self.dimension.0, days))
         });
         let rows: Vec<TableRow> = self.rows.iter().map(|row| self.counts_row(row)).collect();
         let file = here("figures.csv", self.dimension.0, self.days);
@@ -144,10 +134,7 @@ impl StatsBreakdown {
             blocks: vec![PageBlock::Table(DataTable {
                 title: format!("By {}", self.dimension.1.to_lowercase()),
                 views: vec![("Taken apart by", views.collect()), ("Span", spans.into())],
-                actions: Some(file)
-                    .filter(|_| !rows.is_empty())
-                    .into_iter()
-                    .collect(),
+                actions: Some(file).filter(|_| !rows.is_empty()).into_iter().collect(),
                 columns: vec![
                     text_column(self.dimension.1),
                     number_column("Spend"),
@@ -160,8 +147,7 @@ impl StatsBreakdown {
                 rows,
                 empty: EmptyState {
                     title: "Nothing was shown in these days".to_owned(),
-                    text: "Choose a longer span, or see on the page before why it does not run."
-                        .to_owned(),
+                    text: "Choose a longer span, or see on the page before why it does not run.".to_owned(),
                     link: None,
                 },
                 ..DataTable::default()
@@ -203,12 +189,7 @@ impl StatsBreakdown {
         for (name, counts) in &self.rows {
             let each = counts.charge.checked_div(counts.results);
             let each = each.map(format_amount).unwrap_or_default();
-            let figures = [
-                counts.impressions,
-                counts.engagements,
-                counts.clicks,
-                counts.results,
-            ];
+            let figures = [counts.impressions, counts.engagements, counts.clicks, counts.results];
             let [seen, engaged, clicks, results] = figures.map(|figure| figure.to_string());
             let spend = format_amount(counts.charge);
             text.push_str(&csv_line(&[
@@ -235,11 +216,7 @@ fn csv_line(cells: &[&str]) -> String {
 /// A cell that no spreadsheet takes for a formula, and no line or sign ends too early.
 fn csv_cell(cell: &str) -> String {
     let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
-    let plain = if formula {
-        format!("'{cell}")
-    } else {
-        cell.to_owned()
-    };
+    let plain = if formula { format!("'{cell}") } else { cell.to_owned() };
     if plain.contains(['"', ',', ';', '\n', '\r', '\t']) || formula {
         return format!("\"{}\"", plain.replace('"', "\"\""));
     }
@@ -336,9 +313,7 @@ fn segment_rows(
         for one in all.flat_map(|one| json_array(one, "id_data")) {
             let name = one.pointer("/segment/segment_name").and_then(Value::as_str);
             let name = match name.unwrap_or("Unknown") {
-                age if age.starts_with("AGE_") => {
-                    word_label(age.trim_start_matches("AGE_")).to_lowercase()
-                }
+                age if age.starts_with("AGE_") => word_label(age.trim_start_matches("AGE_")).to_lowercase(),
                 name => name.to_owned(),
             };
             let metrics = one.get("metrics").unwrap_or(&Value::Null);

@@ -3,8 +3,7 @@
 use base::Error;
 use pages::Pager;
 use pages::manager::{
-    ActionButton, AdsManagerPage, DataTable, DetailList, EmptyState, NavLink, PageBlock, TableCell,
-    TableRow,
+    ActionButton, AdsManagerPage, DataTable, DetailList, EmptyState, NavLink, PageBlock, TableCell, TableRow,
 };
 use serde_json::Value;
 use store::Tx;
@@ -19,11 +18,7 @@ use super::{account, form_routes, line_items, number_column, text_column};
 const PAGE_SIZE: usize = 20;
 
 /// Every campaign of the account, with the account's figures above.
-pub(super) fn list(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    stand: &ManagerRoute,
-) -> Result<AdsManagerPage, Error> {
+pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount, stand: &ManagerRoute) -> Result<AdsManagerPage, Error> {
     if !desk.may_call("GET", "campaigns") {
         return Ok(AdsManagerPage {
             heading: "Campaigns".to_owned(),
@@ -31,10 +26,7 @@ pub(super) fn list(
             ..AdsManagerPage::default()
         });
     }
-    let mut pairs = vec![
-        ("with_draft", "true".to_owned()),
-        ("count", PAGE_SIZE.to_string()),
-    ];
+    let mut pairs = vec![("with_draft", "true".to_owned()), ("count", PAGE_SIZE.to_string())];
     pairs.extend(stand.cursor.clone().map(|cursor| ("cursor", cursor)));
     let found = desk.list_entities(tx, "campaigns", &pairs)?;
     let ids: Vec<&str> = found.rows.iter().map(|one| json_text(one, "id")).collect();
@@ -53,11 +45,7 @@ pub(super) fn list(
     }
     blocks.push(PageBlock::Table(DataTable {
         columns: figures.table_columns("Campaign"),
-        lead: if there {
-            figures.caption()
-        } else {
-            String::new()
-        },
+        lead: if there { figures.caption() } else { String::new() },
         empty: EmptyState {
             title: "No campaign yet".to_owned(),
             text: "A campaign holds a budget and the line items that spend it.".to_owned(),
@@ -67,10 +55,7 @@ pub(super) fn list(
             previous: None,
             next: found.next.map(|next| {
                 let next = base::percent::encode(&next);
-                desk.page_path(&format!(
-                    "?cursor={next}&days={}",
-                    stats::selected_days(stand)
-                ))
+                desk.page_path(&format!("?cursor={next}&days={}", stats::selected_days(stand)))
             }),
         },
         rows,
@@ -95,8 +80,7 @@ fn campaign_row(desk: &ManagerAccount, campaign: &Value, figures: &EntityStats) 
         TableCell::from_text(name)
             .with_link(desk.page_path(&format!("/campaigns/{id}")))
             .with_subtext(id),
-        TableCell::from_badge(status_badge(json_text(campaign, "effective_status")))
-            .with_subtext(reasons),
+        TableCell::from_badge(status_badge(json_text(campaign, "effective_status"))).with_subtext(reasons),
         TableCell::from_text(budget).with_subtext(total),
     ];
     cells.extend(figures.table_cells(id, json_text(campaign, "currency")));
@@ -108,12 +92,7 @@ fn campaign_row(desk: &ManagerAccount, campaign: &Value, figures: &EntityStats) 
 }
 
 /// The button that pauses or resumes; `next` is where one is led then.
-pub(super) fn status_button(
-    desk: &ManagerAccount,
-    part: &str,
-    one: &Value,
-    next: &str,
-) -> Vec<ActionButton> {
+pub(super) fn status_button(desk: &ManagerAccount, part: &str, one: &Value, next: &str) -> Vec<ActionButton> {
     let path = match part {
         "campaigns" => "campaigns/{}",
         _ => "line_items/{}",
@@ -144,21 +123,10 @@ pub(super) fn show(
 ) -> Result<AdsManagerPage, Error> {
     let campaign = desk.get_entity(tx, "campaigns/{}", id)?;
     let here = format!("/campaigns/{id}");
-    let add = desk.permitted_link(
-        "POST",
-        "line_items",
-        "Add line item",
-        &format!("{here}/line-item"),
-    );
+    let add = desk.permitted_link("POST", "line_items", "Add line item", &format!("{here}/line-item"));
     let charts = stats::entity_charts(tx, desk, stand, "CAMPAIGN", &campaign, &here)?;
     let mut blocks: Vec<PageBlock> = charts.into_iter().collect();
-    blocks.push(line_items::line_items_block(
-        tx,
-        desk,
-        id,
-        stand,
-        add.clone(),
-    )?);
+    blocks.push(line_items::line_items_block(tx, desk, id, stand, add.clone())?);
     blocks.push(settings_block(tx, desk, &campaign)?);
     blocks.extend(account::history_block(tx, desk, "CAMPAIGN", &campaign)?);
     let status = status_badge(json_text(&campaign, "effective_status"));
@@ -172,24 +140,15 @@ pub(super) fn show(
         badge: Some(status),
         actions: collect_links([
             desk.permitted_link("PUT", "campaigns/{}", "Edit", &format!("{here}/edit")),
-            desk.permitted_link(
-                "DELETE",
-                "campaigns/{}",
-                "Delete",
-                &format!("{here}/delete"),
-            )
-            .map(|link| link.with_kind("danger-quiet")),
+            desk.permitted_link("DELETE", "campaigns/{}", "Delete", &format!("{here}/delete"))
+                .map(|link| link.with_kind("danger-quiet")),
         ]),
         blocks,
         ..AdsManagerPage::default()
     })
 }
 
-fn settings_block(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    campaign: &Value,
-) -> Result<PageBlock, Error> {
+fn settings_block(tx: &mut Tx<'_>, desk: &ManagerAccount, campaign: &Value) -> Result<PageBlock, Error> {
     let (budget, total) = labels::budget_labels(campaign);
     Ok(PageBlock::Facts(DetailList {
         title: "Settings".to_owned(),
@@ -202,10 +161,7 @@ fn settings_block(
             ("Budget", TableCell::from_text(budget).with_subtext(total)),
             (
                 "Budget is set by",
-                TableCell::from_text(labels::word_label(json_text(
-                    campaign,
-                    "budget_optimization",
-                ))),
+                TableCell::from_text(labels::word_label(json_text(campaign, "budget_optimization"))),
             ),
             ("Paid by", funding_cell(tx, desk, campaign)?),
             (
@@ -225,11 +181,7 @@ fn settings_block(
     }))
 }
 
-fn funding_cell(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    campaign: &Value,
-) -> Result<TableCell, Error> {
+fn funding_cell(tx: &mut Tx<'_>, desk: &ManagerAccount, campaign: &Value) -> Result<TableCell, Error> {
     let id = json_text(campaign, "funding_instrument_id");
     let ids = [("funding_instrument_ids", id.to_owned())];
     let found = desk.list_entities(tx, "funding_instruments", &ids)?;
@@ -245,10 +197,7 @@ pub(super) fn or_dash(text: &str) -> &str {
 const BUDGET_LEVELS: &[&str] = &["CAMPAIGN", "LINE_ITEM"];
 
 /// The form of a new one.
-pub(super) fn create_form(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-) -> Result<Option<FormDefinition>, Error> {
+pub(super) fn create_form(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Option<FormDefinition>, Error> {
     let pays = desk.list_entities(tx, "funding_instruments", &[])?;
     let pays = pays.rows.iter().map(|one| {
         let id = json_text(one, "id").to_owned();
@@ -274,11 +223,7 @@ pub(super) fn create_form(
 }
 
 /// The form of a change.
-pub(super) fn edit_form(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    id: &str,
-) -> Result<Option<FormDefinition>, Error> {
+pub(super) fn edit_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
     let now = desk.get_entity(tx, "campaigns/{}", id)?;
     let here = format!("/campaigns/{id}");
     let mut asks = vec![FormFieldSpec::text("name", "Name").initial_value(json_text(&now, "name"))];
@@ -301,9 +246,8 @@ pub(super) fn edit_form(
 
 fn setting_fields(now: &Value) -> Vec<FormFieldSpec> {
     let mut asks: Vec<FormFieldSpec> = form_routes::budget_fields(now).into();
-    let level =
-        FormFieldSpec::word_choice("budget_optimization", "Budget is set by", BUDGET_LEVELS)
-            .help("With line items, each of them has a budget of its own.");
+    let level = FormFieldSpec::word_choice("budget_optimization", "Budget is set by", BUDGET_LEVELS)
+        .help("With line items, each of them has a budget of its own.");
     let level = match json_text(now, "budget_optimization") {
         "" => level,
         set => level.initial_value(set),
@@ -320,11 +264,7 @@ fn setting_fields(now: &Value) -> Vec<FormFieldSpec> {
 
 /// The columns of a table with figures: what it is about comes first.
 pub(super) fn stats_columns(name: &'static str, figures: bool) -> Vec<pages::manager::TableColumn> {
-    let mut all = vec![
-        text_column(name),
-        text_column("Status"),
-        text_column("Budget"),
-    ];
+    let mut all = vec![text_column(name), text_column("Status"), text_column("Budget")];
     if figures {
         all.extend([
             number_column("Spend"),

@@ -2,8 +2,7 @@
 
 use base::Error;
 use pages::manager::{
-    AdsManagerPage, CreativePreview, CreativePreviews, DetailList, EmptyState, NavLink, PageBlock,
-    TableCell,
+    AdsManagerPage, CreativePreview, CreativePreviews, DetailList, EmptyState, NavLink, PageBlock, TableCell,
 };
 use serde_json::{Value, json};
 use store::Tx;
@@ -117,25 +116,15 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<AdsManagerP
     })
 }
 
-fn card_actions(
-    desk: &ManagerAccount,
-    kind: &CardKindRoute,
-    id: &str,
-) -> Vec<pages::manager::ActionButton> {
+fn card_actions(desk: &ManagerAccount, kind: &CardKindRoute, id: &str) -> Vec<pages::manager::ActionButton> {
     let at = |act: &str| format!("/{}/{id}/{act}", kind.section);
-    let edit = form_button(desk, ("PUT", kind.card_path), "Edit", &at("edit"))
-        .filter(|_| kind.is_editable);
+    let edit = form_button(desk, ("PUT", kind.card_path), "Edit", &at("edit")).filter(|_| kind.is_editable);
     let delete = form_button(desk, ("DELETE", kind.card_path), "Delete", &at("delete"));
     edit.into_iter().chain(delete).collect()
 }
 
 /// One card, in a post.
-pub(super) fn show(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    part: &str,
-    id: &str,
-) -> Result<AdsManagerPage, Error> {
+pub(super) fn show(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str, id: &str) -> Result<AdsManagerPage, Error> {
     let Some(kind) = find_kind(part) else {
         return Err(base::Fault::new("a card of no kind").into());
     };
@@ -149,12 +138,7 @@ pub(super) fn show(
         ..creatives::card_preview(desk, &card)
     };
     let edit = desk.permitted_link("PUT", kind.card_path, "Edit", &format!("{here}/edit"));
-    let delete = desk.permitted_link(
-        "DELETE",
-        kind.card_path,
-        "Delete",
-        &format!("{here}/delete"),
-    );
+    let delete = desk.permitted_link("DELETE", kind.card_path, "Delete", &format!("{here}/delete"));
     Ok(AdsManagerPage {
         trail: vec![NavLink::new("Cards", desk.page_path("/cards"))],
         heading: json_text(&card, "name").to_owned(),
@@ -172,14 +156,8 @@ pub(super) fn show(
                 title: "Card".to_owned(),
                 actions: Vec::new(),
                 rows: vec![
-                    (
-                        "Kind",
-                        TableCell::from_text(word_label(json_text(&card, "card_type"))),
-                    ),
-                    (
-                        "Address",
-                        TableCell::from_text(json_text(&card, "card_uri")),
-                    ),
+                    ("Kind", TableCell::from_text(word_label(json_text(&card, "card_type")))),
+                    ("Address", TableCell::from_text(json_text(&card, "card_uri"))),
                     ("Leads to", TableCell::from_text(destination_label(&card))),
                     (
                         "Created",
@@ -204,12 +182,8 @@ fn destination_label(card: &Value) -> String {
         let apps: Vec<&str> = apps.filter(|app| !app.is_empty()).collect();
         (!apps.is_empty()).then(|| apps.join(", "))
     };
-    let slides = json_array(card, "slides")
-        .iter()
-        .filter_map(Value::as_array);
-    let parts = json_array(card, "components")
-        .iter()
-        .chain(slides.flatten());
+    let slides = json_array(card, "slides").iter().filter_map(Value::as_array);
+    let parts = json_array(card, "components").iter().chain(slides.flatten());
     let all: Vec<String> = parts.filter_map(leads).collect();
     match all.as_slice() {
         [] => or_dash(json_text(card, "thank_you_url")).to_owned(),
@@ -218,10 +192,7 @@ fn destination_label(card: &Value) -> String {
 }
 
 /// The cards that a post may show, each by its address.
-pub(super) fn choices(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-) -> Result<Vec<(String, String)>, Error> {
+pub(super) fn choices(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Vec<(String, String)>, Error> {
     let count = [("count", "200".to_owned())];
     let mut all = Vec::new();
     for kind in CARD_KINDS {
@@ -238,11 +209,7 @@ pub(super) fn choices(
 }
 
 /// The form of a new one.
-pub(super) fn create_form(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    what: &str,
-) -> Result<Option<FormDefinition>, Error> {
+pub(super) fn create_form(tx: &mut Tx<'_>, desk: &ManagerAccount, what: &str) -> Result<Option<FormDefinition>, Error> {
     let none = Value::Null;
     let (heading, part) = match what {
         "website" => ("Create a website card", "cards"),
@@ -327,11 +294,7 @@ fn name_field(now: &Value) -> FormFieldSpec {
 }
 
 /// The medium of a card with components.
-fn media_field(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    now: &Value,
-) -> Result<FormFieldSpec, Error> {
+fn media_field(tx: &mut Tx<'_>, desk: &ManagerAccount, now: &Value) -> Result<FormFieldSpec, Error> {
     let medium = find_component(now, "MEDIA").map(|part| json_text(part, "media_key"));
     let ask = FormFieldSpec::choice(
         "media_key",
@@ -350,11 +313,7 @@ fn media_field(
     })
 }
 
-fn website_fields(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    now: &Value,
-) -> Result<Vec<FormFieldSpec>, Error> {
+fn website_fields(tx: &mut Tx<'_>, desk: &ManagerAccount, now: &Value) -> Result<Vec<FormFieldSpec>, Error> {
     let details = find_component(now, "DETAILS").cloned().unwrap_or_default();
     let url = details.pointer("/destination/url").and_then(Value::as_str);
     Ok(vec![
@@ -370,11 +329,7 @@ fn website_fields(
     ])
 }
 
-fn app_fields(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    now: &Value,
-) -> Result<Vec<FormFieldSpec>, Error> {
+fn app_fields(tx: &mut Tx<'_>, desk: &ManagerAccount, now: &Value) -> Result<Vec<FormFieldSpec>, Error> {
     let button = find_component(now, "BUTTON").cloned().unwrap_or_default();
     let leads = button.get("destination").cloned().unwrap_or_default();
     let label = button.pointer("/label/value").and_then(Value::as_str);
@@ -386,13 +341,9 @@ fn app_fields(
     Ok(vec![
         name_field(now),
         media_field(tx, desk, now)?,
-        FormFieldSpec::word_choice(
-            "label",
-            "Button",
-            ads::resources::card_components::BUTTON_LABELS,
-        )
-        .initial_value(label.unwrap_or("INSTALL"))
-        .error_aliases(&["components[1].label.value", "components[1].label"]),
+        FormFieldSpec::word_choice("label", "Button", ads::resources::card_components::BUTTON_LABELS)
+            .initial_value(label.unwrap_or("INSTALL"))
+            .error_aliases(&["components[1].label.value", "components[1].label"]),
         field(
             "country_code",
             "Country of the app stores",
@@ -482,8 +433,7 @@ fn poll_fields(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Vec<FormFieldSp
     let spans = spans.map(|(minutes, text)| (minutes.to_owned(), text.to_owned()));
     Ok(vec![
         name_field(&Value::Null),
-        FormFieldSpec::text("first_choice", "First choice")
-            .help("Up to 25 characters, as all of them."),
+        FormFieldSpec::text("first_choice", "First choice").help("Up to 25 characters, as all of them."),
         FormFieldSpec::text("second_choice", "Second choice"),
         FormFieldSpec::text("third_choice", "Third choice"),
         FormFieldSpec::text("fourth_choice", "Fourth choice"),
@@ -515,20 +465,15 @@ fn conversation_fields(
             "Of the media library: 1.91:1, at least 800 pixels wide.",
         )
     };
-    let medium =
-        FormFieldSpec::choice("media_key", label, media::choices(tx, desk, kinds)?).help(help);
+    let medium = FormFieldSpec::choice("media_key", label, media::choices(tx, desk, kinds)?).help(help);
     let medium = match json_text(now, "media_key") {
         "" => medium.allow_none("Choose one"),
         key => medium.initial_value(key),
     };
-    let plain = |name: &'static str, label: &str| {
-        FormFieldSpec::text(name, label).initial_value(json_text(now, name))
-    };
+    let plain = |name: &'static str, label: &str| FormFieldSpec::text(name, label).initial_value(json_text(now, name));
     let words = |name: &'static str, older: &'static [&'static str], label: &str| {
         let said = older.iter().map(|name| json_text(now, name));
-        let said = said
-            .chain([json_text(now, name)])
-            .find(|said| !said.is_empty());
+        let said = said.chain([json_text(now, name)]).find(|said| !said.is_empty());
         let ask = FormFieldSpec::text_area(name, label).initial_value(said.unwrap_or_default());
         ask.error_aliases(older)
     };
@@ -537,29 +482,15 @@ fn conversation_fields(
         medium,
         plain("title", "Title").help("Up to 23 characters. Needed where there is one hashtag."),
         plain("first_cta", "Hashtag").help("Up to 20 characters."),
-        words(
-            "first_cta_post",
-            &["first_cta_tweet"],
-            "Post for the hashtag",
-        )
-        .help("What people find in the box when they choose it."),
+        words("first_cta_post", &["first_cta_tweet"], "Post for the hashtag")
+            .help("What people find in the box when they choose it."),
         plain("thank_you_text", "Thanks").help("Said when they posted: up to 23 characters."),
         plain("thank_you_url", "Where that leads"),
         plain("second_cta", "Second hashtag").mark_advanced(),
-        words(
-            "second_cta_post",
-            &["second_cta_tweet"],
-            "Post for the second",
-        )
-        .mark_advanced(),
+        words("second_cta_post", &["second_cta_tweet"], "Post for the second").mark_advanced(),
         plain("third_cta", "Third hashtag").mark_advanced(),
         words("third_cta_post", &["third_cta_tweet"], "Post for the third").mark_advanced(),
         plain("fourth_cta", "Fourth hashtag").mark_advanced(),
-        words(
-            "fourth_cta_post",
-            &["fourth_cta_tweet"],
-            "Post for the fourth",
-        )
-        .mark_advanced(),
+        words("fourth_cta_post", &["fourth_cta_tweet"], "Post for the fourth").mark_advanced(),
     ])
 }

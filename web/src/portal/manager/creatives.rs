@@ -9,10 +9,7 @@ use super::labels::word_label;
 use super::request::{ManagerAccount, json_array, json_text};
 
 /// The account's own user: in whose name posts are written.
-pub(super) fn account_user(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-) -> Result<Option<UserId>, Error> {
+pub(super) fn account_user(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Option<UserId>, Error> {
     let all = desk.list_entities(tx, "promotable_users", &[])?;
     let own = |one: &&Value| json_text(one, "promotable_user_type") == "FULL";
     let id = all.rows.iter().find(own);
@@ -76,11 +73,7 @@ pub(super) fn card_preview(desk: &ManagerAccount, card: &Value) -> CreativePrevi
             "video_poster_url",
         ];
         let found = names.iter().map(|name| json_text(card, name));
-        add_picture(
-            desk,
-            found.into_iter().find(|url| !url.is_empty()),
-            &mut shown,
-        );
+        add_picture(desk, found.into_iter().find(|url| !url.is_empty()), &mut shown);
     }
     shown
 }

@@ -12,10 +12,7 @@ use super::forms::{FormDefinition, FormFieldSpec, FormRedirect};
 use super::labels;
 use super::request::{ManagerAccount, json_text};
 use super::route::ManagerPath;
-use super::{
-    account_users, audiences, campaigns, cards, line_item_parts, line_items, media, posts,
-    recommendations,
-};
+use super::{account_users, audiences, campaigns, cards, line_item_parts, line_items, media, posts, recommendations};
 
 /// What can be deleted, paused or gone back to: the part of the path, the operation's path, what
 /// it is called, and the field that names what it is below.
@@ -149,11 +146,7 @@ pub(super) fn find_form(
     desk: &ManagerAccount,
     place: &ManagerPath,
 ) -> Result<Option<FormDefinition>, Error> {
-    let found = match (
-        place.section.as_str(),
-        place.id.as_str(),
-        place.action.as_str(),
-    ) {
+    let found = match (place.section.as_str(), place.id.as_str(), place.action.as_str()) {
         ("campaigns", "new", "") => campaigns::create_form(tx, desk)?,
         ("campaigns", id, "edit") => campaigns::edit_form(tx, desk, id)?,
         ("campaigns", id, "line-item") => line_items::create_form(tx, desk, id)?,
@@ -173,12 +166,8 @@ pub(super) fn find_form(
         ("people", "new", "") => Some(account_users::add_form(desk)),
         ("people", id, "edit") => account_users::edit_form(tx, desk, id)?,
         ("people", id, "remove") => account_users::remove_form(tx, desk, id)?,
-        ("recommendations", id, act @ ("apply" | "dismiss")) => {
-            Some(recommendations::action_form(desk, id, act))
-        }
-        (part @ ("posts" | "scheduled" | "drafts"), "new", "") => {
-            posts::create_form(tx, desk, part)?
-        }
+        ("recommendations", id, act @ ("apply" | "dismiss")) => Some(recommendations::action_form(desk, id, act)),
+        (part @ ("posts" | "scheduled" | "drafts"), "new", "") => posts::create_form(tx, desk, part)?,
         (part @ ("scheduled" | "drafts"), id, "edit") => posts::edit_form(tx, desk, part, id)?,
         ("cards", "new", kind) => cards::create_form(tx, desk, kind)?,
         (part, id, "edit") if cards::is_card_section(part) => cards::edit_form(tx, desk, part, id)?,
@@ -189,9 +178,7 @@ pub(super) fn find_form(
         ("audiences", id, "people") => audiences::members_form(tx, desk, id)?,
         ("audiences", id, "share") => audiences::share_form(tx, desk, id)?,
         ("audiences", id, "revoke") => Some(audiences::revoke_form(desk, id)),
-        (part, id, act @ ("pause" | "resume")) if !id.is_empty() => {
-            status_form(desk, part, id, act)
-        }
+        (part, id, act @ ("pause" | "resume")) if !id.is_empty() => status_form(desk, part, id, act),
         (part, id, "delete") => return delete_form(tx, desk, part, id),
         _ => return Ok(None),
     };
@@ -217,12 +204,7 @@ fn status_form(desk: &ManagerAccount, part: &str, id: &str, act: &str) -> Option
     })
 }
 
-fn delete_form(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    part: &str,
-    id: &str,
-) -> Result<Option<FormDefinition>, Error> {
+fn delete_form(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str, id: &str) -> Result<Option<FormDefinition>, Error> {
     let Some(kind) = DELETABLE_KINDS.iter().find(|kind| kind.section == part) else {
         return Ok(None);
     };
@@ -250,10 +232,7 @@ fn delete_form(
         "media" => "Cards and posts that show it already go on.",
         _ => "This cannot be undone.",
     };
-    let stops = matches!(
-        part,
-        "promoted-posts" | "promoted-accounts" | "scheduled-promoted"
-    );
+    let stops = matches!(part, "promoted-posts" | "promoted-accounts" | "scheduled-promoted");
     let heading = if stops {
         "Stop promoting it?".to_owned()
     } else {
@@ -317,11 +296,7 @@ impl FormDefinition {
 /// Posts that one would promote: the newest of the account's own user.
 const MAX_NEWEST_POSTS: i64 = 20;
 
-fn promote_post_form(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    id: &str,
-) -> Result<Option<FormDefinition>, Error> {
+fn promote_post_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
     let item = desk.get_entity(tx, "line_items/{}", id)?;
     let mut newest = Vec::new();
     if let Some(user) = account_user(tx, desk)? {
@@ -351,11 +326,7 @@ fn promote_post_form(
     }))
 }
 
-fn promote_account_form(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    id: &str,
-) -> Result<Option<FormDefinition>, Error> {
+fn promote_account_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
     let item = desk.get_entity(tx, "line_items/{}", id)?;
     let user = account_user(tx, desk)?.map(|user| user.to_string());
     Ok(Some(FormDefinition {
@@ -373,11 +344,7 @@ fn promote_account_form(
     }))
 }
 
-fn targeting_form(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    id: &str,
-) -> Result<Option<FormDefinition>, Error> {
+fn targeting_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
     let item = desk.get_entity(tx, "line_items/{}", id)?;
     let alone = |kind: &&&str| !targeting_criteria::BATCH_ONLY_TYPES.contains(*kind);
     let kinds: Vec<&str> = targeting_criteria::TARGETING_TYPES
@@ -390,8 +357,7 @@ fn targeting_form(
         lead: "The line item is shown to people who meet one criterion of each kind.".to_owned(),
         path: "targeting_criteria",
         fields: vec![
-            FormFieldSpec::word_choice("targeting_type", "Kind", &kinds)
-                .initial_value("BROAD_KEYWORD"),
+            FormFieldSpec::word_choice("targeting_type", "Kind", &kinds).initial_value("BROAD_KEYWORD"),
             FormFieldSpec::word_choice("operator_type", "Meaning", &["EQ", "NE", "GTE", "LT"]),
             FormFieldSpec::text("targeting_value", "Value").help(
                 "A keyword, the ID of a location, a language as en, AGE_18_TO_34, or the ID of \
@@ -403,17 +369,12 @@ fn targeting_form(
     }))
 }
 
-fn tracking_tag_form(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    id: &str,
-) -> Result<Option<FormDefinition>, Error> {
+fn tracking_tag_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
     let item = desk.get_entity(tx, "line_items/{}", id)?;
     let kinds = ["IMPRESSION_TAG", "CLICK_TRACKER"];
     Ok(Some(FormDefinition {
         heading: "Add a tracking tag".to_owned(),
-        lead: "A partner’s address that is called when the line item is seen or clicked."
-            .to_owned(),
+        lead: "A partner’s address that is called when the line item is seen or clicked.".to_owned(),
         path: "tracking_tags",
         fields: vec![
             FormFieldSpec::word_choice("tracking_tag_type", "Called when", &kinds),
@@ -431,11 +392,7 @@ pub(super) fn status_field(now: &str) -> FormFieldSpec {
         _ => &["ACTIVE", "PAUSED"],
     };
     let ask = FormFieldSpec::word_choice("entity_status", "Status", words);
-    if now.is_empty() {
-        ask
-    } else {
-        ask.initial_value(now)
-    }
+    if now.is_empty() { ask } else { ask.initial_value(now) }
 }
 
 /// The daily and the total budget of a campaign or line item.
@@ -444,10 +401,7 @@ pub(super) fn budget_fields(now: &Value) -> [FormFieldSpec; 2] {
         let micros = super::request::json_int(now, name);
         micros.map(labels::format_amount).unwrap_or_default()
     };
-    let (daily, total) = (
-        "daily_budget_amount_local_micro",
-        "total_budget_amount_local_micro",
-    );
+    let (daily, total) = ("daily_budget_amount_local_micro", "total_budget_amount_local_micro");
     [
         FormFieldSpec::amount(daily, "Daily budget")
             .initial_value(at_first(daily))

@@ -163,9 +163,7 @@ impl FormFieldSpec {
 
     /// One of some words of the interface.
     pub(super) fn word_choice(name: &'static str, label: &str, all: &[&str]) -> Self {
-        let all = all
-            .iter()
-            .map(|word| ((*word).to_owned(), labels::word_label(word)));
+        let all = all.iter().map(|word| ((*word).to_owned(), labels::word_label(word)));
         Self::new(name, label, FormFieldKind::Choice(all.collect()))
     }
 
@@ -234,10 +232,9 @@ impl FormFieldSpec {
                 micros.to_string()
             }
             FormFieldKind::Timestamp => labels::parse_input_time(typed),
-            FormFieldKind::Text
-            | FormFieldKind::Area
-            | FormFieldKind::Choice(_)
-            | FormFieldKind::File(_) => typed.to_owned(),
+            FormFieldKind::Text | FormFieldKind::Area | FormFieldKind::Choice(_) | FormFieldKind::File(_) => {
+                typed.to_owned()
+            }
         })
     }
 }
@@ -275,10 +272,7 @@ impl FormDefinition {
 
     /// What is sent to the engine: of something new what was typed, of a change what is typed
     /// otherwise than it was.
-    pub(super) fn changed_params(
-        &self,
-        sent: &SubmittedFields,
-    ) -> Result<Vec<(&'static str, String)>, Error> {
+    pub(super) fn changed_params(&self, sent: &SubmittedFields) -> Result<Vec<(&'static str, String)>, Error> {
         let mut pairs = self.fixed_params.clone();
         let mut problems = Vec::new();
         for ask in &self.fields {
@@ -304,11 +298,7 @@ impl FormDefinition {
 
     /// Writes what was typed and what is wrong with it beside the fields; answers what belongs to
     /// none.
-    pub(super) fn apply_problems(
-        &mut self,
-        sent: &SubmittedFields,
-        problems: &[AdsProblem],
-    ) -> Option<String> {
+    pub(super) fn apply_problems(&mut self, sent: &SubmittedFields, problems: &[AdsProblem]) -> Option<String> {
         for ask in &mut self.fields {
             ask.field = FormField::new(sent.text(ask.name));
         }
@@ -316,16 +306,13 @@ impl FormDefinition {
         for problem in problems {
             let name = match &problem.location {
                 ProblemLocation::Request => "",
-                ProblemLocation::Parameter(name) | ProblemLocation::Attribute(name) => {
-                    name.as_ref()
-                }
+                ProblemLocation::Parameter(name) | ProblemLocation::Attribute(name) => name.as_ref(),
             };
             let sentence = match problem.code {
                 "MISSING_PARAMETER" => "This is needed.".to_owned(),
                 _ => format!("{}.", problem.message.trim_end_matches('.')),
             };
-            let known =
-                |ask: &&mut FormFieldSpec| ask.name == name || ask.error_aliases.contains(&name);
+            let known = |ask: &&mut FormFieldSpec| ask.name == name || ask.error_aliases.contains(&name);
             match self.fields.iter_mut().find(known) {
                 Some(ask) => ask.field.error = Some(sentence),
                 None => rest.push(sentence),
@@ -338,12 +325,8 @@ impl FormDefinition {
     pub(super) fn into_page(mut self) -> AdsManagerPage {
         let mut blocks = std::mem::take(&mut self.leading_blocks);
         let part = |more: bool| {
-            let asks = self
-                .fields
-                .iter()
-                .filter(move |ask| ask.is_advanced == more);
-            asks.map(FormFieldSpec::to_input)
-                .collect::<Vec<FormInput>>()
+            let asks = self.fields.iter().filter(move |ask| ask.is_advanced == more);
+            asks.map(FormFieldSpec::to_input).collect::<Vec<FormInput>>()
         };
         let form = FormBlock {
             action: self.action.clone(),

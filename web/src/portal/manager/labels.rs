@@ -87,8 +87,8 @@ pub(super) fn status_badge(word: &str) -> StatusBadge {
 /// The decimal places of a currency.
 fn decimal_places(currency: &str) -> usize {
     match currency {
-        "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX"
-        | "VND" | "VUV" | "XAF" | "XOF" | "XPF" => 0,
+        "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX" | "VND" | "VUV"
+        | "XAF" | "XOF" | "XPF" => 0,
         _ => 2,
     }
 }
@@ -114,11 +114,7 @@ pub(super) fn format_money(micros: i64, currency: &str) -> String {
     let written = if places == 0 {
         format_integer(coins)
     } else {
-        format!(
-            "{}.{:02}",
-            format_integer(coins.div_euclid(100)),
-            coins.rem_euclid(100)
-        )
+        format!("{}.{:02}", format_integer(coins.div_euclid(100)), coins.rem_euclid(100))
     };
     format!("{written} {currency}")
 }
@@ -153,14 +149,8 @@ pub(super) fn budget_labels(value: &Value) -> (String, String) {
             format!("{} a day", format_money(daily, currency)),
             format!("{} in all", format_money(total, currency)),
         ),
-        (Some(daily), None) => (
-            format!("{} a day", format_money(daily, currency)),
-            String::new(),
-        ),
-        (None, Some(total)) => (
-            format!("{} in all", format_money(total, currency)),
-            String::new(),
-        ),
+        (Some(daily), None) => (format!("{} a day", format_money(daily, currency)), String::new()),
+        (None, Some(total)) => (format!("{} in all", format_money(total, currency)), String::new()),
         (None, None) => ("–".to_owned(), String::new()),
     }
 }
@@ -217,24 +207,12 @@ mod tests {
             assert_eq!(parse_amount(typed), Some(20_000_000));
         }
         assert_eq!(parse_amount("0.15"), Some(150_000));
-        for typed in [
-            "",
-            ".",
-            "-1",
-            "1,5",
-            "1.0000001",
-            "9223372036855",
-            "1e3",
-            "1.",
-        ] {
+        for typed in ["", ".", "-1", "1,5", "1.0000001", "9223372036855", "1e3", "1."] {
             let whole = typed == "1.";
             assert_eq!(parse_amount(typed).is_some(), whole, "{typed}");
         }
         assert_eq!(word_label("WEBSITE_CLICKS"), "Website clicks");
         assert_eq!(parse_input_time("2026-04-01T00:00"), "2026-04-01T00:00:00Z");
-        assert_eq!(
-            format_input_time("2026-04-01T00:00:00Z"),
-            "2026-04-01T00:00"
-        );
+        assert_eq!(format_input_time("2026-04-01T00:00:00Z"), "2026-04-01T00:00");
     }
 }

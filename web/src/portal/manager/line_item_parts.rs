@@ -23,17 +23,11 @@ fn is_preroll(item: &Value) -> bool {
 fn takes_media(item: &Value) -> bool {
     let placements = super::request::json_array(item, "placements").iter();
     let outside = |place: &str| place == "PUBLISHER_NETWORK" || place.starts_with("TAP_");
-    is_preroll(item)
-        || json_text(item, "product_type") == "MEDIA"
-        || placements.filter_map(Value::as_str).any(outside)
+    is_preroll(item) || json_text(item, "product_type") == "MEDIA" || placements.filter_map(Value::as_str).any(outside)
 }
 
 /// Everything of it that the line item can have.
-pub(super) fn part_blocks(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    item: &Value,
-) -> Result<Vec<PageBlock>, Error> {
+pub(super) fn part_blocks(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -> Result<Vec<PageBlock>, Error> {
     let mut all = Vec::new();
     if json_text(item, "product_type") != "MEDIA" {
         all.push(scheduled_posts_block(tx, desk, item)?);
@@ -48,11 +42,7 @@ pub(super) fn part_blocks(
     Ok(all)
 }
 
-fn scheduled_posts_block(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    item: &Value,
-) -> Result<PageBlock, Error> {
+fn scheduled_posts_block(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -> Result<PageBlock, Error> {
     let id = json_text(item, "id");
     let path = "scheduled_promoted_<posts>";
     let found = desk.list_entities(tx, path, &line_item_filter(id))?;
@@ -74,8 +64,7 @@ fn scheduled_posts_block(
         rows.push(TableRow {
             name: post.to_owned(),
             cells: vec![
-                TableCell::from_text(words)
-                    .with_link(desk.page_path(&format!("/scheduled/{post}"))),
+                TableCell::from_text(words).with_link(desk.page_path(&format!("/scheduled/{post}"))),
                 TableCell::from_text(format_time(json_text(&known, "scheduled_at"))),
                 TableCell::from_badge(status_badge(json_text(&known, "scheduled_status"))),
             ],
@@ -136,11 +125,7 @@ fn media_block(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -> Result<P
     }))
 }
 
-fn call_to_action_block(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    item: &Value,
-) -> Result<PageBlock, Error> {
+fn call_to_action_block(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -> Result<PageBlock, Error> {
     let id = json_text(item, "id");
     let path = "preroll_call_to_actions";
     let found = desk.list_entities(tx, path, &line_item_filter(id))?;
@@ -176,21 +161,14 @@ fn call_to_action_block(
     }))
 }
 
-fn category_block(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    item: &Value,
-) -> Result<PageBlock, Error> {
+fn category_block(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -> Result<PageBlock, Error> {
     let id = json_text(item, "id");
     let path = "line_item_curated_categories";
     let found = desk.list_entities(tx, path, &line_item_filter(id))?;
     let known = curated_categories::list_all(tx)?;
     let one = "line_item_curated_categories/{}";
     let rows = found.rows.iter().map(|link| {
-        let (own, of) = (
-            json_text(link, "id"),
-            json_text(link, "curated_category_id"),
-        );
+        let (own, of) = (json_text(link, "id"), json_text(link, "curated_category_id"));
         let category = known.iter().find(|category| category.formatted_id() == of);
         let name = category.map_or(of, |category| category.text("name"));
         let countries = category.map(|category| category.texts("country_codes").join(", "));
@@ -242,8 +220,7 @@ pub(super) fn scheduled_post_form(
         lead: "It is promoted as soon as it is published.".to_owned(),
         path: "scheduled_promoted_<posts>",
         fields: vec![
-            FormFieldSpec::choice("scheduled_post_id", "Scheduled post", posts.collect())
-                .allow_none("Choose one"),
+            FormFieldSpec::choice("scheduled_post_id", "Scheduled post", posts.collect()).allow_none("Choose one"),
         ],
         submit: "Promote",
         ..FormDefinition::line_item_form(desk, id, &item, "scheduled")
@@ -251,21 +228,13 @@ pub(super) fn scheduled_post_form(
 }
 
 /// The form that adds media.
-pub(super) fn media_form(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    id: &str,
-) -> Result<Option<FormDefinition>, Error> {
+pub(super) fn media_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
     let item = desk.get_entity(tx, "line_items/{}", id)?;
     let mut asks = vec![
-        FormFieldSpec::choice(
-            "account_media_id",
-            "Medium",
-            media::account_media_choices(tx, desk)?,
-        )
-        .allow_none("Choose one")
-        .error_aliases(&["line_item_id"])
-        .help("What of the media library is fit for it stands under Media."),
+        FormFieldSpec::choice("account_media_id", "Medium", media::account_media_choices(tx, desk)?)
+            .allow_none("Choose one")
+            .error_aliases(&["line_item_id"])
+            .help("What of the media library is fit for it stands under Media."),
     ];
     if !is_preroll(&item) {
         let url = FormFieldSpec::text("landing_url", "Leads to");
@@ -284,8 +253,8 @@ pub(super) fn media_form(
 const CALL_TO_ACTION_WORDS: &[&str] = &["VISIT_SITE", "SHOP", "SEE_MORE", "GO_TO", "WATCH_NOW"];
 
 fn call_to_action_fields(now: &Value) -> Vec<FormFieldSpec> {
-    let words = FormFieldSpec::word_choice("call_to_action", "Button", CALL_TO_ACTION_WORDS)
-        .error_aliases(&["line_item_id"]);
+    let words =
+        FormFieldSpec::word_choice("call_to_action", "Button", CALL_TO_ACTION_WORDS).error_aliases(&["line_item_id"]);
     let words = match json_text(now, "call_to_action") {
         "" => words,
         set => words.initial_value(set),
@@ -370,11 +339,7 @@ fn category_fields(tx: &mut Tx<'_>, now: &Value) -> Result<Vec<FormFieldSpec>, E
 }
 
 /// The form that chooses a curated category.
-pub(super) fn category_form(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    id: &str,
-) -> Result<Option<FormDefinition>, Error> {
+pub(super) fn category_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
     let item = desk.get_entity(tx, "line_items/{}", id)?;
     Ok(Some(FormDefinition {
         heading: "Choose a curated category".to_owned(),

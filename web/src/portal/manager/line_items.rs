@@ -8,8 +8,7 @@ use ads::resources::servability;
 use ads::{AdsCaller, access::RequiredRole};
 use base::{Error, PostId, UserId, Vocabulary};
 use pages::manager::{
-    ActionButton, AdsManagerPage, DataTable, DetailList, EmptyState, NavLink, PageBlock, TableCell,
-    TableRow,
+    ActionButton, AdsManagerPage, DataTable, DetailList, EmptyState, NavLink, PageBlock, TableCell, TableRow,
 };
 use serde_json::Value;
 use store::Tx;
@@ -31,11 +30,7 @@ pub(super) fn line_item_name(item: &Value) -> String {
 }
 
 /// In which state a line item really is, and why.
-fn effective_state(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    item: &Value,
-) -> Result<(String, String), Error> {
+fn effective_state(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -> Result<(String, String), Error> {
     let stored = json_text(item, "entity_status");
     let caller = AdsCaller {
         user: desk.request.user,
@@ -58,11 +53,7 @@ fn effective_state(
     let [campaign, item] = both;
     let approval = desk.record.text("approval_status");
     let state = servability::line_item_servability(&item, &campaign, approval, &means, now);
-    let reasons: Vec<String> = state
-        .reasons
-        .iter()
-        .map(|reason| word_label(reason))
-        .collect();
+    let reasons: Vec<String> = state.reasons.iter().map(|reason| word_label(reason)).collect();
     Ok((state.effective.to_owned(), reasons.join(", ")))
 }
 
@@ -162,13 +153,8 @@ pub(super) fn show(
         lead: reasons,
         actions: collect_links([
             desk.permitted_link("PUT", "line_items/{}", "Edit", &format!("{here}/edit")),
-            desk.permitted_link(
-                "DELETE",
-                "line_items/{}",
-                "Delete",
-                &format!("{here}/delete"),
-            )
-            .map(|link| link.with_kind("danger-quiet")),
+            desk.permitted_link("DELETE", "line_items/{}", "Delete", &format!("{here}/delete"))
+                .map(|link| link.with_kind("danger-quiet")),
         ]),
         blocks,
         ..AdsManagerPage::default()
@@ -176,12 +162,7 @@ pub(super) fn show(
 }
 
 /// The link to the question whether to delete something.
-pub(super) fn delete_buttons(
-    desk: &ManagerAccount,
-    path: &str,
-    part: &str,
-    id: &str,
-) -> Vec<ActionButton> {
+pub(super) fn delete_buttons(desk: &ManagerAccount, path: &str, part: &str, id: &str) -> Vec<ActionButton> {
     let act = ActionButton {
         text: match part {
             "promoted-posts" | "promoted-accounts" | "scheduled-promoted" => "Stop promoting",
@@ -196,10 +177,7 @@ pub(super) fn delete_buttons(
 
 /// Everything of a line item.
 pub(super) fn line_item_filter(id: &str) -> [(&'static str, String); 2] {
-    [
-        ("line_item_ids", id.to_owned()),
-        ("count", "200".to_owned()),
-    ]
+    [("line_item_ids", id.to_owned()), ("count", "200".to_owned())]
 }
 
 fn promoted_posts_block(
@@ -221,8 +199,7 @@ fn promoted_posts_block(
         };
         let said: String = said.unwrap_or_default().chars().take(140).collect();
         let mut cells = vec![
-            TableCell::from_text(or_dash(&said))
-                .with_subtext(format!("Post {}", json_text(one, "post_id"))),
+            TableCell::from_text(or_dash(&said)).with_subtext(format!("Post {}", json_text(one, "post_id"))),
             TableCell::from_badge(status_badge(json_text(one, "entity_status"))),
             TableCell::from_badge(status_badge(json_text(one, "approval_status"))),
         ];
@@ -252,12 +229,7 @@ fn promoted_posts_block(
 }
 
 /// A table that is added to above its rows, or in their place.
-pub(super) fn extendable_table(
-    add: Option<NavLink>,
-    rows: Vec<TableRow>,
-    none: &str,
-    text: &str,
-) -> DataTable {
+pub(super) fn extendable_table(add: Option<NavLink>, rows: Vec<TableRow>, none: &str, text: &str) -> DataTable {
     DataTable {
         empty: EmptyState {
             title: none.to_owned(),
@@ -270,11 +242,7 @@ pub(super) fn extendable_table(
     }
 }
 
-fn promoted_accounts_block(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    id: &str,
-) -> Result<PageBlock, Error> {
+fn promoted_accounts_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<PageBlock, Error> {
     let found = desk.list_entities(tx, "promoted_accounts", &line_item_filter(id))?;
     let mut rows = Vec::new();
     for one in &found.rows {
@@ -291,12 +259,7 @@ fn promoted_accounts_block(
                 TableCell::from_badge(status_badge(json_text(one, "entity_status"))),
                 TableCell::from_badge(status_badge(json_text(one, "approval_status"))),
             ],
-            action_buttons: delete_buttons(
-                desk,
-                "promoted_accounts/{}",
-                "promoted-accounts",
-                json_text(one, "id"),
-            ),
+            action_buttons: delete_buttons(desk, "promoted_accounts/{}", "promoted-accounts", json_text(one, "id")),
         });
     }
     let path = format!("/line-items/{id}/account");
@@ -304,12 +267,7 @@ fn promoted_accounts_block(
     Ok(PageBlock::Table(DataTable {
         title: "Promoted accounts".to_owned(),
         columns: ["User", "Status", "Review"].map(text_column).into(),
-        ..extendable_table(
-            add,
-            rows,
-            "No account is promoted",
-            "Say whom people are to follow.",
-        )
+        ..extendable_table(add, rows, "No account is promoted", "Say whom people are to follow.")
     }))
 }
 
@@ -325,12 +283,7 @@ fn targeting_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<P
                 TableCell::from_text(word_label(json_text(one, "operator_type"))),
                 TableCell::from_text(name).with_subtext(if name == value { "" } else { value }),
             ],
-            action_buttons: delete_buttons(
-                desk,
-                "targeting_criteria/{}",
-                "targeting",
-                json_text(one, "id"),
-            ),
+            action_buttons: delete_buttons(desk, "targeting_criteria/{}", "targeting", json_text(one, "id")),
         }
     });
     let rows = rows.collect();
@@ -352,11 +305,7 @@ fn targeting_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<P
     }))
 }
 
-fn tracking_tags_block(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    id: &str,
-) -> Result<PageBlock, Error> {
+fn tracking_tags_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<PageBlock, Error> {
     let found = desk.list_entities(tx, "tracking_tags", &line_item_filter(id))?;
     let rows = found.rows.iter().map(|one| TableRow {
         name: json_text(one, "tracking_tag_url").to_owned(),
@@ -393,10 +342,7 @@ fn settings_block(item: &Value) -> PageBlock {
             ("Objective", word("objective")),
             ("Goal", word("goal")),
             ("Paid for", word("pay_by")),
-            (
-                "Bid",
-                word("bid_strategy").with_subtext(bid.unwrap_or_default()),
-            ),
+            ("Bid", word("bid_strategy").with_subtext(bid.unwrap_or_default())),
             (
                 "Shown in",
                 TableCell::from_text(labels::word_list_label(item, "placements")),
@@ -417,11 +363,7 @@ fn settings_block(item: &Value) -> PageBlock {
 }
 
 /// The form of a new one.
-pub(super) fn create_form(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    id: &str,
-) -> Result<Option<FormDefinition>, Error> {
+pub(super) fn create_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
     let campaign = desk.get_entity(tx, "campaigns/{}", id)?;
     let here = format!("/campaigns/{id}");
     let products = ["PROMOTED_POSTS", "PROMOTED_ACCOUNT", "MEDIA"];
@@ -435,12 +377,8 @@ pub(super) fn create_form(
     let places = places.map(|(value, text)| (value.to_owned(), text.to_owned()));
     let mut asks = vec![
         FormFieldSpec::text("name", "Name"),
-        FormFieldSpec::word_choice(
-            "objective",
-            "Objective",
-            ads::resources::line_items::OBJECTIVES,
-        )
-        .initial_value("ENGAGEMENTS"),
+        FormFieldSpec::word_choice("objective", "Objective", ads::resources::line_items::OBJECTIVES)
+            .initial_value("ENGAGEMENTS"),
         FormFieldSpec::word_choice("product_type", "Promotes", &products),
         FormFieldSpec::choice("placements", "Shown in", places.into()),
     ];
@@ -463,11 +401,7 @@ pub(super) fn create_form(
 }
 
 /// The form of a change.
-pub(super) fn edit_form(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    id: &str,
-) -> Result<Option<FormDefinition>, Error> {
+pub(super) fn edit_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
     let now = desk.get_entity(tx, "line_items/{}", id)?;
     let campaign = desk.get_entity(tx, "campaigns/{}", json_text(&now, "campaign_id"))?;
     let here = format!("/line-items/{id}");
@@ -497,20 +431,10 @@ fn editable_fields(now: &Value, campaign: &Value) -> Vec<FormFieldSpec> {
             set => ask.initial_value(set),
         }
     };
-    let amount = |name: &str| {
-        json_int(now, name)
-            .map(labels::format_amount)
-            .unwrap_or_default()
-    };
+    let amount = |name: &str| json_int(now, name).map(labels::format_amount).unwrap_or_default();
     let moment = |name: &str| labels::format_input_time(json_text(now, name));
-    let whole = |name: &str| {
-        json_int(now, name)
-            .map(|one| one.to_string())
-            .unwrap_or_default()
-    };
-    let plain = |name: &'static str, label: &str| {
-        FormFieldSpec::text(name, label).initial_value(json_text(now, name))
-    };
+    let whole = |name: &str| json_int(now, name).map(|one| one.to_string()).unwrap_or_default();
+    let plain = |name: &'static str, label: &str| FormFieldSpec::text(name, label).initial_value(json_text(now, name));
     let bid = "bid_amount_local_micro";
     let mut asks = vec![
         word("bid_strategy", "Bid", &["AUTO", "MAX", "TARGET"]),
@@ -533,8 +457,7 @@ fn editable_fields(now: &Value, campaign: &Value) -> Vec<FormFieldSpec> {
     let rarely = [
         word("goal", "Goal", kinds),
         word("pay_by", "Paid for", paid),
-        FormFieldSpec::text("frequency_cap", "Times per person")
-            .initial_value(whole("frequency_cap")),
+        FormFieldSpec::text("frequency_cap", "Times per person").initial_value(whole("frequency_cap")),
         FormFieldSpec::text("duration_in_days", "In so many days")
             .initial_value(whole("duration_in_days"))
             .help("1, 7 or 30."),

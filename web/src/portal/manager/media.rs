@@ -3,8 +3,7 @@
 use base::Error;
 use pages::Pager;
 use pages::manager::{
-    AdsManagerPage, CreativePreview, CreativePreviews, DataTable, EmptyState, NavLink, PageBlock,
-    TableCell, TableRow,
+    AdsManagerPage, CreativePreview, CreativePreviews, DataTable, EmptyState, NavLink, PageBlock, TableCell, TableRow,
 };
 use serde_json::Value;
 use store::Tx;
@@ -50,11 +49,7 @@ pub(super) fn choices(
 }
 
 /// All of it.
-pub(super) fn list(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    stand: &ManagerRoute,
-) -> Result<AdsManagerPage, Error> {
+pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount, stand: &ManagerRoute) -> Result<AdsManagerPage, Error> {
     let mut pairs = vec![("count", PAGE_SIZE.to_string())];
     pairs.extend(stand.cursor.clone().map(|cursor| ("cursor", cursor)));
     let found = desk.list_entities(tx, "media_library", &pairs)?;
@@ -79,8 +74,7 @@ pub(super) fn list(
         items: items.collect(),
         empty: EmptyState {
             title: "The library is empty".to_owned(),
-            text: "Upload a picture, an animated GIF or a video: cards and posts show it."
-                .to_owned(),
+            text: "Upload a picture, an animated GIF or a video: cards and posts show it.".to_owned(),
             link: upload.clone(),
         },
         pager: Pager {
@@ -95,10 +89,7 @@ pub(super) fn list(
     Ok(AdsManagerPage {
         heading: "Media".to_owned(),
         lead: "Pictures and videos that the account may show.".to_owned(),
-        actions: upload
-            .filter(|_| !library.items.is_empty())
-            .into_iter()
-            .collect(),
+        actions: upload.filter(|_| !library.items.is_empty()).into_iter().collect(),
         blocks: vec![PageBlock::Previews(library), account_media_block(tx, desk)?],
         ..AdsManagerPage::default()
     })
@@ -137,10 +128,7 @@ fn account_media_block(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<PageBlo
 }
 
 /// The account's media that line items show, each by its id.
-pub(super) fn account_media_choices(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-) -> Result<Vec<(String, String)>, Error> {
+pub(super) fn account_media_choices(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Vec<(String, String)>, Error> {
     let found = desk.list_entities(tx, "account_media", &[("count", "200".to_owned())])?;
     let all = found.rows.iter().map(|one| {
         let kind = word_label(json_text(one, "creative_type"));
@@ -166,9 +154,8 @@ pub(super) fn upload_form(desk: &ManagerAccount) -> FormDefinition {
         trail: vec![NavLink::new("Media", desk.page_path("/media"))],
         path: "media_library",
         fields: vec![
-            FormFieldSpec::file("media", "File", UPLOAD_TYPES).help(
-                "JPEG, PNG or WebP of at most 5 MB, GIF of at most 15 MB, MP4 of at most 512 MB.",
-            ),
+            FormFieldSpec::file("media", "File", UPLOAD_TYPES)
+                .help("JPEG, PNG or WebP of at most 5 MB, GIF of at most 15 MB, MP4 of at most 512 MB."),
             FormFieldSpec::text("name", "Name").help("For yourself. It may stay empty."),
             FormFieldSpec::choice("media_category", "A video is for", uses.into()).skip_sending(),
         ],
@@ -180,20 +167,13 @@ pub(super) fn upload_form(desk: &ManagerAccount) -> FormDefinition {
 }
 
 /// The form of what is said of a medium.
-pub(super) fn edit_form(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    key: &str,
-) -> Result<Option<FormDefinition>, Error> {
+pub(super) fn edit_form(tx: &mut Tx<'_>, desk: &ManagerAccount, key: &str) -> Result<Option<FormDefinition>, Error> {
     let now = desk.get_entity(tx, "media_library/{}", key)?;
-    let plain = |name: &'static str, label: &str| {
-        FormFieldSpec::text(name, label).initial_value(json_text(&now, name))
-    };
+    let plain = |name: &'static str, label: &str| FormFieldSpec::text(name, label).initial_value(json_text(&now, name));
     let mut asks = vec![plain("name", "Name").help("For yourself: up to 100 characters.")];
     if json_text(&now, "media_type") != "IMAGE" {
         let poster = "poster_media_key";
-        let posters =
-            FormFieldSpec::choice(poster, "Poster", choices(tx, desk, MediaFilter::Images)?);
+        let posters = FormFieldSpec::choice(poster, "Poster", choices(tx, desk, MediaFilter::Images)?);
         asks.extend([
             plain("title", "Title").help("Shown with the video: up to 70 characters."),
             FormFieldSpec::text_area("description", "Description")

@@ -25,9 +25,7 @@ use base::refusal::{AdsProblem, AdsRefusal};
 use base::{Error, Refusal};
 use http::HeaderValue;
 use http::header::CONTENT_DISPOSITION;
-use pages::manager::{
-    AdsManagerPage, DataTable, EmptyState, PageBlock, TableCell, TableColumn, TableRow,
-};
+use pages::manager::{AdsManagerPage, DataTable, EmptyState, PageBlock, TableCell, TableColumn, TableRow};
 use pages::{Notice, PageErrorKind};
 use store::Tx;
 
@@ -67,8 +65,7 @@ pub(crate) fn choose_account(call: RequestContext) -> HandlerFuture {
             rows,
             empty: EmptyState {
                 title: "No ads account".to_owned(),
-                text: "An operator of this network opens an account, or gives you a role on one."
-                    .to_owned(),
+                text: "An operator of this network opens an account, or gives you a role on one.".to_owned(),
                 link: None,
             },
             ..DataTable::default()
@@ -92,10 +89,7 @@ const fn text_column(name: &'static str) -> TableColumn {
 }
 
 const fn number_column(name: &'static str) -> TableColumn {
-    TableColumn {
-        name,
-        is_numeric: true,
-    }
+    TableColumn { name, is_numeric: true }
 }
 
 /// `GET /ads/{account}` and everything below it.
@@ -166,11 +160,7 @@ pub(crate) fn submit_form(call: RequestContext) -> HandlerFuture {
         let done = call.write(move |tx| there.submit_form(tx, &typed)).await;
         let declined = match done {
             Ok(Some((path, what))) => {
-                let path = next
-                    .as_deref()
-                    .and_then(local_path)
-                    .unwrap_or(&path)
-                    .to_owned();
+                let path = next.as_deref().and_then(local_path).unwrap_or(&path).to_owned();
                 let joint = if path.contains('?') { '&' } else { '?' };
                 return Ok(redirect_to(&format!("{path}{joint}done={what}")));
             }

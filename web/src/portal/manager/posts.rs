@@ -2,8 +2,7 @@
 
 use base::Error;
 use pages::manager::{
-    AdsManagerPage, CreativePreview, CreativePreviews, DataTable, EmptyState, NavLink, PageBlock,
-    TableCell, TableRow,
+    AdsManagerPage, CreativePreview, CreativePreviews, DataTable, EmptyState, NavLink, PageBlock, TableCell, TableRow,
 };
 use serde_json::Value;
 use store::Tx;
@@ -21,12 +20,7 @@ const MEDIA_FIELDS: [&str; 4] = ["media_1", "media_2", "media_3", "media_4"];
 
 /// What is not published yet.
 pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<AdsManagerPage, Error> {
-    let schedule = desk.permitted_link(
-        "POST",
-        "scheduled_<posts>",
-        "Schedule a post",
-        "/scheduled/new",
-    );
+    let schedule = desk.permitted_link("POST", "scheduled_<posts>", "Schedule a post", "/scheduled/new");
     let draft = desk.permitted_link("POST", "draft_<posts>", "Write a draft", "/drafts/new");
     let publish = desk.permitted_link("POST", "<post>", "Publish a post", "/posts/new");
     Ok(AdsManagerPage {
@@ -46,11 +40,7 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<AdsManagerP
     })
 }
 
-fn post_actions(
-    desk: &ManagerAccount,
-    (path, part): (&str, &str),
-    post: &Value,
-) -> Vec<pages::manager::ActionButton> {
+fn post_actions(desk: &ManagerAccount, (path, part): (&str, &str), post: &Value) -> Vec<pages::manager::ActionButton> {
     let id = json_text(post, "id");
     let open = matches!(json_text(post, "scheduled_status"), "" | "SCHEDULED");
     let at = |act: &str| format!("/{part}/{id}/{act}");
@@ -60,11 +50,7 @@ fn post_actions(
     all.filter(|_| open).collect()
 }
 
-fn scheduled_block(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    add: Option<NavLink>,
-) -> Result<PageBlock, Error> {
+fn scheduled_block(tx: &mut Tx<'_>, desk: &ManagerAccount, add: Option<NavLink>) -> Result<PageBlock, Error> {
     let found = desk.list_entities(tx, "scheduled_<posts>", &[])?;
     let rows = found.rows.iter().map(|post| TableRow {
         name: json_text(post, "id").to_owned(),
@@ -89,11 +75,7 @@ fn scheduled_block(
     }))
 }
 
-fn drafts_block(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    add: Option<NavLink>,
-) -> Result<PageBlock, Error> {
+fn drafts_block(tx: &mut Tx<'_>, desk: &ManagerAccount, add: Option<NavLink>) -> Result<PageBlock, Error> {
     let found = desk.list_entities(tx, "draft_<posts>", &[])?;
     let rows = found.rows.iter().map(|post| TableRow {
         name: json_text(post, "id").to_owned(),
@@ -110,19 +92,14 @@ fn drafts_block(
         rows: rows.collect(),
         empty: EmptyState {
             title: "No draft".to_owned(),
-            text: "What is not finished yet is kept here for everyone who works on the account."
-                .to_owned(),
+            text: "What is not finished yet is kept here for everyone who works on the account.".to_owned(),
             link: add,
         },
         ..DataTable::default()
     }))
 }
 
-fn published_block(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    add: Option<NavLink>,
-) -> Result<PageBlock, Error> {
+fn published_block(tx: &mut Tx<'_>, desk: &ManagerAccount, add: Option<NavLink>) -> Result<PageBlock, Error> {
     let pairs = [
         ("post_type", "PUBLISHED".to_owned()),
         ("timeline_type", "ALL".to_owned()),
@@ -132,8 +109,7 @@ fn published_block(
     let rows = found.rows.iter().map(|post| TableRow {
         name: json_text(post, "id_str").to_owned(),
         cells: vec![
-            TableCell::from_text(text_excerpt(json_text(post, "full_text")))
-                .with_subtext(json_text(post, "name")),
+            TableCell::from_text(text_excerpt(json_text(post, "full_text"))).with_subtext(json_text(post, "name")),
             TableCell::from_text(labels::format_legacy_date(json_text(post, "created_at"))),
             TableCell::from_text(visibility_label(post)),
             TableCell::from_text(json_text(post, "id_str")),
@@ -179,12 +155,7 @@ fn text_excerpt(words: &str) -> String {
 }
 
 /// One of them, as it will look.
-pub(super) fn show(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    part: &str,
-    id: &str,
-) -> Result<AdsManagerPage, Error> {
+pub(super) fn show(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str, id: &str) -> Result<AdsManagerPage, Error> {
     let path = operation_path(part);
     let post = desk.get_entity(tx, path, id)?;
     let here = format!("/{part}/{id}");
@@ -205,14 +176,10 @@ pub(super) fn show(
             (name, _) => name.to_owned(),
         },
         badge: Some(status_badge(state)).filter(|_| !state.is_empty()),
-        lead: format!("{when} {}.", visibility_label(&post))
-            .trim()
-            .to_owned(),
+        lead: format!("{when} {}.", visibility_label(&post)).trim().to_owned(),
         actions: collect_links([
             edit.filter(|_| open),
-            delete
-                .filter(|_| open)
-                .map(|link| link.with_kind("danger-quiet")),
+            delete.filter(|_| open).map(|link| link.with_kind("danger-quiet")),
         ]),
         blocks: vec![PageBlock::Previews(CreativePreviews {
             title: "As it looks".to_owned(),
@@ -224,11 +191,7 @@ pub(super) fn show(
 }
 
 /// A post with its card or its first medium.
-fn post_preview(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    post: &Value,
-) -> Result<CreativePreview, Error> {
+fn post_preview(tx: &mut Tx<'_>, desk: &ManagerAccount, post: &Value) -> Result<CreativePreview, Error> {
     let mut shown = CreativePreview::default();
     let uri = json_text(post, "card_uri");
     if !uri.is_empty() {
@@ -237,10 +200,7 @@ fn post_preview(
         if let Some(card) = found.first() {
             shown = creatives::card_preview(desk, card);
         }
-    } else if let Some(key) = json_array(post, "media_keys")
-        .first()
-        .and_then(Value::as_str)
-    {
+    } else if let Some(key) = json_array(post, "media_keys").first().and_then(Value::as_str) {
         match desk.get_entity(tx, "media_library/{}", key) {
             Ok(medium) => shown = creatives::media_preview(desk, &medium),
             // It was taken out of the library meanwhile.
@@ -265,11 +225,7 @@ fn operation_path(part: &str) -> &'static str {
 }
 
 /// The form of a new one.
-pub(super) fn create_form(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    part: &str,
-) -> Result<Option<FormDefinition>, Error> {
+pub(super) fn create_form(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str) -> Result<Option<FormDefinition>, Error> {
     let user = creatives::account_user(tx, desk)?.map(|user| user.to_string());
     let (heading, lead, path, submit, done) = match part {
         "drafts" => (
@@ -338,12 +294,7 @@ pub(super) fn edit_form(
     }))
 }
 
-fn post_fields(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    part: &str,
-    now: &Value,
-) -> Result<Vec<FormFieldSpec>, Error> {
+fn post_fields(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str, now: &Value) -> Result<Vec<FormFieldSpec>, Error> {
     let promoted = vec![
         ("true".to_owned(), "Only where it is promoted".to_owned()),
         ("false".to_owned(), "To followers as well".to_owned()),
@@ -354,8 +305,7 @@ fn post_fields(
     } else {
         shown.initial_value(is_promoted_only(now).to_string())
     };
-    let mut asks =
-        vec![FormFieldSpec::text_area("text", "Text").initial_value(json_text(now, "text"))];
+    let mut asks = vec![FormFieldSpec::text_area("text", "Text").initial_value(json_text(now, "text"))];
     if part == "scheduled" {
         let at = labels::format_input_time(json_text(now, "scheduled_at"));
         asks.push(
@@ -403,10 +353,7 @@ fn submit_post(
     sent: &SubmittedFields,
 ) -> Result<Value, Error> {
     let joined = |of: &dyn Fn(&'static str) -> String| {
-        let keys = MEDIA_FIELDS
-            .map(of)
-            .into_iter()
-            .filter(|key| !key.is_empty());
+        let keys = MEDIA_FIELDS.map(of).into_iter().filter(|key| !key.is_empty());
         keys.collect::<Vec<_>>().join(",")
     };
     let before = joined(&|name| plan.initial_value(name).to_owned());

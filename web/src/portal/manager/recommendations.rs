@@ -9,9 +9,7 @@ use ads::recommendations;
 use ads::resources::recommendations::RECOMMENDATION;
 use base::refusal::AdsProblem;
 use base::{Error, PostId, Vocabulary};
-use pages::manager::{
-    ActionButton, AdsManagerPage, DataTable, EmptyState, PageBlock, TableCell, TableRow,
-};
+use pages::manager::{ActionButton, AdsManagerPage, DataTable, EmptyState, PageBlock, TableCell, TableRow};
 use serde_json::{Map, Value, json};
 use store::Tx;
 
@@ -26,11 +24,7 @@ const NODE_KINDS: &[(&str, &str, &str)] = &[
     ("campaigns", "campaigns/{}", "campaign_id"),
     ("line_items", "line_items/{}", "line_item_id"),
     ("promoted_posts", "promoted_<posts>/{}", "promoted_post_id"),
-    (
-        "targeting_criteria",
-        "targeting_criteria/{}",
-        "targeting_criterion_id",
-    ),
+    ("targeting_criteria", "targeting_criteria/{}", "targeting_criterion_id"),
 ];
 
 /// Whether there are any for the account.
@@ -65,11 +59,7 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<AdsManagerP
     })
 }
 
-fn recommendation_block(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    one: &Value,
-) -> Result<PageBlock, Error> {
+fn recommendation_block(tx: &mut Tx<'_>, desk: &ManagerAccount, one: &Value) -> Result<PageBlock, Error> {
     let mut rows = Vec::new();
     for node in &changed_nodes(one.get("changes").unwrap_or(&Value::Null)) {
         rows.extend(change_rows(tx, desk, node)?);
@@ -144,23 +134,12 @@ fn change_row(what: String, now: String, then: String) -> TableRow {
 }
 
 /// What a node changes, in words: what it is, what it is now, and what it would be.
-fn change_rows(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    node: &Value,
-) -> Result<Vec<TableRow>, Error> {
+fn change_rows(tx: &mut Tx<'_>, desk: &ManagerAccount, node: &Value) -> Result<Vec<TableRow>, Error> {
     let params = node_params(node);
     let word = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
     let Some((kind, path, id)) = node_kind(node) else {
-        let (kind, verb) = (
-            json_text(node, "entity_type"),
-            json_text(node, "operation_type"),
-        );
-        return Ok(vec![change_row(
-            word_label(kind),
-            "–".to_owned(),
-            word_label(verb),
-        )]);
+        let (kind, verb) = (json_text(node, "entity_type"), json_text(node, "operation_type"));
+        return Ok(vec![change_row(word_label(kind), "–".to_owned(), word_label(verb))]);
     };
     let now = match word(id) {
         "" => Value::Null,
@@ -175,9 +154,7 @@ fn change_rows(
     if verb == "update" {
         let all = changed_fields(&params, &now, id).into_iter();
         let of = |name: String| format!("{}: {name}", entity_name(kind, &now));
-        return Ok(all
-            .map(|(name, now, then)| change_row(of(name), now, then))
-            .collect());
+        return Ok(all.map(|(name, now, then)| change_row(of(name), now, then)).collect());
     }
     let item = match (word("line_item_id"), json_text(&now, "line_item_id")) {
         ("", "") => String::new(),
@@ -227,11 +204,7 @@ fn entity_name(kind: &str, now: &Value) -> String {
 }
 
 /// What is changed of something: its name, before and after.
-fn changed_fields(
-    params: &Map<String, Value>,
-    now: &Value,
-    id: &str,
-) -> Vec<(String, String, String)> {
+fn changed_fields(params: &Map<String, Value>, now: &Value, id: &str) -> Vec<(String, String, String)> {
     let currency = json_text(now, "currency");
     let others = params.iter().filter(|(name, _)| *name != id);
     let all = others.map(|(name, new)| {
@@ -286,22 +259,15 @@ fn apply(
         return Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into());
     }
     let mut nodes = changed_nodes(one.get("changes").unwrap_or(&Value::Null));
-    nodes.sort_by_key(|node| {
-        Reverse(json_text(node, "operation_type").eq_ignore_ascii_case("delete"))
-    });
+    nodes.sort_by_key(|node| Reverse(json_text(node, "operation_type").eq_ignore_ascii_case("delete")));
     let (posts, others): (Vec<Value>, Vec<Value>) = nodes
         .into_iter()
         .partition(|node| json_text(node, "entity_type") == "promoted_posts");
     for node in &posts {
         apply_promoted_post(tx, desk, node)?;
     }
-    for (kind, ..) in NODE_KINDS
-        .iter()
-        .filter(|(kind, ..)| *kind != "promoted_posts")
-    {
-        let same = others
-            .iter()
-            .filter(|node| json_text(node, "entity_type") == *kind);
+    for (kind, ..) in NODE_KINDS.iter().filter(|(kind, ..)| *kind != "promoted_posts") {
+        let same = others.iter().filter(|node| json_text(node, "entity_type") == *kind);
         let batch: Vec<Value> = same
             .map(|node| {
                 let verb = json_text(node, "operation_type");
@@ -328,11 +294,7 @@ fn apply_promoted_post(tx: &mut Tx<'_>, desk: &ManagerAccount, node: &Value) -> 
         return Ok(());
     }
     let posts = params.get("post_ids").and_then(Value::as_array);
-    let posts: Vec<&str> = posts
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
+    let posts: Vec<&str> = posts.into_iter().flatten().filter_map(Value::as_str).collect();
     let pairs = [
         ("line_item_id", word("line_item_id").to_owned()),
         ("post_ids", posts.join(",")),
@@ -342,10 +304,7 @@ fn apply_promoted_post(tx: &mut Tx<'_>, desk: &ManagerAccount, node: &Value) -> 
 }
 
 /// The records of the account, for somebody who works on its campaigns.
-fn open_records<'t, 'c>(
-    tx: &'t mut Tx<'c>,
-    desk: &ManagerAccount,
-) -> Result<Records<'t, 'c>, Error> {
+fn open_records<'t, 'c>(tx: &'t mut Tx<'c>, desk: &ManagerAccount) -> Result<Records<'t, 'c>, Error> {
     let caller = AdsCaller {
         user: desk.request.user,
         app: None,

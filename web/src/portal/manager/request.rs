@@ -69,11 +69,7 @@ pub(super) fn list_user_accounts(
 
 impl ManagerAccount {
     /// An account, if the person has a role on it.
-    pub(super) fn open(
-        tx: &mut Tx<'_>,
-        asking: &ManagerRequest,
-        account: &str,
-    ) -> Result<Option<Self>, Error> {
+    pub(super) fn open(tx: &mut Tx<'_>, asking: &ManagerRequest, account: &str) -> Result<Option<Self>, Error> {
         let all = list_user_accounts(tx, asking.user)?;
         let accounts = all.iter().map(|(_, _, shown)| shown.clone()).collect();
         let found = all.into_iter().find(|(_, _, shown)| shown.id == account);
@@ -93,9 +89,8 @@ impl ManagerAccount {
     /// Whether the role may do an operation, and there is one.
     pub(super) fn may_call(&self, method: &str, path: &str) -> bool {
         let sandbox = self.record.flag("sandbox");
-        find_operation(method, path).is_some_and(|known| {
-            known.required_role.allows_role(self.role) && (sandbox || !known.sandbox_only)
-        })
+        find_operation(method, path)
+            .is_some_and(|known| known.required_role.allows_role(self.role) && (sandbox || !known.sandbox_only))
     }
 
     /// Does an operation of the interface; what it answers. Ids are those of its path, in order.
@@ -132,25 +127,15 @@ impl ManagerAccount {
     ) -> Result<Value, Error> {
         let request = self.build_request((method, path), ids, pairs, json)?;
         let answered = ads::dispatch_request(tx, &request)?;
-        Ok(serde_json::from_str(&answered.body)
-            .map_err(base::Fault::context("an answer of the engine"))?)
+        Ok(serde_json::from_str(&answered.body).map_err(base::Fault::context("an answer of the engine"))?)
     }
 
     /// Figures that apps have worked out as a file, at once.
-    pub(super) fn run_stats_job(
-        &self,
-        tx: &mut Tx<'_>,
-        pairs: &[(&str, String)],
-    ) -> Result<Value, Error> {
+    pub(super) fn run_stats_job(&self, tx: &mut Tx<'_>, pairs: &[(&str, String)]) -> Result<Value, Error> {
         let request = self.build_request(("POST", STATS_JOBS_PATH), &[], pairs, None)?;
         let given = ParsedParams::parse(&request);
         let mut records = Records::new(tx, request.caller);
-        records.open_account(
-            self.record.id,
-            request.operation.required_role,
-            false,
-            false,
-        )?;
+        records.open_account(self.record.id, request.operation.required_role, false, false)?;
         ads::analytics::compute_job_stats(&mut records, &given)
     }
 
@@ -164,9 +149,7 @@ impl ManagerAccount {
         let known = find_operation(method, path);
         let known = known.ok_or_else(|| base::Fault::new(format!("no {method} of {path}")))?;
         let account = self.record.formatted_id();
-        let ids: Vec<&str> = std::iter::once(account.as_str())
-            .chain(ids.iter().copied())
-            .collect();
+        let ids: Vec<&str> = std::iter::once(account.as_str()).chain(ids.iter().copied()).collect();
         let caller = AdsCaller {
             user: self.request.user,
             app: Some(CONSOLE_APP_ID),

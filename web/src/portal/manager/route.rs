@@ -8,9 +8,7 @@ use store::Tx;
 use super::breakdown::StatsBreakdown;
 use super::forms::FormDefinition;
 use super::request::{ManagerAccount, ManagerRequest};
-use super::{
-    account, audiences, campaigns, cards, form_routes, line_items, media, posts, recommendations,
-};
+use super::{account, audiences, campaigns, cards, form_routes, line_items, media, posts, recommendations};
 use crate::endpoint::BodySpec;
 use crate::pages::forms::SubmittedForm;
 use crate::request_context::RequestContext;
@@ -71,18 +69,14 @@ impl ManagerRoute {
         let Some(desk) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
             return Ok(None);
         };
-        if let Some(plan) =
-            form_routes::find_form(tx, &desk, &self.path)?.filter(|plan| !plan.is_button_only())
-        {
+        if let Some(plan) = form_routes::find_form(tx, &desk, &self.path)?.filter(|plan| !plan.is_button_only()) {
             desk.check_permission(&plan)?;
             return Ok(Some(desk.wrap_page(&self.path.section, plan.into_page())));
         }
         let place = &self.path;
         if place.action == "figures" {
             let found = StatsBreakdown::load(tx, &desk, self)?;
-            return Ok(
-                found.map(|found| desk.wrap_page(&place.section, found.into_page(&desk, self)))
-            );
+            return Ok(found.map(|found| desk.wrap_page(&place.section, found.into_page(&desk, self))));
         }
         if !place.action.is_empty() {
             return Ok(None);
@@ -92,9 +86,7 @@ impl ManagerRoute {
             ("campaigns", id) => campaigns::show(tx, &desk, id, self)?,
             ("line-items", id) if !id.is_empty() => line_items::show(tx, &desk, id, self)?,
             ("posts", "") => posts::list(tx, &desk)?,
-            (part @ ("scheduled" | "drafts"), id) if !id.is_empty() => {
-                posts::show(tx, &desk, part, id)?
-            }
+            (part @ ("scheduled" | "drafts"), id) if !id.is_empty() => posts::show(tx, &desk, part, id)?,
             ("cards", "") => cards::list(tx, &desk)?,
             (part, id) if cards::is_card_section(part) => cards::show(tx, &desk, part, id)?,
             ("media", "") => media::list(tx, &desk, self)?,
@@ -197,9 +189,8 @@ impl ManagerAccount {
         let id = self.record.formatted_id();
         let mine = self.accounts.iter().find(|one| one.id == id).cloned();
         let here = match part {
-            "" | "line-items" | "promoted-posts" | "promoted-accounts" | "targeting"
-            | "tracking-tags" | "scheduled-promoted" | "media-creatives" | "calls-to-action"
-            | "categories" => "campaigns",
+            "" | "line-items" | "promoted-posts" | "promoted-accounts" | "targeting" | "tracking-tags"
+            | "scheduled-promoted" | "media-creatives" | "calls-to-action" | "categories" => "campaigns",
             "scheduled" | "drafts" => "posts",
             "account-media" => "media",
             "people" => "account",
@@ -215,9 +206,7 @@ impl ManagerAccount {
             ("recommendations", "Recommendations", "recommendations"),
             ("account", "Account", "features"),
         ];
-        let tabs = tabs
-            .into_iter()
-            .filter(|(_, _, path)| self.may_call("GET", path));
+        let tabs = tabs.into_iter().filter(|(_, _, path)| self.may_call("GET", path));
         let tabs = tabs.map(|(part, name, _)| {
             let rest = if part == "campaigns" {
                 String::new()
@@ -238,13 +227,7 @@ impl ManagerAccount {
     }
 
     /// A link, where the role may do what it leads to.
-    pub(super) fn permitted_link(
-        &self,
-        method: &str,
-        path: &str,
-        text: &str,
-        rest: &str,
-    ) -> Option<NavLink> {
+    pub(super) fn permitted_link(&self, method: &str, path: &str, text: &str, rest: &str) -> Option<NavLink> {
         let may = self.may_call(method, path);
         may.then(|| NavLink::new(text, self.page_path(rest)))
     }

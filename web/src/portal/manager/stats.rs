@@ -5,9 +5,7 @@ use std::collections::HashMap;
 use ads::field_kind::format_time;
 use ads::time_zone::AccountTimeZone;
 use base::{Error, Time};
-use pages::manager::{
-    DailyBar, DailyCharts, DailySeries, NavLink, PageBlock, TableCell, TableColumn,
-};
+use pages::manager::{DailyBar, DailyCharts, DailySeries, NavLink, PageBlock, TableCell, TableColumn};
 use serde_json::Value;
 use store::Tx;
 
@@ -142,14 +140,9 @@ impl DayRange {
         ];
         let name = |day: i64| {
             let written = Time::from_ms(self.from + self.offset + day * DAY_MS).to_string();
-            let month = written
-                .get(5..7)
-                .and_then(|month| month.parse::<usize>().ok());
+            let month = written.get(5..7).and_then(|month| month.parse::<usize>().ok());
             let month = month.and_then(|month| MONTHS.get(month.checked_sub(1)?));
-            let day = written
-                .get(8..10)
-                .unwrap_or_default()
-                .trim_start_matches('0');
+            let day = written.get(8..10).unwrap_or_default().trim_start_matches('0');
             format!("{day} {}", month.copied().unwrap_or_default())
         };
         (0..self.count).map(name).collect()
@@ -291,10 +284,7 @@ pub(super) fn account_charts(
         return Ok(None);
     };
     let currency = json_text(first, "currency");
-    let same = pays
-        .rows
-        .iter()
-        .filter(|one| json_text(one, "currency") == currency);
+    let same = pays.rows.iter().filter(|one| json_text(one, "currency") == currency);
     let ids: Vec<&str> = same.map(|one| json_text(one, "id")).collect();
     chart_block(tx, desk, stand, ("FUNDING_INSTRUMENT", &ids), currency, "").map(Some)
 }
@@ -343,37 +333,21 @@ fn chart_block(
             })
             .collect(),
     };
-    let spent = all
-        .charge
-        .iter()
-        .map(|one| (*one, format_money(*one, currency)));
-    let seen = all
-        .impressions
-        .iter()
-        .map(|one| (*one, format_integer(*one)));
-    let cost = all
-        .charge
-        .iter()
-        .zip(&all.results)
-        .map(|(charge, results)| {
-            let cost = charge.checked_div(*results).unwrap_or(0);
-            (cost, cost_per_result(*charge, *results, currency))
-        });
+    let spent = all.charge.iter().map(|one| (*one, format_money(*one, currency)));
+    let seen = all.impressions.iter().map(|one| (*one, format_integer(*one)));
+    let cost = all.charge.iter().zip(&all.results).map(|(charge, results)| {
+        let cost = charge.checked_div(*results).unwrap_or(0);
+        (cost, cost_per_result(*charge, *results, currency))
+    });
     let spans = [7, 14, 28].map(|span: i64| NavLink {
         current: span == count,
-        ..NavLink::new(
-            format!("{span} days"),
-            desk.page_path(&format!("{here}?days={span}")),
-        )
+        ..NavLink::new(format!("{span} days"), desk.page_path(&format!("{here}?days={span}")))
     });
     let more = format!("{here}/figures?days={count}");
     let more = NavLink::new("Breakdown", desk.page_path(&more));
     Ok(PageBlock::Charts(DailyCharts {
         title: format!("Last {count} days"),
-        actions: Some(more)
-            .filter(|_| !here.is_empty())
-            .into_iter()
-            .collect(),
+        actions: Some(more).filter(|_| !here.is_empty()).into_iter().collect(),
         spans: spans.into(),
         series: vec![
             series("Spend", format_money(charge, currency), spent.collect()),

@@ -39,11 +39,7 @@ pub(super) async fn receive_form(
     let open = call.read(move |tx| there.check_form(tx)).await;
     found_or_page(&call, &visit, open)?;
     let place = &stand.path;
-    match (
-        place.section.as_str(),
-        place.id.as_str(),
-        place.action.as_str(),
-    ) {
+    match (place.section.as_str(), place.id.as_str(), place.action.as_str()) {
         ("media", "upload", "") => receive_media(call, visit, stand).await,
         ("audiences", _, "people") => receive_people(&mut call, &visit, stand).await,
         _ => Err(body::invalid_body("This form sends no file.").into()),
@@ -148,15 +144,13 @@ async fn receive_media(
             if wrong.iter().any(|wrong| wrong.parameter == "media") =>
         {
             let declined = vec![media_problem("Choose a file")];
-            return refused_form_page(&call, &visit, stand, SubmittedFields::default(), declined)
-                .await;
+            return refused_form_page(&call, &visit, stand, SubmittedFields::default(), declined).await;
         }
         Err(stop) => return Err(stop.into()),
     };
     let text = |name: &str| came.text(name).unwrap_or_default().to_owned();
     let names = ["name", "media_category"];
-    let sent =
-        SubmittedFields::from_pairs(names.iter().map(|name| ((*name).to_owned(), text(name))));
+    let sent = SubmittedFields::from_pairs(names.iter().map(|name| ((*name).to_owned(), text(name))));
     let csrf = text("csrf");
     let outcome = match check_csrf_token(&call, &visit, &csrf).await {
         Ok(()) => store_media(&call, &uploads, &stand, &sent, came.media.as_ref()).await,
@@ -233,10 +227,7 @@ async fn create_media(
     let upload = upload.await?;
     let size = i64::try_from(incoming.size).unwrap_or(i64::MAX);
     let (id, one) = (upload.id, UploadSegment { index: 0, size });
-    let moved = uploads
-        .files()
-        .rename(&incoming.name, &segment_path(id, 0))
-        .await;
+    let moved = uploads.files().rename(&incoming.name, &segment_path(id, 0)).await;
     moved.map_err(storage_unavailable)?;
     let upload = call.write(move |tx| {
         let mut upload = rules::add_segment(tx, user, id, one, limit)?;

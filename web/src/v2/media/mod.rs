@@ -28,9 +28,7 @@ pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
                 parameter: "media_keys",
                 values: &keys,
             };
-            Ok(view::render_media_lookup(
-                tx, viewer, &wants, spoken, asked,
-            )?)
+            Ok(view::render_media_lookup(tx, viewer, &wants, spoken, asked)?)
         });
         call.respond(&found.await?)
     })
@@ -63,9 +61,7 @@ const ID: VocabularyWord = VocabularyWord::same_in_both("id");
 pub(crate) fn set_metadata(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id: Id<marker::MediaMarker> = call.body().required_id(ID)?;
-        let metadata = call
-            .body()
-            .optional_object(VocabularyWord::same_in_both("metadata"));
+        let metadata = call.body().optional_object(VocabularyWord::same_in_both("metadata"));
         let text = match metadata {
             Some(metadata) => parse_alt_text(&call, metadata)?,
             None => None,
@@ -80,17 +76,13 @@ pub(crate) fn set_metadata(call: RequestContext) -> HandlerFuture {
 }
 
 /// The description; what cannot be kept is refused, rather than dropped.
-fn parse_alt_text(
-    call: &RequestContext,
-    metadata: BodyMembers<'_>,
-) -> Result<Option<String>, Error> {
+fn parse_alt_text(call: &RequestContext, metadata: BodyMembers<'_>) -> Result<Option<String>, Error> {
     if let Some(name) = metadata.as_map().keys().find(|name| *name != "alt_text") {
         let operation = format!("`metadata.{name}` in POST {}", call.endpoint().path);
         return Err(Refusal::NotImplemented { operation }.into());
     }
     let alt_text = metadata.optional_object(ALT_TEXT);
-    let text =
-        alt_text.map(|alt_text| alt_text.required_text(VocabularyWord::same_in_both("text")));
+    let text = alt_text.map(|alt_text| alt_text.required_text(VocabularyWord::same_in_both("text")));
     Ok(text.transpose()?.map(str::to_owned))
 }
 
@@ -105,22 +97,16 @@ pub(crate) fn set_metadata_v1(call: RequestContext) -> HandlerFuture {
         };
         let id = id.ok_or_else(|| Refusal::invalid_value("media_id", "?"))?;
         let alt_text = body.optional_object(ALT_TEXT);
-        let text =
-            alt_text.map(|alt_text| alt_text.required_text(VocabularyWord::same_in_both("text")));
+        let text = alt_text.map(|alt_text| alt_text.required_text(VocabularyWord::same_in_both("text")));
         store_alt_text(&call, id, text.transpose()?.map(str::to_owned)).await?;
         Ok(HttpReply::empty(200))
     })
 }
 
-async fn store_alt_text(
-    call: &RequestContext,
-    id: Id<marker::MediaMarker>,
-    text: Option<String>,
-) -> Result<(), Error> {
+async fn store_alt_text(call: &RequestContext, id: Id<marker::MediaMarker>, text: Option<String>) -> Result<(), Error> {
     let user = call.require_user()?;
     let Some(text) = text else { return Ok(()) };
-    call.write(move |tx| media::set_alt_text(tx, user, id, &text))
-        .await
+    call.write(move |tx| media::set_alt_text(tx, user, id, &text)).await
 }
 
 /// `POST /2/media/subtitles`.

@@ -5,9 +5,9 @@ use base::{Error, Id, Refusal};
 use edge::{Body, BodyError};
 use futures_util::StreamExt;
 use http::header::{
-    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE,
-    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue,
-    IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, LAST_MODIFIED, RANGE, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY,
+    CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, LAST_MODIFIED,
+    RANGE, X_CONTENT_TYPE_OPTIONS,
 };
 use media::{FileRange, FileStore, GetRange, MediaFormat};
 use store::media::Media;
@@ -38,9 +38,7 @@ pub(crate) fn serve_file(call: RequestContext) -> HandlerFuture {
         let media = media.ok_or_else(missing)?;
         let size = call.query_text("name").unwrap_or_default();
         let path = media.size_path(size).unwrap_or_else(|| media.path.clone());
-        send_file(&call, &media, &path, PUBLIC_CACHE)
-            .await?
-            .ok_or_else(missing)
+        send_file(&call, &media, &path, PUBLIC_CACHE).await?.ok_or_else(missing)
     })
 }
 
@@ -76,18 +74,12 @@ pub(crate) async fn send_file(
 }
 
 /// What the bytes are: as they were found when they came, or as they look now.
-async fn detect_content_type(
-    files: &FileStore,
-    media: &Media,
-    path: &str,
-) -> Result<&'static str, Error> {
+async fn detect_content_type(files: &FileStore, media: &Media, path: &str) -> Result<&'static str, Error> {
     let format = if media.content_type.is_empty() {
         let head = files.read_head(path).await.map_err(storage_unavailable)?;
         MediaFormat::sniff(&head)
     } else {
-        path.rsplit('.')
-            .next()
-            .and_then(MediaFormat::from_extension)
+        path.rsplit('.').next().and_then(MediaFormat::from_extension)
     };
     Ok(format.map_or(OCTET_STREAM, MediaFormat::content_type))
 }
@@ -95,11 +87,7 @@ async fn detect_content_type(
 /// Headers of a file that nothing is made of but what it is.
 fn file_headers(media: &Media, label: &'static str, tag: &str, cache: &'static str) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    let way = if label == OCTET_STREAM {
-        "attachment"
-    } else {
-        "inline"
-    };
+    let way = if label == OCTET_STREAM { "attachment" } else { "inline" };
     let fixed = [
         (CONTENT_TYPE, label),
         (CONTENT_DISPOSITION, way),
@@ -160,11 +148,7 @@ fn parse_range(asked: &HeaderMap, tag: &str, length: u64) -> RangeRequest {
     let Some(range) = range.and_then(|range| range.strip_prefix("bytes=")) else {
         return RangeRequest::Whole;
     };
-    let Some((first, last)) = range
-        .trim()
-        .split_once('-')
-        .filter(|_| !range.contains(','))
-    else {
+    let Some((first, last)) = range.trim().split_once('-').filter(|_| !range.contains(',')) else {
         return RangeRequest::Whole;
     };
     let number = |text: &str| text.parse::<u64>().ok();
@@ -222,9 +206,5 @@ fn insert_header(head: &mut HeaderMap, name: HeaderName, value: &str) {
 }
 
 fn stream_body(piece: FileRange) -> Body {
-    Body::stream(
-        piece
-            .bytes
-            .map(|bytes| bytes.map_err(|_| BodyError::Broken)),
-    )
+    Body::stream(piece.bytes.map(|bytes| bytes.map_err(|_| BodyError::Broken)))
 }

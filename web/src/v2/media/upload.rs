@@ -13,8 +13,7 @@ use crate::error_formats;
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
 use crate::uploads::{
-    IncomingFile, UploadForm, UploadProcessor, is_legacy, receive, segment_path,
-    storage_unavailable,
+    IncomingFile, UploadForm, UploadProcessor, is_legacy, receive, segment_path, storage_unavailable,
 };
 
 type UploadMediaId = Id<marker::MediaMarker>;
@@ -45,12 +44,10 @@ pub(crate) fn append(mut call: RequestContext) -> HandlerFuture {
         let id = call.path_id("id")?;
         let user = call.require_user()?;
         // Nobody's bytes are taken in before it is known that they may come.
-        call.read(move |tx| rules::find_open_upload(tx, user, id))
-            .await?;
+        call.read(move |tx| rules::find_open_upload(tx, user, id)).await?;
         let uploads = call.uploads()?;
         let sent = receive(&mut call, uploads.files()).await?;
-        let upload =
-            run_then_discard(&uploads, &sent, add_segment(&call, &uploads, id, &sent)).await?;
+        let upload = run_then_discard(&uploads, &sent, add_segment(&call, &uploads, id, &sent)).await?;
         call.respond_data(json!({ "expires_at": upload.expires_at.seconds() }))
     })
 }
@@ -103,11 +100,7 @@ async fn run_then_discard<T>(
     outcome
 }
 
-async fn run_command(
-    call: &RequestContext,
-    uploads: &UploadProcessor,
-    sent: &UploadForm,
-) -> Result<HttpReply, Error> {
+async fn run_command(call: &RequestContext, uploads: &UploadProcessor, sent: &UploadForm) -> Result<HttpReply, Error> {
     match sent.text("command") {
         None => upload_whole(call, uploads, sent).await,
         Some("INIT") => {
@@ -159,10 +152,7 @@ fn parse_owners(sent: &UploadForm) -> Result<Vec<UserId>, Refusal> {
 }
 
 /// The kind that a category or a type announces.
-fn announced_kind(
-    category: Option<&str>,
-    label: Option<&str>,
-) -> Result<Option<UploadKind>, Refusal> {
+fn announced_kind(category: Option<&str>, label: Option<&str>) -> Result<Option<UploadKind>, Refusal> {
     let told = category.map(|category| {
         let message = format!("The media category [{category}] is not supported.");
         let kind = UploadKind::from_category(category);
@@ -171,9 +161,7 @@ fn announced_kind(
     let told = told.transpose()?;
     let Some(label) = label else { return Ok(told) };
     let kind = match label.to_ascii_lowercase().as_str() {
-        "image/jpeg" | "image/jpg" | "image/pjpeg" | "image/png" | "image/webp" => {
-            UploadKind::Photo
-        }
+        "image/jpeg" | "image/jpg" | "image/pjpeg" | "image/png" | "image/webp" => UploadKind::Photo,
         "image/gif" => UploadKind::AnimatedGif,
         "video/mp4" | "video/quicktime" => UploadKind::Video,
         "text/srt" | "text/vtt" | "application/x-subrip" => UploadKind::Subtitles,
@@ -199,8 +187,7 @@ fn size_limit(kind: Option<UploadKind>) -> i64 {
 
 async fn start_upload(call: &RequestContext, new: NewUpload) -> Result<MediaUpload, Error> {
     let user = call.require_user()?;
-    call.write(move |tx| rules::initialize(tx, user, &new))
-        .await
+    call.write(move |tx| rules::initialize(tx, user, &new)).await
 }
 
 /// Takes a segment: its bytes go to their place, then it is noted, then it is acknowledged.
@@ -210,15 +197,11 @@ async fn add_segment(
     id: UploadMediaId,
     sent: &UploadForm,
 ) -> Result<MediaUpload, Error> {
-    let incoming = sent
-        .media
-        .as_ref()
-        .ok_or_else(|| Refusal::missing_parameter("media"))?;
+    let incoming = sent.media.as_ref().ok_or_else(|| Refusal::missing_parameter("media"))?;
     let place = parse_number(sent, "segment_index")?;
     let place = place.ok_or_else(|| Refusal::missing_parameter("segment_index"))?;
     if place > 999 {
-        let message =
-            format!("The `segment_index` query parameter value [{place}] is not between 0 and 999");
+        let message = format!("The `segment_index` query parameter value [{place}] is not between 0 and 999");
         return Err(Refusal::invalid_parameter("segment_index", place, message).into());
     }
     store_segment(call, uploads, id, incoming, place).await
@@ -239,8 +222,7 @@ async fn store_segment(
     let to = segment_path(id, place);
     let moved = uploads.files().rename(&incoming.name, &to).await;
     moved.map_err(storage_unavailable)?;
-    call.write(move |tx| rules::add_segment(tx, user, id, one, limit))
-        .await
+    call.write(move |tx| rules::add_segment(tx, user, id, one, limit)).await
 }
 
 /// Ends the receiving. Pictures are looked at now; what plays, later.
@@ -250,9 +232,7 @@ async fn finish_upload(
     id: UploadMediaId,
 ) -> Result<HttpReply, Error> {
     let user = call.require_user()?;
-    let upload = call
-        .read(move |tx| rules::find_owned_upload(tx, user, id))
-        .await?;
+    let upload = call.read(move |tx| rules::find_owned_upload(tx, user, id)).await?;
     let later = match upload.kind.as_str() {
         "photo" | "subtitles" => false,
         "" => {
@@ -276,22 +256,13 @@ async fn finish_upload(
         };
     }
     uploads.wake();
-    let made = call
-        .read(move |tx| Ok(store::media::find_by_id(tx, id)?))
-        .await?;
+    let made = call.read(move |tx| Ok(store::media::find_by_id(tx, id)?)).await?;
     respond_finished(call, &upload, made.as_ref())
 }
 
 /// A whole file in one request.
-async fn upload_whole(
-    call: &RequestContext,
-    uploads: &UploadProcessor,
-    sent: &UploadForm,
-) -> Result<HttpReply, Error> {
-    let incoming = sent
-        .media
-        .as_ref()
-        .ok_or_else(|| Refusal::missing_parameter("media"))?;
+async fn upload_whole(call: &RequestContext, uploads: &UploadProcessor, sent: &UploadForm) -> Result<HttpReply, Error> {
+    let incoming = sent.media.as_ref().ok_or_else(|| Refusal::missing_parameter("media"))?;
     let category = announced_kind(sent.text("media_category"), None)?;
     let format = MediaFormat::sniff(&incoming.head);
     let format = format.ok_or_else(|| unfit_refusal(call, &MediaRejection::Unknown))?;
@@ -346,11 +317,7 @@ fn respond_started(call: &RequestContext, upload: &MediaUpload) -> Result<HttpRe
 }
 
 /// What is said of an upload that has ended.
-fn respond_finished(
-    call: &RequestContext,
-    upload: &MediaUpload,
-    made: Option<&Media>,
-) -> Result<HttpReply, Error> {
+fn respond_finished(call: &RequestContext, upload: &MediaUpload, made: Option<&Media>) -> Result<HttpReply, Error> {
     let mut members = upload_members(call, upload, made);
     let played = made.map_or(upload.kind.as_str(), |made| &made.kind);
     let plays = matches!(played, "video" | "animated_gif");
@@ -360,10 +327,7 @@ fn respond_finished(
         } else {
             upload.state
         };
-        members.insert(
-            "processing_info".to_owned(),
-            processing_info(call, upload, state),
-        );
+        members.insert("processing_info".to_owned(), processing_info(call, upload, state));
     }
     if is_legacy(call) {
         return Ok(HttpReply::json(200, &Value::Object(members)));
@@ -387,11 +351,7 @@ fn add_detail(mut problem: Value, detail: &str) -> Value {
     problem
 }
 
-fn upload_members(
-    call: &RequestContext,
-    upload: &MediaUpload,
-    made: Option<&Media>,
-) -> Map<String, Value> {
+fn upload_members(call: &RequestContext, upload: &MediaUpload, made: Option<&Media>) -> Map<String, Value> {
     let mut members = Map::new();
     let id = upload.id.to_string();
     if is_legacy(call) {
@@ -434,8 +394,7 @@ fn processing_info(call: &RequestContext, upload: &MediaUpload, state: UploadSta
         }
         UploadState::Succeeded => json!({ "state": "succeeded", "progress_percent": 100 }),
         UploadState::Failed if is_legacy(call) => {
-            let error =
-                json!({ "code": 1, "name": "InvalidMedia", "message": upload.failure_reason });
+            let error = json!({ "code": 1, "name": "InvalidMedia", "message": upload.failure_reason });
             json!({ "state": "failed", "progress_percent": upload.progress_percent, "error": error })
         }
         UploadState::Failed => {

@@ -56,10 +56,7 @@ impl CountBuckets {
 }
 
 /// Counts, and says where the spans go on that one page does not hold.
-pub(super) async fn respond_counts(
-    call: &RequestContext,
-    product: QueryProduct,
-) -> Result<HttpReply, Error> {
+pub(super) async fn respond_counts(call: &RequestContext, product: QueryProduct) -> Result<HttpReply, Error> {
     let query = parse_query(call, product)?;
     check_single_token(call)?;
     let page = call.page_request_with_limit(1)?;
@@ -90,13 +87,7 @@ pub(super) async fn respond_counts(
     let snapshot = search.snapshot();
     let counted = call.read(move |tx| {
         let mut figures = vec![0_u64; spans.bucket_count()];
-        search::count(
-            tx,
-            &snapshot,
-            &asked,
-            |at| spans.bucket_index(at),
-            &mut figures,
-        )?;
+        search::count(tx, &snapshot, &asked, |at| spans.bucket_index(at), &mut figures)?;
         Ok(figures)
     });
     let figures = counted.await?;
@@ -111,19 +102,12 @@ fn bucket_length(call: &RequestContext) -> i64 {
     }
 }
 
-fn render_counts(
-    call: &RequestContext,
-    counts: &[CountBucket],
-    next: Option<String>,
-) -> Result<HttpReply, Error> {
+fn render_counts(call: &RequestContext, counts: &[CountBucket], next: Option<String>) -> Result<HttpReply, Error> {
     let spoken = call.answer_vocabulary();
     let total: i64 = counts.iter().map(|count| count.posts).sum();
     let mut meta = Map::new();
     let (post, tweet) = ("total_post_count", "total_tweet_count");
-    for (name, speech) in [
-        (post, base::Vocabulary::Post),
-        (tweet, base::Vocabulary::Tweet),
-    ] {
+    for (name, speech) in [(post, base::Vocabulary::Post), (tweet, base::Vocabulary::Tweet)] {
         if spoken.both_metric_names || spoken.vocabulary == speech {
             meta.insert(name.to_owned(), json!(total));
         }

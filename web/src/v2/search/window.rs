@@ -44,13 +44,9 @@ impl SearchBounds {
     /// The moments between which posts may be, for whom one looks now.
     pub(super) fn time_range(&self, now: Time) -> (i64, i64) {
         let whole = |ms: i64| ms - ms.rem_euclid(SECOND_MS);
-        let since = self
-            .since
-            .map_or(i64::MIN, |id| whole(id.created_at().ms()));
+        let since = self.since.map_or(i64::MIN, |id| whole(id.created_at().ms()));
         let from = whole(self.from.ms()).max(since);
-        let end = self
-            .to
-            .map_or_else(|| whole(now.ms()) + SECOND_MS, Time::ms);
+        let end = self.to.map_or_else(|| whole(now.ms()) + SECOND_MS, Time::ms);
         let until = self
             .until
             .map_or(i64::MAX, |id| whole(id.created_at().ms()) + SECOND_MS);
@@ -59,23 +55,16 @@ impl SearchBounds {
 }
 
 /// Reads the bounds of a search and judges them.
-pub(super) fn parse_bounds(
-    call: &RequestContext,
-    product: QueryProduct,
-) -> Result<SearchBounds, Error> {
+pub(super) fn parse_bounds(call: &RequestContext, product: QueryProduct) -> Result<SearchBounds, Error> {
     let now = call.now();
-    let recent = matches!(
-        product,
-        QueryProduct::RecentSearch | QueryProduct::RecentCounts
-    );
+    let recent = matches!(product, QueryProduct::RecentSearch | QueryProduct::RecentCounts);
     let earliest = if recent {
         now.plus_ms(-RECENT_REACH_MS)
     } else {
         ARCHIVE_START
     };
     let (start, end) = (time_param(call, "start_time"), time_param(call, "end_time"));
-    let (since, until): (Option<PostId>, Option<PostId>) =
-        (call.query_id("since_id"), call.query_id("until_id"));
+    let (since, until): (Option<PostId>, Option<PostId>) = (call.query_id("since_id"), call.query_id("until_id"));
     check_exclusive(call, "start_time", "since_id")?;
     check_exclusive(call, "end_time", "until_id")?;
     for (name, time) in [("start_time", start), ("end_time", end)] {
@@ -93,10 +82,7 @@ pub(super) fn parse_bounds(
     if start.zip(end).is_some_and(|(start, end)| start >= end) {
         return Err(wrong_order(call, "start_time", "end_time").into());
     }
-    if since
-        .zip(until)
-        .is_some_and(|(since, until)| since >= until)
-    {
+    if since.zip(until).is_some_and(|(since, until)| since >= until) {
         return Err(wrong_order(call, "since_id", "until_id").into());
     }
     let from = start.unwrap_or_else(|| {
@@ -122,11 +108,7 @@ fn time_param(call: &RequestContext, name: &str) -> Option<Time> {
 }
 
 /// Of two ways to bound the same end one can be used.
-fn check_exclusive(
-    call: &RequestContext,
-    one: &'static str,
-    other: &'static str,
-) -> Result<(), Refusal> {
+fn check_exclusive(call: &RequestContext, one: &'static str, other: &'static str) -> Result<(), Refusal> {
     let (first, second) = (call.raw_param(one), call.raw_param(other));
     if first.is_empty() || second.is_empty() {
         return Ok(());

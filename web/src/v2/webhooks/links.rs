@@ -38,9 +38,7 @@ pub(crate) fn create_link(call: RequestContext) -> HandlerFuture {
 pub(crate) fn list_links(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let app = call.require_caller()?.app_id;
-        let found = call
-            .read(move |tx| Ok(stored::stream_links(tx, app)?))
-            .await?;
+        let found = call.read(move |tx| Ok(stored::stream_links(tx, app)?)).await?;
         let owner = call.require_caller()?.app.owner_id.to_string();
         let links: Value = found.iter().map(|link| link_json(link, &owner)).collect();
         call.respond_data(json!({ "links": links }))
@@ -65,9 +63,7 @@ pub(crate) fn delete_link(call: RequestContext) -> HandlerFuture {
 
 fn link_json(link: &StreamLink, owner: &str) -> Value {
     let asked = link.fields.split('&');
-    let fields: Vec<&str> = asked
-        .filter(|one| !one.starts_with("vocabulary="))
-        .collect();
+    let fields: Vec<&str> = asked.filter(|one| !one.starts_with("vocabulary=")).collect();
     json!({
         "webhook_id": link.webhook_id.to_string(),
         "application_id": link.app_id.to_string(),
@@ -89,14 +85,8 @@ fn requested_fields(call: &RequestContext) -> String {
         Vocabulary::Tweet => "tweets",
         Vocabulary::Post => "posts",
     };
-    let both = if spoken.both_metric_names {
-        "+both"
-    } else {
-        ""
-    };
-    let all = [format!("vocabulary={words}{both}")]
-        .into_iter()
-        .chain(asked);
+    let both = if spoken.both_metric_names { "+both" } else { "" };
+    let all = [format!("vocabulary={words}{both}")].into_iter().chain(asked);
     all.collect::<Vec<_>>().join("&")
 }
 

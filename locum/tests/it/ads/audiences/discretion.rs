@@ -11,14 +11,7 @@ use crate::harness::{TestRequest, TestServer, TestUser, keep_for_test, unique_nu
 /// A network on which an audience comes to three people before that is told.
 fn careful() -> &'static TestServer {
     static CAREFUL: OnceLock<TestServer> = OnceLock::new();
-    CAREFUL.get_or_init(|| {
-        TestServer::start(&[
-            "--set",
-            "ads.min_audience=3",
-            "--set",
-            "ads.audience_delay=1s",
-        ])
-    })
+    CAREFUL.get_or_init(|| TestServer::start(&["--set", "ads.min_audience=3", "--set", "ads.audience_delay=1s"]))
 }
 
 #[test]
@@ -30,14 +23,9 @@ fn nobody_learns_whether_somebody_is_here() {
     let (here, nobody) = (ads.audience(), ads.audience());
     let body = |value: &str| json!([update(&json!([{ "email": [hashed(value)] }]))]);
     let one = ads.users(&here, &body(&email)).assert_status(200);
-    let other = ads
-        .users(&nobody, &body("nobody@bikes.example"))
-        .assert_status(200);
+    let other = ads.users(&nobody, &body("nobody@bikes.example")).assert_status(200);
     assert_eq!(one["data"], other["data"]);
-    let (one, other) = (
-        ads.comes_to(&here, Value::Null),
-        ads.comes_to(&nobody, Value::Null),
-    );
+    let (one, other) = (ads.comes_to(&here, Value::Null), ads.comes_to(&nobody, Value::Null));
     for (name, value) in one.as_object().unwrap() {
         let own = ["id", "name", "created_at", "updated_at"].contains(&name.as_str());
         assert!(own || *value == other[name], "{name}: {one} {other}");
@@ -45,17 +33,13 @@ fn nobody_learns_whether_somebody_is_here() {
     assert_eq!(one["reasons_not_targetable"], json!(["TOO_SMALL"]));
     let take = json!([remove(&json!([{ "email": [hashed(&email)] }]))]);
     let (one, other) = (ads.users(&here, &take), ads.users(&nobody, &take));
-    assert_eq!(
-        one.assert_status(200)["data"],
-        other.assert_status(200)["data"]
-    );
+    assert_eq!(one.assert_status(200)["data"], other.assert_status(200)["data"]);
     // Enough of them are told.
     let users: Vec<Value> = some
         .iter()
         .map(|person| json!({ "svc_id": [hashed(&person.id)] }))
         .collect();
-    ads.users(&here, &json!([update(&users.into())]))
-        .assert_status(200);
+    ads.users(&here, &json!([update(&users.into())])).assert_status(200);
     assert_eq!(ads.comes_to(&here, 3)["targetable"], true);
     // Nor is it estimated what is too small, or another's.
     let estimate = |ads: &Advertiser, audience: &str| {
@@ -97,21 +81,14 @@ fn estimated(ads: &Advertiser, criteria: &[(&str, &str, &str)]) -> (i64, i64) {
 #[test]
 fn sizes_are_told_in_steps_that_hide_each_single_person() {
     // Eight people on a network that tells of six and more, in steps of three.
-    let set = [
-        "--set",
-        "ads.min_audience=6",
-        "--set",
-        "ads.audience_delay=1s",
-    ];
+    let set = ["--set", "ads.min_audience=6", "--set", "ads.audience_delay=1s"];
     let server: &'static TestServer = keep_for_test(TestServer::start(&set));
     let ads = Advertiser::on(server);
     let exact = ["ads", "account", "set", &ads.account, "--estimate", "exact"];
     server.run_cli(&exact).assert_success();
     let people: Vec<TestUser<'_>> = (0..8).map(|_| server.new_user("member")).collect();
     let users = |people: &[TestUser<'_>]| -> Value {
-        let ids = people
-            .iter()
-            .map(|one| json!({ "svc_id": [hashed(&one.id)] }));
+        let ids = people.iter().map(|one| json!({ "svc_id": [hashed(&one.id)] }));
         json!([update(&ids.collect())])
     };
     let (all, most) = (ads.audience(), ads.audience());
@@ -154,8 +131,7 @@ fn sizes_are_told_in_steps_that_hide_each_single_person() {
     let path = format!("/12/batch/accounts/{account}/do_not_reach_lists/{list}/users");
     let before = ads.get("/do_not_reach_lists", &[])["data"][0].clone();
     assert_eq!(before["list_size"], Value::Null);
-    let ask =
-        TestRequest::post(path).json(&json!([update(&json!([{ "email": [hashed(&email)] }]))]));
+    let ask = TestRequest::post(path).json(&json!([update(&json!([{ "email": [hashed(&email)] }]))]));
     ads.person.send_signed(ask).assert_status(200);
     crate::harness::wait_until("it is worked out", || {
         let list = ads.get("/do_not_reach_lists", &[])["data"][0].clone();

@@ -5,16 +5,14 @@ use serde_json::{Value, json};
 use super::super::{Advertiser, is, send};
 use super::{hashed, ids, remove, update};
 use crate::harness::{
-    TestApp, TestRequest, TestResponse, TestServer, keep_for_test, shared_server, unique_number,
-    wait_until,
+    TestApp, TestRequest, TestResponse, TestServer, keep_for_test, shared_server, unique_number, wait_until,
 };
 
 impl Advertiser {
     fn avoid(&self, list: &str, operations: &Value) -> TestResponse {
         let account = &self.account;
         let path = format!("/12/batch/accounts/{account}/do_not_reach_lists/{list}/users");
-        self.person
-            .send_signed(TestRequest::post(path).json(operations))
+        self.person.send_signed(TestRequest::post(path).json(operations))
     }
 }
 
@@ -66,34 +64,20 @@ fn whom_an_account_does_not_want_to_reach_is_in_no_estimate_and_shown_nothing() 
         ("targeting_type", "FOLLOWERS_OF_USER"),
         ("targeting_value", ads.person.id.as_str()),
     ];
-    ads.send("POST", "/targeting_criteria", &followers)
-        .assert_status(200);
+    ads.send("POST", "/targeting_criteria", &followers).assert_status(200);
     for item in [&item, &other] {
-        let post = ads
-            .person
-            .publish_text(&format!("Promoted {}", unique_number()));
+        let post = ads.person.publish_text(&format!("Promoted {}", unique_number()));
         let promote = [("line_item_id", item.as_str()), ("post_ids", post.as_str())];
-        ads.send("POST", "/promoted_posts", &promote)
-            .assert_status(200);
+        ads.send("POST", "/promoted_posts", &promote).assert_status(200);
     }
     assert!(network.shows(&ana.id) && network.shows(&ben.id));
     wait_until("both are estimated", || reached() == 2);
 
-    let made = ads.send(
-        "POST",
-        "/do_not_reach_lists",
-        &[("description", "Asked not to")],
-    );
-    let list = made.assert_status(200)["data"]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let made = ads.send("POST", "/do_not_reach_lists", &[("description", "Asked not to")]);
+    let list = made.assert_status(200)["data"]["id"].as_str().unwrap().to_owned();
     let users = json!([{ "email": [hashed(&email.to_lowercase()).to_uppercase()] }]);
-    ads.avoid(&list, &json!([update(&users)]))
-        .assert_status(200);
-    wait_until("she is reached no more", || {
-        !network.shows(&ana.id) && reached() == 1
-    });
+    ads.avoid(&list, &json!([update(&users)])).assert_status(200);
+    wait_until("she is reached no more", || !network.shows(&ana.id) && reached() == 1);
     assert!(network.shows(&ben.id));
     let lists = ads.get("/do_not_reach_lists", &[]);
     assert_eq!(lists["data"][0]["list_size"], 1, "{lists}");
@@ -104,19 +88,15 @@ fn whom_an_account_does_not_want_to_reach_is_in_no_estimate_and_shown_nothing() 
     let item = rival.line_item(&rival.campaign());
     let post = rival.person.publish_text("Also promoted");
     let promote = [("line_item_id", item.as_str()), ("post_ids", post.as_str())];
-    rival
-        .send("POST", "/promoted_posts", &promote)
-        .assert_status(200);
+    rival.send("POST", "/promoted_posts", &promote).assert_status(200);
     assert!(network.shows(&ana.id));
     rival
         .send("DELETE", &format!("/line_items/{item}"), &[])
         .assert_status(200);
     // Whoever is taken from the list is reached again, and all when there is none.
-    ads.avoid(&list, &json!([remove(&users)]))
-        .assert_status(200);
+    ads.avoid(&list, &json!([remove(&users)])).assert_status(200);
     wait_until("she is reached again", || network.shows(&ana.id));
-    ads.avoid(&list, &json!([update(&users)]))
-        .assert_status(200);
+    ads.avoid(&list, &json!([update(&users)])).assert_status(200);
     wait_until("she is not", || !network.shows(&ana.id));
     ads.send("DELETE", &format!("/do_not_reach_lists/{list}"), &[])
         .assert_status(200);
@@ -158,12 +138,7 @@ fn an_account_has_one_list_of_addresses_and_phone_numbers() {
     // It is no audience, and no audience is one.
     let audience = format!("/custom_audiences/{id}");
     let not_found = "TAILORED_AUDIENCE_NOT_FOUND";
-    is(
-        &ads.send("GET", &audience, &[]),
-        404,
-        not_found,
-        "custom_audience_id",
-    );
+    is(&ads.send("GET", &audience, &[]), 404, not_found, "custom_audience_id");
     let one = update(&json!([{ "email": [hashed("a@b.example")] }]));
     let elsewhere = ads.avoid(&ads.audience(), &json!([one]));
     is(&elsewhere, 404, "NOT_FOUND", "do_not_reach_list_id");
@@ -188,20 +163,11 @@ fn an_account_has_one_list_of_addresses_and_phone_numbers() {
             update(&json!([{ "svc_id": [hashed("1")], "email": [hashed("x")] }])),
             "svc_id",
         ),
-        (
-            update(&json!([{ "device_id": [hashed("1")] }])),
-            "device_id",
-        ),
-        (
-            update(&json!([{ "partner_user_id": ["1"] }])),
-            "partner_user_id",
-        ),
+        (update(&json!([{ "device_id": [hashed("1")] }])), "device_id"),
+        (update(&json!([{ "partner_user_id": ["1"] }])), "partner_user_id"),
         (update(&json!([{ "email": ["a@b.example"] }])), "email"),
         (update(&json!([])), "users"),
-        (
-            timed("effective_at", "2030-01-01T00:00:00Z"),
-            "effective_at",
-        ),
+        (timed("effective_at", "2030-01-01T00:00:00Z"), "effective_at"),
         (timed("expires_at", "2099-01-01T00:00:00Z"), "expires_at"),
         (timed("expires_at", "2020-01-01T00:00:00Z"), "expires_at"),
         (timed("expires_at", "soon"), "expires_at"),
@@ -222,22 +188,12 @@ fn an_account_has_one_list_of_addresses_and_phone_numbers() {
     shared_server().run_cli(&role).assert_success();
     let path = format!("/12/accounts/{}/do_not_reach_lists", ads.account);
     for method in ["GET", "POST"] {
-        is(
-            &send(&partner, method, &path, &[]),
-            403,
-            "ACTION_NOT_ALLOWED",
-            "",
-        );
+        is(&send(&partner, method, &path, &[]), 403, "ACTION_NOT_ALLOWED", "");
     }
     // Once it is gone there may be another.
     let gone = ads.send("DELETE", &format!("/do_not_reach_lists/{id}"), &[]);
     assert_eq!(gone.assert_status(200)["data"]["deleted"], true);
-    is(
-        &ads.avoid(id, &json!([one])),
-        404,
-        "NOT_FOUND",
-        "do_not_reach_list_id",
-    );
+    is(&ads.avoid(id, &json!([one])), 404, "NOT_FOUND", "do_not_reach_list_id");
     let next = ads.make("/do_not_reach_lists", &[]);
     assert_eq!(ids(&ads.get("/do_not_reach_lists", &[])), [next.as_str()]);
     let all = ads.get("/do_not_reach_lists", &[("with_deleted", "true")]);
@@ -250,23 +206,14 @@ fn uploads_are_counted_for_the_account_whoever_makes_them() {
     let (ads, other) = (Advertiser::on(server), Advertiser::on(server));
     let colleague = server.new_user("colleague");
     let role = ["ads", "account", "role", &ads.account, &colleague.username];
-    server
-        .run_cli(&[&role[..], &["AD_MANAGER"]].concat())
-        .assert_success();
+    server.run_cli(&[&role[..], &["AD_MANAGER"]].concat()).assert_success();
     let (audience, elsewhere) = (ads.audience(), other.audience());
     let one = json!([update(&json!([{ "email": [hashed("a@b.example")] }]))]);
-    let path = format!(
-        "/12/accounts/{}/custom_audiences/{audience}/users",
-        ads.account
-    );
+    let path = format!("/12/accounts/{}/custom_audiences/{audience}/users", ads.account);
     let left = |answer: &TestResponse| {
         let figures = ["x-rate-limit-limit", "x-rate-limit-remaining"];
-        let account = [
-            "x-account-rate-limit-limit",
-            "x-account-rate-limit-remaining",
-        ];
-        let [user, account] =
-            [figures, account].map(|names| names.map(|name| answer.header_number(name)));
+        let account = ["x-account-rate-limit-limit", "x-account-rate-limit-remaining"];
+        let [user, account] = [figures, account].map(|names| names.map(|name| answer.header_number(name)));
         assert_eq!(user, account);
         assert_eq!(user[0], 1_500);
         user[1]
@@ -281,15 +228,11 @@ fn uploads_are_counted_for_the_account_whoever_makes_them() {
     let apart = other.users(&elsewhere, &one);
     apart.assert_status(200);
     assert_eq!(left(&apart), 1_499);
-    let foreign = other
-        .person
-        .send_signed(TestRequest::post(&path).json(&one));
+    let foreign = other.person.send_signed(TestRequest::post(&path).json(&one));
     is(&foreign, 403, "ACCOUNT_NOT_FOUND", "account_id");
     assert_eq!(foreign.header_number("x-rate-limit-remaining"), 1_499);
     assert_eq!(foreign.header("x-account-rate-limit-remaining"), "");
-    let foreign = other
-        .person
-        .send_signed(TestRequest::post(&path).json(&one));
+    let foreign = other.person.send_signed(TestRequest::post(&path).json(&one));
     assert_eq!(foreign.header_number("x-rate-limit-remaining"), 1_498);
     assert_eq!(left(&ads.users(&audience, &one)), 1_497);
     // Lists of whom not to reach have the same of their own.

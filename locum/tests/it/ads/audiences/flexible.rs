@@ -27,17 +27,13 @@ impl Advertiser {
     fn flexible(&self, segments: &Value) -> String {
         let name = format!("Flexible {}", unique_number());
         let made = self.batch("custom_audiences", &json!([item(&name, segments)]));
-        made.assert_status(200)["data"][0]["id"]
-            .as_str()
-            .unwrap()
-            .to_owned()
+        made.assert_status(200)["data"][0]["id"].as_str().unwrap().to_owned()
     }
 
     fn names(&self) -> Vec<String> {
         let page = self.get("/custom_audiences", &[]);
         let all = page["data"].as_array().unwrap().iter();
-        all.map(|one| one["name"].as_str().unwrap().to_owned())
-            .collect()
+        all.map(|one| one["name"].as_str().unwrap().to_owned()).collect()
     }
 
     fn estimated(&self, audience: &str) -> TestResponse {
@@ -56,10 +52,7 @@ fn an_audience_made_of_others_comes_to_whoever_is_left_of_them() {
         shared_server().new_user("two"),
         shared_server().new_user("three"),
     );
-    let (here, there) = (
-        ads.audience_of(&[&one, &two]),
-        ads.audience_of(&[&two, &three]),
-    );
+    let (here, there) = (ads.audience_of(&[&one, &two]), ads.audience_of(&[&two, &three]));
     let either = made_of("OR", &[of(&here), of(&there)]);
     let made = ads.batch(
         "custom_audiences",
@@ -69,27 +62,18 @@ fn an_audience_made_of_others_comes_to_whoever_is_left_of_them() {
             item("Only here", &made_of("and", &[of(&here), not(&there)])),
             item(
                 "Twice",
-                &made_of(
-                    "AND",
-                    &[json!({ "custom_audience_id": here, "frequency": 2 })]
-                )
+                &made_of("AND", &[json!({ "custom_audience_id": here, "frequency": 2 })])
             ),
             item(
                 "Lately",
-                &made_of(
-                    "AND",
-                    &[json!({ "custom_audience_id": here, "lookback_window": 1 })]
-                )
+                &made_of("AND", &[json!({ "custom_audience_id": here, "lookback_window": 1 })])
             ),
         ]),
     );
     let made = made.assert_status(200);
     assert_eq!(made["request"].as_array().unwrap().len(), 5);
     assert_eq!(made["request"][0]["operation_type"], "Create");
-    assert_eq!(
-        made["request"][0]["params"]["account_id"],
-        ads.account.as_str()
-    );
+    assert_eq!(made["request"][0]["params"]["account_id"], ads.account.as_str());
     let ids: Vec<String> = made["data"]
         .as_array()
         .unwrap()
@@ -98,10 +82,7 @@ fn an_audience_made_of_others_comes_to_whoever_is_left_of_them() {
         .collect();
     let shown = &made["data"][0];
     assert_eq!(shown["audience_type"], "FLEXIBLE");
-    assert_eq!(
-        shown["targetable_types"],
-        json!(["FLEXIBLE", "EXCLUDED_FLEXIBLE"])
-    );
+    assert_eq!(shown["targetable_types"], json!(["FLEXIBLE", "EXCLUDED_FLEXIBLE"]));
     assert_eq!(shown["audience_size"], Value::Null);
     let segments = &shown["metadata"][0]["segments"];
     assert_eq!(segments["boolean_operator"], "OR");
@@ -118,20 +99,16 @@ fn an_audience_made_of_others_comes_to_whoever_is_left_of_them() {
     assert_eq!(ads.one(&here)["metadata"], Value::Null);
     // It is targeted as any other, and follows those that it is made of.
     let campaign_item = ads.line_item(&ads.campaign());
-    ads.criterion(&campaign_item, &ids[0], &[])
-        .assert_status(200);
+    ads.criterion(&campaign_item, &ids[0], &[]).assert_status(200);
     ads.set(&["--estimate", "exact"]);
-    let count =
-        |id: &str| ads.estimated(id).assert_status(200)["data"]["audience_size"]["max"].clone();
+    let count = |id: &str| ads.estimated(id).assert_status(200)["data"]["audience_size"]["max"].clone();
     assert_eq!(count(&ids[0]), 3);
     assert_eq!(count(&ids[2]), 1);
     let users = json!([{ "svc_id": [hashed(&one.id)] }]);
-    ads.users(&here, &json!([remove(&users)]))
-        .assert_status(200);
+    ads.users(&here, &json!([remove(&users)])).assert_status(200);
     ads.comes_to(&ids[0], 2);
     ads.comes_to(&ids[2], 0);
-    ads.users(&here, &json!([update(&users)]))
-        .assert_status(200);
+    ads.users(&here, &json!([update(&users)])).assert_status(200);
     ads.comes_to(&ids[2], 1);
     // Its members are those of others; its name is its own.
     is(
@@ -141,9 +118,7 @@ fn an_audience_made_of_others_comes_to_whoever_is_left_of_them() {
         "",
     );
     let path = format!("/custom_audiences/{}", ids[0]);
-    let renamed = ads
-        .send("PUT", &path, &[("name", "All of them")])
-        .assert_status(200);
+    let renamed = ads.send("PUT", &path, &[("name", "All of them")]).assert_status(200);
     assert_eq!(renamed["data"]["metadata"][0]["segments"], *segments);
     // An audience that is gone comes to nobody.
     ads.send("DELETE", &format!("/custom_audiences/{there}"), &[])
@@ -168,8 +143,7 @@ fn audiences_are_made_all_together_or_not_at_all() {
     let flexible = ads.flexible(&made_of("OR", &[of(&own)]));
     let before = ads.names();
     let of_type = |kind: &str| {
-        let params =
-            json!({ "name": "x", "audience_type": kind, "segments": made_of("OR", &[of(&own)]) });
+        let params = json!({ "name": "x", "audience_type": kind, "segments": made_of("OR", &[of(&own)]) });
         json!({ "operation_type": "Create", "params": params })
     };
     let eleven: Vec<Value> = (0..11).map(|_| of(&own)).collect();
@@ -181,11 +155,7 @@ fn audiences_are_made_all_together_or_not_at_all() {
     let not_found = "TAILORED_AUDIENCE_NOT_FOUND";
     for (bad, code, at) in [
         (without("name"), "MISSING_PARAMETER", "name"),
-        (
-            without("audience_type"),
-            "MISSING_PARAMETER",
-            "audience_type",
-        ),
+        (without("audience_type"), "MISSING_PARAMETER", "audience_type"),
         (without("segments"), "MISSING_PARAMETER", "segments"),
         (of_type("CRM"), "INVALID_PARAMETER", "audience_type"),
         (of_type("WEB"), "INVALID_PARAMETER", "audience_type"),
@@ -198,21 +168,9 @@ fn audiences_are_made_all_together_or_not_at_all() {
             "INVALID_PARAMETER",
             "boolean_operator",
         ),
-        (
-            item("x", &made_of("OR", &[])),
-            "INVALID_PARAMETER",
-            "child_segments",
-        ),
-        (
-            item("x", &made_of("OR", &eleven)),
-            "INVALID_PARAMETER",
-            "segments",
-        ),
-        (
-            item("x", &made_of("OR", &[not(&own)])),
-            "INVALID",
-            "segments",
-        ),
+        (item("x", &made_of("OR", &[])), "INVALID_PARAMETER", "child_segments"),
+        (item("x", &made_of("OR", &eleven)), "INVALID_PARAMETER", "segments"),
+        (item("x", &made_of("OR", &[not(&own)])), "INVALID", "segments"),
         (
             item("x", &made_of("OR", &[of("zzzz")])),
             not_found,
@@ -270,17 +228,13 @@ fn audiences_are_made_all_together_or_not_at_all() {
     let person = shared_server().new_user("lent");
     let lent = ads.flexible(&made_of("OR", &[of(&foreign)]));
     let users = json!([{ "svc_id": [hashed(&person.id)] }]);
-    other
-        .users(&foreign, &json!([update(&users)]))
-        .assert_status(200);
+    other.users(&foreign, &json!([update(&users)])).assert_status(200);
     ads.comes_to(&lent, 1);
     other
         .send("DELETE", &format!("{path}/{permission}"), &[])
         .assert_status(200);
     let again = item("Again", &made_of("OR", &[of(&foreign)]));
-    let body = ads
-        .batch("custom_audiences", &json!([again]))
-        .assert_status(400);
+    let body = ads.batch("custom_audiences", &json!([again])).assert_status(400);
     assert_eq!(body["operation_errors"][0][0]["code"], not_found);
     assert_eq!(ads.one(&lent)["audience_size"], 1);
 }

@@ -10,9 +10,7 @@ use crate::harness::{TestRequest, shared_server};
 fn an_audience_is_made_found_changed_and_deleted() {
     let ads = Advertiser::new();
     let params = [("name", "Newsletter"), ("description", "Readers")];
-    let made = ads
-        .send("POST", "/custom_audiences", &params)
-        .assert_status(200);
+    let made = ads.send("POST", "/custom_audiences", &params).assert_status(200);
     let audience = &made["data"];
     let id = audience["id"].as_str().unwrap();
     assert_eq!(made["request"]["params"]["name"], "Newsletter");
@@ -32,12 +30,7 @@ fn an_audience_is_made_found_changed_and_deleted() {
     ] {
         assert_eq!(audience[name], value, "{name}: {audience}");
     }
-    is(
-        &ads.send("POST", "/custom_audiences", &params),
-        400,
-        "INVALID",
-        "name",
-    );
+    is(&ads.send("POST", "/custom_audiences", &params), 400, "INVALID", "name");
     is(
         &ads.send("POST", "/custom_audiences", &[]),
         400,
@@ -53,22 +46,14 @@ fn an_audience_is_made_found_changed_and_deleted() {
     );
     let other = ads.make("/custom_audiences", &[("name", "Shop")]);
     let one = format!("/custom_audiences/{id}");
-    is(
-        &ads.send("PUT", &one, &[("name", "Shop")]),
-        400,
-        "INVALID",
-        "name",
-    );
+    is(&ads.send("PUT", &one, &[("name", "Shop")]), 400, "INVALID", "name");
     let own_name = [("name", "Newsletter"), ("description", "")];
     let same = ads.send("PUT", &one, &own_name).assert_status(200);
     assert_eq!(same["data"]["description"], Value::Null);
     // Older clients call them otherwise.
     let older = ads.get("/tailored_audiences", &[("q", "NEWS")]);
     assert_eq!(ids(&older), [id]);
-    let some = [
-        ("custom_audience_ids", other.as_str()),
-        ("sort_by", "name-asc"),
-    ];
+    let some = [("custom_audience_ids", other.as_str()), ("sort_by", "name-asc")];
     assert_eq!(ids(&ads.get("/custom_audiences", &some)), [other.as_str()]);
     let all = [("with_total_count", "true"), ("count", "1")];
     let all = ads.get("/custom_audiences", &all);
@@ -99,12 +84,7 @@ fn an_audience_is_made_found_changed_and_deleted() {
         is(&answer, 404, not_found, "custom_audience_id");
     }
     let operations = json!([update(&json!([{ "email": [hashed("a")] }]))]);
-    is(
-        &ads.users(id, &operations),
-        404,
-        not_found,
-        "custom_audience_id",
-    );
+    is(&ads.users(id, &operations), 404, not_found, "custom_audience_id");
     let seen = ads.get(&one, &[("with_deleted", "true")]);
     assert_eq!(seen["data"]["deleted"], true);
     // Its name is free again.
@@ -127,19 +107,9 @@ fn a_partner_sees_the_audiences_that_it_brought() {
     );
     assert_eq!(ids(&ads.get("/custom_audiences", &[])), [brought, &own]);
     let hidden = send(&partner, "GET", &path(&format!("/{own}")), &[]);
-    is(
-        &hidden,
-        404,
-        "TAILORED_AUDIENCE_NOT_FOUND",
-        "custom_audience_id",
-    );
+    is(&hidden, 404, "TAILORED_AUDIENCE_NOT_FOUND", "custom_audience_id");
     let hidden = send(&partner, "DELETE", &path(&format!("/{own}")), &[]);
-    is(
-        &hidden,
-        404,
-        "TAILORED_AUDIENCE_NOT_FOUND",
-        "custom_audience_id",
-    );
+    is(&hidden, 404, "TAILORED_AUDIENCE_NOT_FOUND", "custom_audience_id");
     let users = json!([update(&json!([{ "email": [hashed("a")] }]))]);
     let write = |id: &str| {
         let ask = TestRequest::post(path(&format!("/{id}/users"))).json(&users);

@@ -59,8 +59,7 @@ fn members_are_matched_by_any_of_their_keys() {
     assert_eq!(found["targetable"], true);
     assert_eq!(found["reasons_not_targetable"], json!([]));
     // Once more changes nothing; a key of two joins them; any key takes one away.
-    ads.users(&audience, &json!([update(&users)]))
-        .assert_status(200);
+    ads.users(&audience, &json!([update(&users)])).assert_status(200);
     let changes = json!([
         update(&json!([{ "phone_number": [phone], "handle": [handle(&ben)] }])),
         remove(&json!([{ "device_id": [hashed("a device")] }, { "email": [hashed("nobody")] }])),
@@ -80,34 +79,26 @@ fn members_are_matched_by_any_of_their_keys() {
         format!("renamed{}", unique_number()),
     );
     let users = json!([{ "handle": [hashed(&later)] }, { "handle": [hashed(&renamed)] }]);
-    ads.users(&audience, &json!([update(&users)]))
-        .assert_status(200);
+    ads.users(&audience, &json!([update(&users)])).assert_status(200);
     server.run_cli(&["user", "create", &later]).assert_success();
     server
         .run_cli(&["user", "edit", &ben.id, "--username", &renamed])
         .assert_success();
     ads.comes_to(&audience, 2);
-    server
-        .run_cli(&["user", "suspend", &later])
-        .assert_success();
+    server.run_cli(&["user", "suspend", &later]).assert_success();
     let back = format!("back{}", unique_number());
     server
         .run_cli(&["user", "edit", &ben.id, "--username", &back])
         .assert_success();
     ads.comes_to(&audience, 0);
-    server
-        .run_cli(&["user", "restore", &later])
-        .assert_success();
+    server.run_cli(&["user", "restore", &later]).assert_success();
     ads.comes_to(&audience, 1);
 }
 
 #[test]
 fn members_are_in_an_audience_from_one_moment_until_another() {
     let ads = Advertiser::new();
-    let (now, soon) = (
-        shared_server().new_user("now"),
-        shared_server().new_user("soon"),
-    );
+    let (now, soon) = (shared_server().new_user("now"), shared_server().new_user("soon"));
     let audience = ads.audience();
     let at = |seconds: i64| {
         let time = Time::from_ms(wall_time().ms() / 1000 * 1000 + seconds * 1000);
@@ -118,18 +109,14 @@ fn members_are_in_an_audience_from_one_moment_until_another() {
         let params = json!({ "users": users, "effective_at": from, "expires_at": until });
         json!({ "operation_type": "Update", "params": params })
     };
-    let operations = json!([
-        timed(&now, Value::Null, at(24)),
-        timed(&soon, at(12), at(3600))
-    ]);
+    let operations = json!([timed(&now, Value::Null, at(24)), timed(&soon, at(12), at(3600))]);
     ads.users(&audience, &operations).assert_status(200);
     ads.comes_to(&audience, 1);
     ads.comes_to(&audience, 2);
     ads.comes_to(&audience, 1);
     // What is written again begins again.
     let users = json!([{ "svc_id": [hashed(&now.id)] }]);
-    ads.users(&audience, &json!([update(&users)]))
-        .assert_status(200);
+    ads.users(&audience, &json!([update(&users)])).assert_status(200);
     ads.comes_to(&audience, 2);
     for (from, until) in [(at(10), at(10)), (at(10), at(9)), (Value::Null, at(-10))] {
         let answer = ads.users(&audience, &json!([timed(&now, from, until)]));
@@ -157,11 +144,7 @@ fn members_are_changed_all_together_or_not_at_all() {
             "INVALID_PARAMETER",
             "operation_type",
         ),
-        (
-            json!({ "operation_type": "Update" }),
-            "MISSING_PARAMETER",
-            "params",
-        ),
+        (json!({ "operation_type": "Update" }), "MISSING_PARAMETER", "params"),
         (
             json!({ "operation_type": "Update", "params": [] }),
             "INVALID_PARAMETER",
@@ -176,26 +159,10 @@ fn members_are_changed_all_together_or_not_at_all() {
         (update(&json!({})), "INVALID_PARAMETER", "users"),
         (update(&json!(["x"])), "INVALID_PARAMETER", "users"),
         (update(&json!([{}])), "INVALID_PARAMETER", "users"),
-        (
-            update(&json!([{ "email": [] }])),
-            "INVALID_PARAMETER",
-            "users",
-        ),
-        (
-            update(&json!([{ "email": hashed("x") }])),
-            "INVALID_PARAMETER",
-            "email",
-        ),
-        (
-            update(&json!([{ "email": [email] }])),
-            "INVALID_PARAMETER",
-            "email",
-        ),
-        (
-            remove(&json!([{ "handle": [7] }])),
-            "INVALID_PARAMETER",
-            "handle",
-        ),
+        (update(&json!([{ "email": [] }])), "INVALID_PARAMETER", "users"),
+        (update(&json!([{ "email": hashed("x") }])), "INVALID_PARAMETER", "email"),
+        (update(&json!([{ "email": [email] }])), "INVALID_PARAMETER", "email"),
+        (remove(&json!([{ "handle": [7] }])), "INVALID_PARAMETER", "handle"),
         (
             update(&json!([{ "partner_user_id": [""] }])),
             "INVALID_PARAMETER",
@@ -221,18 +188,13 @@ fn members_are_changed_all_together_or_not_at_all() {
     for bad in [json!([]), json!({}), json!("x"), Value::Null] {
         is(&ads.users(&audience, &bad), 400, "INVALID_PARAMETER", "");
     }
-    let path = format!(
-        "/12/accounts/{}/custom_audiences/{audience}/users",
-        ads.account
-    );
+    let path = format!("/12/accounts/{}/custom_audiences/{audience}/users", ads.account);
     for (kind, body) in [
         ("application/json", "[{"),
         ("application/json", ""),
         ("application/x-www-form-urlencoded", "users=1"),
     ] {
-        let answer = ads
-            .person
-            .send_signed(TestRequest::post(&path).body(kind, body));
+        let answer = ads.person.send_signed(TestRequest::post(&path).body(kind, body));
         is(&answer, 400, "INVALID_PARAMETER", "");
     }
     // Nothing of all that was stored: no size is worked out for what was never written.
@@ -242,17 +204,9 @@ fn members_are_changed_all_together_or_not_at_all() {
         let one = |number| update(&json!([{ "email": [hashed(&format!("{number}@x"))] }]));
         Value::from((0..count).map(one).collect::<Vec<_>>())
     };
-    is(
-        &ads.users(&audience, &many(2_501)),
-        400,
-        "INVALID_PARAMETER",
-        "",
-    );
+    is(&ads.users(&audience, &many(2_501)), 400, "INVALID_PARAMETER", "");
     let body = ads.users(&audience, &many(2_500)).assert_status(200);
-    assert_eq!(
-        body["data"],
-        json!({ "success_count": 2_500, "total_count": 2_500 })
-    );
+    assert_eq!(body["data"], json!({ "success_count": 2_500, "total_count": 2_500 }));
     // A body of exactly as many bytes as there may be.
     let mut text = json!([good]).to_string();
     text.extend(std::iter::repeat_n(' ', 5_000_000 - text.len()));

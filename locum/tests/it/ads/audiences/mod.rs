@@ -48,12 +48,8 @@ impl Advertiser {
     }
 
     fn users(&self, audience: &str, operations: &Value) -> TestResponse {
-        let path = format!(
-            "/12/accounts/{}/custom_audiences/{audience}/users",
-            self.account
-        );
-        self.person
-            .send_signed(TestRequest::post(path).json(operations))
+        let path = format!("/12/accounts/{}/custom_audiences/{audience}/users", self.account);
+        self.person.send_signed(TestRequest::post(path).json(operations))
     }
 
     fn one(&self, audience: &str) -> Value {
@@ -99,8 +95,6 @@ impl Advertiser {
 
     fn set(&self, more: &[&str]) {
         let set = ["ads", "account", "set", &self.account];
-        shared_server()
-            .run_cli(&[&set[..], more].concat())
-            .assert_success();
+        shared_server().run_cli(&[&set[..], more].concat()).assert_success();
     }
 }

@@ -30,12 +30,7 @@ fn an_audience_is_shared_within_a_business_and_never_passed_on() {
         "ACCOUNT_NOT_FOUND",
         "granted_account_id",
     );
-    is(
-        &grant(&ads.account, "READ_ONLY"),
-        400,
-        "INVALID",
-        "granted_account_id",
-    );
+    is(&grant(&ads.account, "READ_ONLY"), 400, "INVALID", "granted_account_id");
     is(
         &grant(&other.account, "ALL"),
         400,
@@ -48,21 +43,13 @@ fn an_audience_is_shared_within_a_business_and_never_passed_on() {
         "MISSING_PARAMETER",
         "granted_account_id",
     );
-    is(
-        &other.send("GET", &one, &[]),
-        404,
-        not_found,
-        "custom_audience_id",
-    );
+    is(&other.send("GET", &one, &[]), 404, not_found, "custom_audience_id");
     ads.set(&["--business", "bikes"]);
     other.set(&["--business", "bikes"]);
     let granted = grant(&other.account, "READ_ONLY").assert_status(200);
     let permission = granted["data"]["id"].as_str().unwrap().to_owned();
     assert_eq!(granted["data"]["custom_audience_id"], audience.as_str());
-    assert_eq!(
-        granted["data"]["granted_account_id"],
-        other.account.as_str()
-    );
+    assert_eq!(granted["data"]["granted_account_id"], other.account.as_str());
     assert_eq!(granted["data"]["deleted"], false);
 
     // The other account sees it and its size, and may do nothing to it.
@@ -79,19 +66,9 @@ fn an_audience_is_shared_within_a_business_and_never_passed_on() {
     assert_eq!(ids(&other.get("/custom_audiences", &[])).len(), 0);
     assert_eq!(shared_with(&third), "");
     let operations = json!([update(&json!([{ "email": [hashed("new")] }]))]);
-    is(
-        &other.users(&audience, &operations),
-        403,
-        "ACTION_NOT_ALLOWED",
-        "",
-    );
+    is(&other.users(&audience, &operations), 403, "ACTION_NOT_ALLOWED", "");
     for (method, path) in [("PUT", &one), ("DELETE", &one), ("GET", &permissions)] {
-        is(
-            &other.send(method, path, &[]),
-            403,
-            "ACTION_NOT_ALLOWED",
-            "",
-        );
+        is(&other.send(method, path, &[]), 403, "ACTION_NOT_ALLOWED", "");
     }
     let pass_on = [
         ("granted_account_id", third.account.as_str()),
@@ -110,12 +87,7 @@ fn an_audience_is_shared_within_a_business_and_never_passed_on() {
     assert_eq!(again["data"]["permission_level"], "READ_WRITE");
     other.users(&audience, &operations).assert_status(200);
     assert_eq!(other.one(&audience)["permission_level"], "READ_WRITE");
-    is(
-        &other.send("DELETE", &one, &[]),
-        403,
-        "ACTION_NOT_ALLOWED",
-        "",
-    );
+    is(&other.send("DELETE", &one, &[]), 403, "ACTION_NOT_ALLOWED", "");
 
     // A feature lets it be shared with everyone; what is of version 5 is the same.
     let feature = ["ads", "account", "feature", &ads.account];
@@ -123,10 +95,7 @@ fn an_audience_is_shared_within_a_business_and_never_passed_on() {
     shared_server()
         .run_cli(&[&feature[..], &add[..]].concat())
         .assert_success();
-    let older = format!(
-        "/5/accounts/{}/tailored_audiences/{audience}/permissions",
-        ads.account
-    );
+    let older = format!("/5/accounts/{}/tailored_audiences/{audience}/permissions", ads.account);
     let params = [
         ("granted_account_id", third.account.as_str()),
         ("permission_level", "READ_ONLY"),
@@ -134,10 +103,7 @@ fn an_audience_is_shared_within_a_business_and_never_passed_on() {
     let tailored = send(&ads.person, "POST", &older, &params).assert_status(200);
     assert_eq!(tailored["data"]["tailored_audience_id"], audience.as_str());
     assert_eq!(tailored["data"]["custom_audience_id"], Value::Null);
-    assert_eq!(
-        tailored["request"]["params"]["tailored_audience_id"],
-        audience.as_str()
-    );
+    assert_eq!(tailored["request"]["params"]["tailored_audience_id"], audience.as_str());
     let second = tailored["data"]["id"].as_str().unwrap();
     assert_eq!(shared_with(&third), audience);
     let all = [("sort_by", "created_at-asc"), ("with_total_count", "true")];
@@ -158,12 +124,7 @@ fn an_audience_is_shared_within_a_business_and_never_passed_on() {
     let gone = send(&ads.person, "DELETE", &format!("{older}/{second}"), &[]).assert_status(200);
     assert_eq!(gone["data"]["deleted"], true);
     assert_eq!(gone["data"]["tailored_audience_id"], audience.as_str());
-    is(
-        &third.send("GET", &one, &[]),
-        404,
-        not_found,
-        "custom_audience_id",
-    );
+    is(&third.send("GET", &one, &[]), 404, not_found, "custom_audience_id");
     let again = ads.send("DELETE", &format!("{permissions}/{second}"), &[]);
     is(&again, 404, "NOT_FOUND", "custom_audience_permission_id");
 

@@ -9,25 +9,16 @@ use crate::harness::{TestUser, shared_server};
 #[test]
 fn what_targets_an_audience_is_served_while_that_comes_to_somebody() {
     let ads = Advertiser::new();
-    let (one, two) = (
-        shared_server().new_user("one"),
-        shared_server().new_user("two"),
-    );
+    let (one, two) = (shared_server().new_user("one"), shared_server().new_user("two"));
     let (first, second) = (ads.audience_of(&[&one]), ads.audience_of(&[&two]));
     let campaign = ads.campaign();
     let item = ads.line_item(&campaign);
     let post = ads.person.publish_text("Promoted");
     let promote = [("line_item_id", item.as_str()), ("post_ids", post.as_str())];
-    ads.send("POST", "/promoted_posts", &promote)
-        .assert_status(200);
+    ads.send("POST", "/promoted_posts", &promote).assert_status(200);
     // What comes to nobody yet cannot be targeted, nor what is not there.
     let empty = ads.audience();
-    is(
-        &ads.criterion(&item, &empty, &[]),
-        400,
-        "INVALID",
-        "targeting_value",
-    );
+    is(&ads.criterion(&item, &empty, &[]), 400, "INVALID", "targeting_value");
     is(
         &ads.criterion(&item, "zzzz", &[]),
         404,
@@ -42,15 +33,8 @@ fn what_targets_an_audience_is_served_while_that_comes_to_somebody() {
     );
     let other = Advertiser::new();
     let foreign = other.criterion(&other.line_item(&other.campaign()), &first, &[]);
-    is(
-        &foreign,
-        404,
-        "TAILORED_AUDIENCE_NOT_FOUND",
-        "targeting_value",
-    );
-    let made = ads
-        .criterion(&item, &first.to_uppercase(), &[])
-        .assert_status(200);
+    is(&foreign, 404, "TAILORED_AUDIENCE_NOT_FOUND", "targeting_value");
+    let made = ads.criterion(&item, &first.to_uppercase(), &[]).assert_status(200);
     assert_eq!(made["data"]["targeting_value"], first.as_str());
     assert_eq!(made["data"]["name"], ads.one(&first)["name"]);
     let alike = [("targeting_type", "CUSTOM_AUDIENCE_EXPANDED")];
@@ -85,8 +69,7 @@ fn what_targets_an_audience_is_served_while_that_comes_to_somebody() {
     assert_eq!(reasons(), json!([]));
     let take = |audience: &str, person: &TestUser<'_>| {
         let users = json!([{ "svc_id": [hashed(&person.id)] }]);
-        ads.users(audience, &json!([remove(&users)]))
-            .assert_status(200);
+        ads.users(audience, &json!([remove(&users)])).assert_status(200);
         ads.comes_to(audience, 0);
     };
     // One of two is left, then none; then somebody comes back.
@@ -97,8 +80,7 @@ fn what_targets_an_audience_is_served_while_that_comes_to_somebody() {
     assert_eq!(targeted(&first, &[]), json!([]));
     assert_eq!(targeted(&first, &[("with_active", "false")]), entry(false));
     let users = json!([{ "svc_id": [hashed(&two.id)] }]);
-    ads.users(&second, &json!([update(&users)]))
-        .assert_status(200);
+    ads.users(&second, &json!([update(&users)])).assert_status(200);
     ads.comes_to(&second, 1);
     assert_eq!(reasons(), json!([]));
     // An audience that is deleted is none; without criteria everyone is meant.

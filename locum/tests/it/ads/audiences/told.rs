@@ -18,11 +18,7 @@ fn what_people_tell_of_themselves_reaches_them_and_is_shown_to_nobody() {
     let ads = Advertiser::on(server);
     let set = ["ads", "account", "set", &ads.account, "--estimate", "exact"];
     server.run_cli(&set).assert_success();
-    let (ana, ben, cleo) = (
-        server.new_user("ana"),
-        server.new_user("ben"),
-        server.new_user("cleo"),
-    );
+    let (ana, ben, cleo) = (server.new_user("ana"), server.new_user("ben"), server.new_user("cleo"));
     for person in [&ana, &ben, &cleo] {
         person.import_follows(&[&ads.person]);
     }
@@ -47,36 +43,16 @@ fn what_people_tell_of_themselves_reaches_them_and_is_shown_to_nobody() {
     assert!(page.contains("value=\"1990-06-01\""), "{page}");
     let phone = format!("+3512{:08}", unique_number());
     let edit = ["user", "edit", &ben.id];
-    for bad in [
-        ["--birthday", "1990"],
-        ["--gender", "3"],
-        ["--phone", "351200000000"],
-    ] {
-        assert_ne!(
-            server.run_cli(&[&edit[..], &bad].concat()).code,
-            0,
-            "{bad:?}"
-        );
+    for bad in [["--birthday", "1990"], ["--gender", "3"], ["--phone", "351200000000"]] {
+        assert_ne!(server.run_cli(&[&edit[..], &bad].concat()).code, 0, "{bad:?}");
     }
-    let told = [
-        "--birthday",
-        "1960-01-01",
-        "--gender",
-        "male",
-        "--phone",
-        &phone,
-    ];
-    server
-        .run_cli(&[&edit[..], &told].concat())
-        .assert_success();
+    let told = ["--birthday", "1960-01-01", "--gender", "male", "--phone", &phone];
+    server.run_cli(&[&edit[..], &told].concat()).assert_success();
     // No profile shows it, and no log keeps it.
     let fields = "user.fields=created_at,description,location,public_metrics,verified";
     let seen = cleo.get(format!("/2/users/{}?{fields}", ana.id)).text();
     assert!(!seen.contains("1990") && !seen.contains("female"), "{seen}");
-    let audit = server
-        .run_cli(&["audit", "list", "--limit", "100"])
-        .stdout
-        .clone();
+    let audit = server.run_cli(&["audit", "list", "--limit", "100"]).stdout.clone();
     assert!(!audit.contains("1960-01-01") && !audit.contains(&phone));
 
     let estimated = |kind: &str, value: &str| {
@@ -95,27 +71,20 @@ fn what_people_tell_of_themselves_reaches_them_and_is_shown_to_nobody() {
     });
     assert_eq!(estimated("AGE", "AGE_OVER_50"), (json!(1), String::new()));
     assert_eq!(estimated("GENDER", "2"), (json!(1), String::new()));
-    assert_eq!(
-        estimated("WIFI_ONLY", "1"),
-        (json!(3), "WIFI_ONLY".to_owned())
-    );
+    assert_eq!(estimated("WIFI_ONLY", "1"), (json!(3), "WIFI_ONLY".to_owned()));
     // A list of phone numbers comes to whoever has one.
     let audience = ads.audience();
     let users = json!([{ "phone_number": [hashed(&phone)] }]);
-    ads.users(&audience, &json!([update(&users)]))
-        .assert_status(200);
+    ads.users(&audience, &json!([update(&users)])).assert_status(200);
     ads.comes_to(&audience, 1);
-    server
-        .run_cli(&[&edit[..], &["--phone", ""]].concat())
-        .assert_success();
+    server.run_cli(&[&edit[..], &["--phone", ""]].concat()).assert_success();
     ads.comes_to(&audience, 0);
 
     // Figures tell ages and genders of viewers of whom the network says nothing.
     let item = ads.line_item(&ads.campaign());
     let post = ads.person.publish_text("Promoted");
     let promote = [("line_item_id", item.as_str()), ("post_ids", post.as_str())];
-    ads.send("POST", "/promoted_posts", &promote)
-        .assert_status(200);
+    ads.send("POST", "/promoted_posts", &promote).assert_status(200);
     let app = server.new_app("self-serve");
     let allow = ["app", "access", &app.id, "--allow", "ads_serving"];
     server.run_cli(&allow).assert_success();
@@ -172,8 +141,5 @@ fn what_people_tell_of_themselves_reaches_them_and_is_shown_to_nobody() {
         names
     };
     assert_eq!(segments("GENDER"), ["Female 1", "Male 1", "Unknown 1"]);
-    assert_eq!(
-        segments("AGE"),
-        ["AGE_35_TO_49 1", "AGE_OVER_55 1", "Unknown 1"]
-    );
+    assert_eq!(segments("AGE"), ["AGE_35_TO_49 1", "AGE_OVER_55 1", "Unknown 1"]);
 }

@@ -15,10 +15,7 @@ use crate::pages::browser::Browser;
 fn figures_agree_whatever_was_made_up() {
     let ads = Advertiser::on(market());
     let campaign = ads.quick_campaign("900000");
-    let items = [
-        ads.quick_item(&campaign, "150000"),
-        ads.quick_item(&campaign, "100000"),
-    ];
+    let items = [ads.quick_item(&campaign, "150000"), ads.quick_item(&campaign, "100000")];
     for item in &items {
         ads.promoted(item, false);
         ads.promoted(item, true);
@@ -27,15 +24,7 @@ fn figures_agree_whatever_was_made_up() {
         market().new_user("viewer");
     }
     for seed in ["1", "2"] {
-        let simulate = [
-            "ads",
-            "simulate",
-            &ads.account,
-            "--hours",
-            "40",
-            "--seed",
-            seed,
-        ];
+        let simulate = ["ads", "simulate", &ads.account, "--hours", "40", "--seed", seed];
         let made = market().run_cli(&simulate).json();
         assert!(made["events"].as_i64().unwrap() > 50, "{made}");
         // The same seed makes the same events, and makes them once.
@@ -79,15 +68,9 @@ fn figures_agree_whatever_was_made_up() {
         file(&ads, &made)
     };
     let late = job("");
-    assert_eq!(
-        late["data"], by_hour["data"],
-        "at once and in the background"
-    );
+    assert_eq!(late["data"], by_hour["data"], "at once and in the background");
     assert_eq!(late["request"]["params"], by_hour["request"]["params"]);
-    let segmented: Vec<Value> = ["PLATFORMS", "AGE", "GENDER"]
-        .into_iter()
-        .map(job)
-        .collect();
+    let segmented: Vec<Value> = ["PLATFORMS", "AGE", "GENDER"].into_iter().map(job).collect();
     for name in [
         "impressions",
         "engagements",
@@ -118,9 +101,7 @@ fn figures_agree_whatever_was_made_up() {
         ("start_time", &from),
         ("end_time", &to),
     ];
-    let reach = ads
-        .beside("GET", "A/reach/campaigns", &params)
-        .assert_status(200);
+    let reach = ads.beside("GET", "A/reach/campaigns", &params).assert_status(200);
     let reach = reach["data"][0]["total_audience_reach"].as_i64().unwrap();
     assert!(reach > 0 && reach <= sum(&whole["data"][0], "impressions"));
 }
@@ -165,10 +146,7 @@ impl History {
     fn begin(seed: u64) -> Self {
         let server: &'static TestServer = keep_for_test(TestServer::start(&[]));
         let ads = Advertiser::on(server);
-        let campaigns = [
-            ads.quick_campaign(&DAILY.to_string()),
-            ads.quick_campaign("20000000"),
-        ];
+        let campaigns = [ads.quick_campaign(&DAILY.to_string()), ads.quick_campaign("20000000")];
         let reach = [
             ("campaign_id", campaigns[1].as_str()),
             ("objective", "REACH"),
@@ -200,8 +178,7 @@ impl History {
 
     /// The power is cut, and comes back.
     fn crash(&mut self) {
-        let server: &'static TestServer =
-            keep_for_test(self.ads.person.server.kill_and_serve_again());
+        let server: &'static TestServer = keep_for_test(self.ads.person.server.kill_and_serve_again());
         let again = |person: &TestUser<'static>| {
             let names = (person.id.clone(), person.username.clone());
             TestUser::with_token(server, &person.app, names, &person.token)
@@ -249,16 +226,11 @@ impl History {
         let slots = i64::try_from(self.dice.below(3) + 1).unwrap();
         for one in self.network.request(&viewer, slots) {
             let place = self.items.iter();
-            let mut place = place
-                .zip(0..)
-                .filter(|((id, ..), _)| one["line_item_id"] == **id);
+            let mut place = place.zip(0..).filter(|((id, ..), _)| one["line_item_id"] == **id);
             let place: usize = place.next().unwrap().1;
             let token = one["impression_token"].as_str().unwrap().to_owned();
             for time in 0..self.dice.below(3) {
-                let told = self
-                    .network
-                    .report(&[(&token, "impression")])
-                    .assert_status(200);
+                let told = self.network.report(&[(&token, "impression")]).assert_status(200);
                 let wanted = ["RECORDED", "REPEATED"][time.min(1)];
                 assert_eq!(told["data"][0]["status"], wanted);
                 if time == 0 {
@@ -296,10 +268,7 @@ impl History {
 
     /// Somebody who was shown a post does something with it on the platform.
     fn like(&mut self) {
-        let (user, place) = (
-            self.dice.below(self.people.len()),
-            self.dice.below(self.items.len()),
-        );
+        let (user, place) = (self.dice.below(self.people.len()), self.dice.below(self.items.len()));
         let (person, post) = (&self.people[user], &self.items[place].1);
         if !self.came[place].likers.insert(user) {
             return;
@@ -311,10 +280,7 @@ impl History {
     }
 
     fn reply(&mut self) {
-        let (user, place) = (
-            self.dice.below(self.people.len()),
-            self.dice.below(self.items.len()),
-        );
+        let (user, place) = (self.dice.below(self.people.len()), self.dice.below(self.items.len()));
         let (person, post) = (&self.people[user], &self.items[place].1);
         let text = format!("Nice, number {}", crate::harness::unique_number());
         let body = json!({ "text": text, "reply": { "in_reply_to_tweet_id": post } });
@@ -327,9 +293,7 @@ impl History {
         let wanted: Vec<i64> = self.came.iter().map(|came| came.engagements).collect();
         wait_until("what was done is counted", || {
             let told = self.items.iter();
-            let told: Vec<i64> = told
-                .map(|(item, ..)| self.total("LINE_ITEM", item)[1])
-                .collect();
+            let told: Vec<i64> = told.map(|(item, ..)| self.total("LINE_ITEM", item)[1]).collect();
             assert!(
                 told.iter().zip(&wanted).all(|(told, most)| told <= most),
                 "{told:?}: {wanted:?}"
@@ -362,8 +326,7 @@ impl History {
             for (sum, figure) in all.iter_mut().zip(whole) {
                 *sum += figure;
             }
-            let viewers: BTreeSet<usize> =
-                own().flat_map(|(_, came)| came.viewers.clone()).collect();
+            let viewers: BTreeSet<usize> = own().flat_map(|(_, came)| came.viewers.clone()).collect();
             self.check_reach(campaign, (viewers.len(), whole[0]));
         }
         // Clicks are told of campaigns and what is below them only, and costs not of accounts.
@@ -390,18 +353,9 @@ impl History {
 
     fn check_reach(&self, campaign: &str, (viewers, impressions): (usize, i64)) {
         let (from, to) = around(24, 1);
-        let params = [
-            ("campaign_ids", campaign),
-            ("start_time", &from),
-            ("end_time", &to),
-        ];
-        let reach = self
-            .ads
-            .beside("GET", "A/reach/campaigns", &params)
-            .assert_status(200);
-        let told = reach["data"][0]["total_audience_reach"]
-            .as_i64()
-            .unwrap_or(0);
+        let params = [("campaign_ids", campaign), ("start_time", &from), ("end_time", &to)];
+        let reach = self.ads.beside("GET", "A/reach/campaigns", &params).assert_status(200);
+        let told = reach["data"][0]["total_audience_reach"].as_i64().unwrap_or(0);
         assert_eq!(told, i64::try_from(viewers).unwrap(), "{reach}");
         assert!(told <= impressions, "{reach}");
         if told > 0 {
@@ -416,11 +370,7 @@ impl History {
     fn check_budgets(&self, spent: i64) {
         let date = |days: i64| written(wall_time().ms() + days * 24 * HOUR)[..10].to_owned();
         let (from, to) = (date(-2), date(2));
-        let more = [
-            ("granularity", "DAY"),
-            ("start_time", &*from),
-            ("end_time", &*to),
-        ];
+        let more = [("granularity", "DAY"), ("start_time", &*from), ("end_time", &*to)];
         let stats = self.ads.stats("CAMPAIGN", &self.campaigns[0], &more);
         let days = &stats["data"][0]["id_data"][0]["metrics"]["billed_charge_local_micro"];
         for day in days.as_array().into_iter().flatten() {
@@ -452,10 +402,7 @@ impl History {
             if !segments.is_empty() {
                 params.push(("segmentation_type", segments));
             }
-            let job = self
-                .ads
-                .beside("POST", "jobs/A", &params)
-                .assert_status(200);
+            let job = self.ads.beside("POST", "jobs/A", &params).assert_status(200);
             made.insert(segments, job);
         }
         let hours = [
@@ -492,8 +439,7 @@ impl History {
             (path, self.total("CAMPAIGN", campaign))
         });
         let items = self.items.iter().zip(items);
-        let items =
-            items.map(|((item, ..), figures)| (format!("{home}/line-items/{item}"), *figures));
+        let items = items.map(|((item, ..), figures)| (format!("{home}/line-items/{item}"), *figures));
         for (path, figures) in campaigns.chain(items).chain([(home.clone(), all)]) {
             let shown = browser.get(path.clone());
             assert_eq!(shown.status, 200, "{path}");
@@ -502,10 +448,7 @@ impl History {
             let money = format!(">{}.{:02} USD<", coins / 100, coins % 100);
             assert!(text.contains(&money), "{path}: {money} in {text}");
             let impressions = format!(">{}<", figures[0]);
-            assert!(
-                text.contains(&impressions),
-                "{path}: {impressions} in {text}"
-            );
+            assert!(text.contains(&impressions), "{path}: {impressions} in {text}");
         }
     }
 }

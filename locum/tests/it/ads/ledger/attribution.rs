@@ -74,10 +74,7 @@ fn what_is_served_and_done_shows_in_every_figure() {
             assert_eq!(metric(&stats, name), number, "{entity} {name}: {stats}");
         }
     }
-    for (entity, id) in [
-        ("ACCOUNT", &ads.account),
-        ("FUNDING_INSTRUMENT", &ads.instrument),
-    ] {
+    for (entity, id) in [("ACCOUNT", &ads.account), ("FUNDING_INSTRUMENT", &ads.instrument)] {
         let stats = ads.stats(entity, id, &[]);
         assert_eq!(metric(&stats, "engagements"), 3);
     }
@@ -89,19 +86,13 @@ fn what_is_served_and_done_shows_in_every_figure() {
     let (from, to) = around(24, 1);
     let span = [("start_time", from.as_str()), ("end_time", to.as_str())];
     let params = [&span[..], &[("campaign_ids", campaign.as_str())]].concat();
-    let reach = ads
-        .beside("GET", "A/reach/campaigns", &params)
-        .assert_status(200);
+    let reach = ads.beside("GET", "A/reach/campaigns", &params).assert_status(200);
     assert_eq!(reach["data_type"], "reach");
     assert_eq!(
         reach["data"],
         json!([{ "id": campaign, "total_audience_reach": 2, "average_frequency": 1.0 }])
     );
-    let params = [
-        &span[..],
-        &[("funding_instrument_ids", ads.instrument.as_str())],
-    ]
-    .concat();
+    let params = [&span[..], &[("funding_instrument_ids", ads.instrument.as_str())]].concat();
     let reach = ads
         .beside("GET", "A/reach/funding_instruments", &params)
         .assert_status(200);
@@ -111,11 +102,7 @@ fn what_is_served_and_done_shows_in_every_figure() {
     let path = format!("/2/tweets/{post}?tweet.fields={fields}");
     let seen = ads.person.get(path.clone()).assert_status(200);
     let figures = &seen["data"];
-    assert_eq!(
-        figures["public_metrics"]["impression_count"],
-        1 + 1,
-        "{seen}"
-    );
+    assert_eq!(figures["public_metrics"]["impression_count"], 1 + 1, "{seen}");
     assert_eq!(figures["promoted_metrics"]["impression_count"], 2);
     assert_eq!(figures["promoted_metrics"]["like_count"], 1);
     assert_eq!(figures["promoted_metrics"]["url_link_clicks"], 1);
@@ -138,10 +125,7 @@ fn what_is_served_and_done_shows_in_every_figure() {
             ("segmentation_type", "METROS"),
             ("country", country),
         ];
-        file(
-            &ads,
-            &ads.beside("POST", "jobs/A", &params).assert_status(200),
-        )
+        file(&ads, &ads.beside("POST", "jobs/A", &params).assert_status(200))
     };
     let portugal = metros("3c65374ea675483e");
     assert_eq!(sum(&portugal["data"][0], "impressions"), 1, "{portugal}");
@@ -150,29 +134,13 @@ fn what_is_served_and_done_shows_in_every_figure() {
     let france = metros("FR");
     assert_eq!(france["data"][0]["id_data"], json!([]));
     // What changed, and under what.
-    let params = [
-        &span[..],
-        &[("entity", "PROMOTED_TWEET"), ("campaign_ids", &campaign)],
-    ]
-    .concat();
-    let active = ads
-        .beside("GET", "A/active_entities", &params)
-        .assert_status(200);
-    assert_eq!(
-        active["data"][0]["entity_id"],
-        promoted.as_str(),
-        "{active}"
-    );
+    let params = [&span[..], &[("entity", "PROMOTED_TWEET"), ("campaign_ids", &campaign)]].concat();
+    let active = ads.beside("GET", "A/active_entities", &params).assert_status(200);
+    assert_eq!(active["data"][0]["entity_id"], promoted.as_str(), "{active}");
     assert_eq!(active["data"][0]["placements"], json!(["ALL_ON_TWITTER"]));
     let other = ads.campaign();
-    let params = [
-        &span[..],
-        &[("entity", "LINE_ITEM"), ("campaign_ids", &other)],
-    ]
-    .concat();
-    let active = ads
-        .beside("GET", "A/active_entities", &params)
-        .assert_status(200);
+    let params = [&span[..], &[("entity", "LINE_ITEM"), ("campaign_ids", &other)]].concat();
+    let active = ads.beside("GET", "A/active_entities", &params).assert_status(200);
     assert_eq!(active["data"], json!([]));
 }
 
@@ -183,8 +151,7 @@ fn what_is_there_for_its_promotion_only_is_counted_without_an_impression() {
     let (post, _) = ads.promoted(&item, true);
     let fan = market().new_user("fan");
     let likes = format!("/2/users/{}/likes", fan.id);
-    fan.post(&likes, &json!({ "tweet_id": post }))
-        .assert_status(200);
+    fan.post(&likes, &json!({ "tweet_id": post })).assert_status(200);
     wait_until("the like is counted", || {
         metric(&ads.stats("LINE_ITEM", &item, &[]), "likes") == 1
     });

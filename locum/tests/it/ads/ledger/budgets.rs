@@ -34,10 +34,7 @@ fn a_budget_that_is_used_up_ends_the_serving() {
     assert_eq!(metric(&stats, "billed_engagements"), 10);
     assert_eq!(metric(&stats, "billed_charge_local_micro"), 100_000);
     let seen = ads.get(&path, &[]);
-    assert_eq!(
-        seen["data"]["reasons_not_servable"],
-        json!(["BUDGET_EXHAUSTED"])
-    );
+    assert_eq!(seen["data"]["reasons_not_servable"], json!(["BUDGET_EXHAUSTED"]));
     assert_eq!(seen["data"]["effective_status"], "EXHAUSTED");
     assert_eq!(seen["data"]["servable"], false);
     assert!(network.request(&json!({ "key": "late" }), 5).is_empty());
@@ -63,19 +60,8 @@ fn a_budget_that_is_used_up_ends_the_serving() {
 fn what_pays_is_exhausted_by_all_its_campaigns() {
     let ads = Advertiser::on(market());
     let network = Network::new();
-    let fund = [
-        "ads",
-        "account",
-        "funding",
-        &ads.account,
-        "--type",
-        "CREDIT_LINE",
-    ];
-    let fund = [
-        &fund[..],
-        &["--amount", "1", "--start", "2020-01-01T00:00:00Z"],
-    ]
-    .concat();
+    let fund = ["ads", "account", "funding", &ads.account, "--type", "CREDIT_LINE"];
+    let fund = [&fund[..], &["--amount", "1", "--start", "2020-01-01T00:00:00Z"]].concat();
     let instrument = market().run_cli(&fund).json();
     assert_eq!(instrument["credit_remaining_local_micro"], 1_000_000);
     let ads = Advertiser {
@@ -98,9 +84,7 @@ fn what_pays_is_exhausted_by_all_its_campaigns() {
     let seen = ads.get(&path, &[]);
     let stats = ads.stats("FUNDING_INSTRUMENT", &ads.instrument, &[]);
     let spent = metric(&stats, "billed_charge_local_micro");
-    let left = seen["data"]["credit_remaining_local_micro"]
-        .as_i64()
-        .unwrap();
+    let left = seen["data"]["credit_remaining_local_micro"].as_i64().unwrap();
     assert_eq!(left, (1_000_000 - spent).max(0), "{seen}");
     assert!(spent > 500_000 && spent < 1_000_000 + 500_000, "{stats}");
 }

@@ -28,26 +28,11 @@ fn jobs_wait_are_called_off_and_are_counted() {
     let long = [("end_time", "2026-05-30T08:00:00Z")];
     let made = with(&long);
     assert_eq!(made.header("x-concurrent-job-limit"), "100");
-    let first = made.assert_status(200)["data"]["id_str"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let first = made.assert_status(200)["data"]["id_str"].as_str().unwrap().to_owned();
     for (more, code, at) in [
-        (
-            &[("end_time", "2026-05-31T08:00:00Z")][..],
-            "INVALID_TIME_WINDOW",
-            "",
-        ),
-        (
-            &[long[0], ("segmentation_type", "AGE")],
-            "INVALID_TIME_WINDOW",
-            "",
-        ),
-        (
-            &[("segmentation_type", "METROS")],
-            "INCLUSIVE_PARAMETERS",
-            "country",
-        ),
+        (&[("end_time", "2026-05-31T08:00:00Z")][..], "INVALID_TIME_WINDOW", ""),
+        (&[long[0], ("segmentation_type", "AGE")], "INVALID_TIME_WINDOW", ""),
+        (&[("segmentation_type", "METROS")], "INCLUSIVE_PARAMETERS", "country"),
         (
             &[("segmentation_type", "CONVERSION_TAGS")],
             "INVALID_PARAMETER",
@@ -71,23 +56,14 @@ fn jobs_wait_are_called_off_and_are_counted() {
     assert_eq!(gone["data"]["status"], "CANCELLED");
     let again = ads.beside("DELETE", &format!("jobs/A/{second}"), &[]);
     is(&again, 400, "INVALID", "job_id");
-    is(
-        &ads.beside("DELETE", "jobs/A/1", &[]),
-        404,
-        "NOT_FOUND",
-        "job_id",
-    );
+    is(&ads.beside("DELETE", "jobs/A/1", &[]), 404, "NOT_FOUND", "job_id");
     let rival = Advertiser::on(market());
     let foreign = rival.beside("DELETE", &format!("jobs/A/{first}"), &[]);
     is(&foreign, 404, "NOT_FOUND", "job_id");
-    let none = rival
-        .beside("GET", "jobs/A", &[("job_ids", &first)])
-        .assert_status(200);
+    let none = rival.beside("GET", "jobs/A", &[("job_ids", &first)]).assert_status(200);
     assert_eq!(none["data"], json!([]));
     // The latest first, page by page.
-    let page = ads
-        .beside("GET", "jobs/A", &[("count", "1")])
-        .assert_status(200);
+    let page = ads.beside("GET", "jobs/A", &[("count", "1")]).assert_status(200);
     assert_eq!(page["data"][0]["id_str"], second.as_str());
     let next = page["next_cursor"].as_str().unwrap();
     let page = ads

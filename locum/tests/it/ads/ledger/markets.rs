@@ -23,9 +23,7 @@ fn bidder(server: &'static TestServer, currency: &str, bid: &str) -> (Advertiser
 
 fn items(shown: &[Value]) -> Vec<&str> {
     let items = shown.iter();
-    items
-        .map(|one| one["line_item_id"].as_str().unwrap())
-        .collect()
+    items.map(|one| one["line_item_id"].as_str().unwrap()).collect()
 }
 
 /// What one click on what is shown costs its advertiser, in all.
@@ -57,11 +55,7 @@ fn currencies_without_rates_are_not_compared() {
     let (first, second) = (&shown[0], &shown[1]);
     assert_eq!(shown.len(), 2);
     let of = |item: &str| {
-        if items(&shown)[0] == item {
-            first
-        } else {
-            second
-        }
+        if items(&shown)[0] == item { first } else { second }
     };
     assert_eq!(clicked(&network, &dollars, &cheap, of(&cheap)), 10_000);
     assert_eq!(clicked(&network, &yen, &dear, of(&dear)), 1_000_000);

@@ -64,10 +64,7 @@ impl Network {
     pub(super) fn token(&self, viewer: &Value) -> String {
         let shown = self.request(viewer, 1);
         let token = shown.first().map(|one| one["impression_token"].as_str());
-        token
-            .flatten()
-            .unwrap_or_else(|| panic!("nothing is shown"))
-            .to_owned()
+        token.flatten().unwrap_or_else(|| panic!("nothing is shown")).to_owned()
     }
 
     pub(super) fn report(&self, events: &[(&str, &str)]) -> TestResponse {
@@ -114,16 +111,8 @@ impl Advertiser {
         send(&self.person, "GET", &path, params)
     }
 
-    pub(super) fn beside(
-        &self,
-        method: &'static str,
-        path: &str,
-        params: &[(&str, &str)],
-    ) -> TestResponse {
-        let path = format!(
-            "/12/stats/{}",
-            path.replace('A', &format!("accounts/{}", self.account))
-        );
+    pub(super) fn beside(&self, method: &'static str, path: &str, params: &[(&str, &str)]) -> TestResponse {
+        let path = format!("/12/stats/{}", path.replace('A', &format!("accounts/{}", self.account)));
         send(&self.person, method, &path, params)
     }
 
@@ -157,9 +146,7 @@ impl Advertiser {
         let made = self.person.create_post(&body).assert_status(201);
         let post = made["data"]["id"].as_str().unwrap().to_owned();
         let params = [("line_item_id", item), ("tweet_ids", post.as_str())];
-        let made = self
-            .send("POST", "/promoted_tweets", &params)
-            .assert_status(200);
+        let made = self.send("POST", "/promoted_tweets", &params).assert_status(200);
         let promoted = made["data"][0]["id"].as_str().unwrap().to_owned();
         (post, promoted)
     }
@@ -177,9 +164,7 @@ pub(super) fn file(ads: &Advertiser, job: &Value) -> Value {
     let id = job["data"]["id_str"].as_str().unwrap().to_owned();
     let mut url = String::new();
     wait_until("the job is done", || {
-        let found = ads
-            .beside("GET", "jobs/A", &[("job_ids", &id)])
-            .assert_status(200);
+        let found = ads.beside("GET", "jobs/A", &[("job_ids", &id)]).assert_status(200);
         let one = &found["data"][0];
         one["url"].as_str().unwrap_or_default().clone_into(&mut url);
         assert_ne!(one["status"], "FAILED");

@@ -14,8 +14,8 @@ fn serving_is_for_those_who_may_and_takes_nothing_that_is_wrong() {
     ads.promoted(&item, false);
     let key = json!({ "key": "device" });
     let plain = market().new_app("enterprise");
-    let ask = TestRequest::post("/ads-serve/1/request")
-        .json(&json!({ "viewer": key, "placement": "TWITTER_TIMELINE" }));
+    let ask =
+        TestRequest::post("/ads-serve/1/request").json(&json!({ "viewer": key, "placement": "TWITTER_TIMELINE" }));
     let refused = market().send(ask.bearer(&plain.bearer));
     is(&refused, 403, "UNAUTHORIZED_CLIENT_APPLICATION", "");
     let nobody = market().send(TestRequest::post("/ads-serve/1/events").json(&json!({})));
@@ -69,16 +69,8 @@ fn serving_is_for_those_who_may_and_takes_nothing_that_is_wrong() {
         "INVALID_PARAMETER",
         "events",
     );
-    is(
-        &network.post("events", &json!({})),
-        400,
-        "MISSING_PARAMETER",
-        "events",
-    );
-    assert_eq!(
-        metric(&ads.stats("LINE_ITEM", &item, &[]), "impressions"),
-        0
-    );
+    is(&network.post("events", &json!({})), 400, "MISSING_PARAMETER", "events");
+    assert_eq!(metric(&ads.stats("LINE_ITEM", &item, &[]), "impressions"), 0);
     // Who blocks the advertiser is shown nothing, nor is the advertiser.
     let own = json!({ "user_id": ads.person.id });
     assert!(network.request(&own, 1).is_empty());

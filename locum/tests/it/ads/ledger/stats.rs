@@ -59,35 +59,12 @@ fn figures_are_given_for_what_the_contract_allows() {
             "INVALID_PARAMETER",
             "start_time",
         ),
+        (&[("end_time", "yesterday")], 400, "INVALID_PARAMETER", "end_time"),
+        (&[("end_time", "2026-03-01T08:00:00Z")], 400, "INVALID_TIME_WINDOW", ""),
+        (&[("end_time", "2026-03-08T09:00:00Z")], 400, "INVALID_TIME_WINDOW", ""),
+        (&[("granularity", "WEEK")], 400, "INVALID_PARAMETER", "granularity"),
         (
-            &[("end_time", "yesterday")],
-            400,
-            "INVALID_PARAMETER",
-            "end_time",
-        ),
-        (
-            &[("end_time", "2026-03-01T08:00:00Z")],
-            400,
-            "INVALID_TIME_WINDOW",
-            "",
-        ),
-        (
-            &[("end_time", "2026-03-08T09:00:00Z")],
-            400,
-            "INVALID_TIME_WINDOW",
-            "",
-        ),
-        (
-            &[("granularity", "WEEK")],
-            400,
-            "INVALID_PARAMETER",
-            "granularity",
-        ),
-        (
-            &[
-                ("granularity", "DAY"),
-                ("start_time", "2026-03-01T09:00:00Z"),
-            ],
+            &[("granularity", "DAY"), ("start_time", "2026-03-01T09:00:00Z")],
             400,
             "INVALID_PARAMETER",
             "start_time",
@@ -98,12 +75,7 @@ fn figures_are_given_for_what_the_contract_allows() {
             "REQUEST_TOO_COMPLEX",
             "metric_groups",
         ),
-        (
-            &[("metric_groups", "")],
-            400,
-            "MISSING_PARAMETER",
-            "metric_groups",
-        ),
+        (&[("metric_groups", "")], 400, "MISSING_PARAMETER", "metric_groups"),
         (
             &[("placement", "TWITTER_TIMELINE")],
             400,
@@ -150,28 +122,13 @@ fn figures_are_given_for_what_the_contract_allows() {
     ];
     let stats = with(&days).assert_status(200);
     assert_eq!(stats["time_series_length"], 3);
-    assert_eq!(
-        stats["request"]["params"]["start_time"],
-        "2026-11-15T08:00:00Z"
-    );
+    assert_eq!(stats["request"]["params"]["start_time"], "2026-11-15T08:00:00Z");
     // Roles.
     let analyst = market().new_user("analyst");
-    let role = [
-        "ads",
-        "account",
-        "role",
-        &ads.account,
-        &analyst.username,
-        "ANALYST",
-    ];
+    let role = ["ads", "account", "role", &ads.account, &analyst.username, "ANALYST"];
     market().run_cli(&role).assert_success();
     let path = format!("/12/stats/accounts/{}", ads.account);
-    is(
-        &send(&analyst, "GET", &path, &usual),
-        403,
-        "ACTION_NOT_ALLOWED",
-        "",
-    );
+    is(&send(&analyst, "GET", &path, &usual), 403, "ACTION_NOT_ALLOWED", "");
     let mut params = usual.to_vec();
     params[0].1 = "ACCOUNT";
     params[1].1 = &ads.account;

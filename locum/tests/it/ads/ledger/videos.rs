@@ -24,18 +24,14 @@ fn video(person: &TestUser<'_>) -> String {
 fn publisher(person: &TestUser<'_>, category: &str, more: &[&str]) {
     let add = ["ads", "publisher", "add", &person.username];
     let usual = ["--category", category, "--country", "PT"];
-    market()
-        .run_cli(&[&add[..], &usual, more].concat())
-        .assert_success();
+    market().run_cli(&[&add[..], &usual, more].concat()).assert_success();
 }
 
 /// A line item whose film goes before videos.
 fn preroll(ads: &Advertiser) -> String {
     let feature = ["ads", "account", "feature", &ads.account];
     let add = ["--add", "PREROLL_VIEWS_OBJECTIVE"];
-    market()
-        .run_cli(&[&feature[..], &add].concat())
-        .assert_success();
+    market().run_cli(&[&feature[..], &add].concat()).assert_success();
     let campaign = ads.quick_campaign("20000000");
     let params = [
         ("campaign_id", campaign.as_str()),
@@ -53,8 +49,7 @@ fn preroll(ads: &Advertiser) -> String {
     let page = ads.get("/account_media", &[("creative_types", "PREROLL")]);
     let media = page["data"][0]["id"].as_str().unwrap();
     let params = [("line_item_id", item.as_str()), ("account_media_id", media)];
-    ads.send("POST", "/media_creatives", &params)
-        .assert_status(200);
+    ads.send("POST", "/media_creatives", &params).assert_status(200);
     item
 }
 
@@ -70,8 +65,7 @@ fn targets(ads: &Advertiser, item: &str, criteria: &[(&str, &str, &str)]) -> Val
         })
     });
     let items: Vec<Value> = items.collect();
-    ads.batch("targeting_criteria", &items.into())
-        .assert_status(200)
+    ads.batch("targeting_criteria", &items.into()).assert_status(200)
 }
 
 impl Network {
@@ -127,13 +121,7 @@ fn a_film_goes_before_videos_of_those_whom_its_line_item_is_about() {
     drop(&criterion);
     // A set that the operator put together, for those in its country.
     let fan = market().new_user("fan");
-    let edit = [
-        "user",
-        "edit",
-        &fan.username,
-        "--location",
-        "Lisbon, Portugal",
-    ];
+    let edit = ["user", "edit", &fan.username, "--location", "Lisbon, Portugal"];
     market().run_cli(&edit).assert_success();
     fan.publish_text("Here I am");
     let add = ["ads", "curated-category", "add", "Labs", "--country", "PT"];
@@ -141,10 +129,7 @@ fn a_film_goes_before_videos_of_those_whom_its_line_item_is_about() {
     let set = market().run_cli(&[&add[..], &more].concat()).json();
     let set = set["id"].as_str().unwrap();
     target("LOCATION", PORTUGAL, "EQ");
-    let link = [
-        ("line_item_id", item.as_str()),
-        ("curated_category_id", set),
-    ];
+    let link = [("line_item_id", item.as_str()), ("curated_category_id", set)];
     ads.make("/line_item_curated_categories", &link);
     let fan = json!({ "user_id": fan.id });
     crate::harness::wait_until("the fan is known to be in Portugal", || {
@@ -165,12 +150,7 @@ fn videos_count_as_monetized_once_something_was_shown_before_them() {
     publisher(&rider, "se", &[]);
     let videos = [&club, &club, &rider].map(video);
     let add = ["ads", "curated-category", "add", "Bikes", "--country", "PT"];
-    let more = [
-        "--publisher",
-        &club.username,
-        "--publisher",
-        &rider.username,
-    ];
+    let more = ["--publisher", &club.username, "--publisher", &rider.username];
     let set = market().run_cli(&[&add[..], &more].concat()).json();
     let one = format!("/curated_categories/{}", set["id"].as_str().unwrap());
     let counts = || {
@@ -194,26 +174,17 @@ fn videos_count_as_monetized_once_something_was_shown_before_them() {
         token
     };
     // What is asked for and not shown does not count.
-    network
-        .before(&json!({ "key": "one" }), &videos[1])
-        .unwrap();
+    network.before(&json!({ "key": "one" }), &videos[1]).unwrap();
     let token = show(&videos[0], "one");
     show(&videos[0], "other");
-    network
-        .report(&[(&token, "video_content_start")])
-        .assert_status(200);
+    network.report(&[(&token, "video_content_start")]).assert_status(200);
     assert_eq!(counts(), [1, 1, 2]);
     show(&videos[2], "one");
     assert_eq!(counts(), [2, 2, 2]);
-    assert_eq!(
-        metric(&ads.stats("LINE_ITEM", &item, &[]), "impressions"),
-        3
-    );
+    assert_eq!(metric(&ads.stats("LINE_ITEM", &item, &[]), "impressions"), 3);
     // More than thirty days ago.
     let month = 31 * 24 * super::HOUR;
-    market().run_sql(&format!(
-        "UPDATE ad_video SET shown_at = shown_at - {month}"
-    ));
+    market().run_sql(&format!("UPDATE ad_video SET shown_at = shown_at - {month}"));
     assert_eq!(counts(), [0, 0, 2]);
 }
 
@@ -252,14 +223,10 @@ fn who_took_part_in_a_campaign_is_estimated_and_served_alike() {
     ] {
         let item = ads.quick_item(&ads.quick_campaign("20000000"), "150000");
         ads.promoted(&item, false);
-        let criteria = [
-            ("CAMPAIGN_ENGAGEMENT", first.as_str()),
-            ("ENGAGEMENT_TYPE", kind),
-        ];
+        let criteria = [("CAMPAIGN_ENGAGEMENT", first.as_str()), ("ENGAGEMENT_TYPE", kind)];
         let both = criteria.map(|(kind, value)| (kind, value, "EQ"));
         targets(&ads, &item, &both);
-        let asked = criteria
-            .map(|(kind, value)| json!({ "targeting_type": kind, "targeting_value": value }));
+        let asked = criteria.map(|(kind, value)| json!({ "targeting_type": kind, "targeting_value": value }));
         let path = format!("/12/accounts/{}/audience_estimate", ads.account);
         let body = json!({ "targeting_criteria": asked });
         let told = ads

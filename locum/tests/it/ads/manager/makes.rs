@@ -15,9 +15,7 @@ const BOUNDARY: &str = "multipart/form-data; boundary=between-the-parts";
 fn parts(action: &str, texts: &[(&str, &str)], file: Option<(&str, &str, &[u8])>) -> TestRequest {
     let mut body = Vec::new();
     for (name, text) in texts {
-        let part = format!(
-            "--between-the-parts\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n"
-        );
+        let part = format!("--between-the-parts\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n");
         body.extend_from_slice(part.as_bytes());
     }
     if let Some((name, file, bytes)) = file {
@@ -51,12 +49,7 @@ fn blindly(browser: &mut Browser<'_>, path: &str, fields: &[(&str, &str)]) -> Te
 
 impl Manager {
     /// Sends a form with a file.
-    fn sends(
-        &mut self,
-        form: &str,
-        texts: &[(&str, &str)],
-        file: Option<(&str, &str, &[u8])>,
-    ) -> TestResponse {
+    fn sends(&mut self, form: &str, texts: &[(&str, &str)], file: Option<(&str, &str, &[u8])>) -> TestResponse {
         let path = format!("{}{form}", self.home);
         let shown = self.browser.get(path.clone());
         assert_eq!(shown.status, 200, "{}", shown.text());
@@ -105,32 +98,16 @@ fn an_audience_is_made_of_a_list_and_nobody_finds_who_was_on_it() {
     let one = format!("/custom_audiences/{audience}");
     assert_eq!(manager.ads.get(&one, &[])["data"]["name"], "Readers");
     let edit = format!("/audiences/{audience}/edit");
-    manager.make(
-        &edit,
-        &[("name", "Subscribers"), ("description", "Of spring")],
-    );
-    assert_eq!(
-        manager.ads.get(&one, &[])["data"]["description"],
-        "Of spring"
-    );
+    manager.make(&edit, &[("name", "Subscribers"), ("description", "Of spring")]);
+    assert_eq!(manager.ads.get(&one, &[])["data"]["description"], "Of spring");
     // Lists that cannot be read are refused whole, without a word of what stood there.
     let form = format!("/audiences/{audience}/people");
-    let usual = [
-        ("operation_type", "Update"),
-        ("identifier", "handle"),
-        ("text", ""),
-    ];
-    let some = (
-        shared_server().new_user("listed"),
-        shared_server().new_user("listed"),
-    );
+    let usual = [("operation_type", "Update"), ("identifier", "handle"), ("text", "")];
+    let some = (shared_server().new_user("listed"), shared_server().new_user("listed"));
     let bad = format!("@{}\nno such name!\n{}\n", some.0.username, some.1.username);
     let answer = manager.sends(&form, &usual, Some(("list", "a.txt", bad.as_bytes())));
     let said = error_of(&answer, "list");
-    assert!(
-        said.contains("line 2") && said.contains("of 3 people"),
-        "{said}"
-    );
+    assert!(said.contains("line 2") && said.contains("of 3 people"), "{said}");
     assert!(!answer.text().contains("no such name"), "{}", answer.text());
     let answer = manager.sends(&form, &usual, Some(("list", "a.txt", b"")));
     assert!(error_of(&answer, "list").contains("Choose a file"));
@@ -139,10 +116,7 @@ fn an_audience_is_made_of_a_list_and_nobody_finds_who_was_on_it() {
     let large = vec![b'a'; 6 * 1024 * 1024];
     let answer = manager.sends(&form, &usual, Some(("list", "a.txt", &large)));
     assert!((400..500).contains(&answer.status), "{}", answer.status);
-    assert_eq!(
-        manager.ads.get(&one, &[])["data"]["audience_size"],
-        Value::Null
-    );
+    assert_eq!(manager.ads.get(&one, &[])["data"]["audience_size"], Value::Null);
     // Nor is a list taken from whoever did not see the form.
     let path = format!("{}{form}", manager.home);
     let list = Some(("list", "a.txt", bad.as_bytes()));
@@ -161,18 +135,11 @@ fn an_audience_is_made_of_a_list_and_nobody_finds_who_was_on_it() {
     assert_eq!(answer.status, 303, "{}", answer.text());
     let start = monotonic_now();
     while manager.ads.get(&one, &[])["data"]["audience_size"] != 2 {
-        assert!(
-            start.elapsed().as_secs() < 60,
-            "{}",
-            manager.ads.get(&one, &[])
-        );
+        assert!(start.elapsed().as_secs() < 60, "{}", manager.ads.get(&one, &[]));
         std::thread::sleep(std::time::Duration::from_millis(200));
     }
     let page = manager.shown(&format!("/audiences/{audience}"));
-    assert!(
-        page.contains(">2<") && !page.contains(&some.0.username),
-        "{page}"
-    );
+    assert!(page.contains(">2<") && !page.contains(&some.0.username), "{page}");
     // Pasted, and taken away again.
     let fields = [
         ("operation_type", "Delete"),
@@ -188,9 +155,7 @@ fn an_audience_is_made_of_a_list_and_nobody_finds_who_was_on_it() {
     let answer = manager.send(&target, &[("audience", ""), ("operator_type", "EQ")]);
     assert_eq!(error_of(&answer, "audience"), "This is needed.");
     manager.make(&target, &[("audience", &audience), ("operator_type", "NE")]);
-    let criteria = manager
-        .ads
-        .get("/targeting_criteria", &[("line_item_ids", &item)]);
+    let criteria = manager.ads.get("/targeting_criteria", &[("line_item_ids", &item)]);
     assert_eq!(criteria["data"][0]["targeting_value"], audience.as_str());
     assert_eq!(criteria["data"][0]["operator_type"], "NE");
     let page = manager.shown(&format!("/audiences/{audience}"));
@@ -202,11 +167,7 @@ fn an_audience_is_made_of_a_list_and_nobody_finds_who_was_on_it() {
     let answer = manager.send(&share, &[("granted_account_id", "zzzzzzzz"), level]);
     assert!(error_of(&answer, "granted_account_id").contains("was not found"));
     let fields = [("granted_account_id", to.as_str()), level];
-    assert_eq!(
-        manager.send(&share, &fields).status,
-        400,
-        "of another business"
-    );
+    assert_eq!(manager.send(&share, &fields).status, 400, "of another business");
     for account in [&manager.ads.account, &to] {
         let set = ["ads", "account", "set", account, "--business", &to];
         shared_server().run_cli(&set).assert_success();
@@ -215,22 +176,14 @@ fn an_audience_is_made_of_a_list_and_nobody_finds_who_was_on_it() {
     let page = other.shown("/audiences");
     assert!(page.contains("Subscribers"), "{page}");
     let page = other.shown(&format!("/audiences/{audience}"));
-    assert!(
-        !page.contains("/share\"") && !page.contains("/people\""),
-        "{page}"
-    );
+    assert!(!page.contains("/share\"") && !page.contains("/people\""), "{page}");
     let page = manager.shown(&format!("/audiences/{audience}"));
     let revoke = format!("{}/audiences/{audience}/revoke", manager.home);
     let fields = hidden(&page, &revoke);
     let answer = manager.browser.send(posted(&revoke, &fields));
     assert_eq!(answer.status, 303, "{}", answer.text());
     assert!(!other.shown("/audiences").contains("Subscribers"));
-    assert_eq!(
-        manager
-            .send(&format!("/audiences/{audience}/delete"), &[])
-            .status,
-        303
-    );
+    assert_eq!(manager.send(&format!("/audiences/{audience}/delete"), &[]).status, 303);
     assert!(!manager.shown("/audiences").contains("Subscribers"));
 }
 
@@ -241,19 +194,11 @@ fn media_cards_and_posts_are_made_on_pages() {
     let upload = "/media/upload";
     let answer = manager.sends(upload, &[("name", "")], None);
     assert!(error_of(&answer, "media").contains("Choose a file"));
-    let answer = manager.sends(
-        upload,
-        &[("name", "")],
-        Some(("media", "a.jpg", b"no picture")),
-    );
+    let answer = manager.sends(upload, &[("name", "")], Some(("media", "a.jpg", b"no picture")));
     assert!(!error_of(&answer, "media").is_empty());
     let path = format!("{}{upload}", manager.home);
     let image = samples::jpeg(800, 800);
-    let unseen = parts(
-        &path,
-        &[("csrf", "guessed")],
-        Some(("media", "a.jpg", &image)),
-    );
+    let unseen = parts(&path, &[("csrf", "guessed")], Some(("media", "a.jpg", &image)));
     assert_eq!(manager.browser.send(unseen).status, 403);
     assert_eq!(manager.ads.get("/media_library", &[])["data"], json!([]));
     // What a colleague uploads is the account's to use.
@@ -263,17 +208,10 @@ fn media_cards_and_posts_are_made_on_pages() {
     let shared_picture = manager.picture();
     manager.browser = own;
     let small = samples::png(300, 250);
-    let answer = manager.sends(
-        upload,
-        &[("name", "Banner")],
-        Some(("media", "b.png", &small)),
-    );
+    let answer = manager.sends(upload, &[("name", "Banner")], Some(("media", "b.png", &small)));
     assert_eq!(answer.status, 303, "{}", answer.text());
     let page = manager.shown("/media");
-    assert!(
-        page.contains("Medium rectangle") && page.contains("/media/"),
-        "{page}"
-    );
+    assert!(page.contains("Medium rectangle") && page.contains("/media/"), "{page}");
     let rename = format!("/media/{shared_picture}/edit");
     manager.make(&rename, &[("name", "On the bridge")]);
     assert!(manager.shown("/media").contains("On the bridge"));
@@ -286,11 +224,7 @@ fn media_cards_and_posts_are_made_on_pages() {
     ];
     let wrong = [&fields[..], &[("website_url", "ftp://nowhere")]].concat();
     let answer = manager.send(website, &wrong);
-    assert!(
-        error_of(&answer, "website_url").contains("URL"),
-        "{}",
-        answer.text()
-    );
+    assert!(error_of(&answer, "website_url").contains("URL"), "{}", answer.text());
     let none = [("name", "Spring card"), ("media_key", ""), ("title", "x")];
     let answer = manager.send(website, &none);
     assert_eq!(error_of(&answer, "media_key"), "This is needed.");
@@ -325,11 +259,7 @@ fn media_cards_and_posts_are_made_on_pages() {
         ("duration_in_minutes", "60"),
     ];
     let poll = manager.make("/cards/new/poll", &poll);
-    assert!(
-        manager
-            .shown(&format!("/poll-cards/{poll}"))
-            .contains("Blue")
-    );
+    assert!(manager.shown(&format!("/poll-cards/{poll}")).contains("Blue"));
     let poll = format!("/poll-cards/{poll}/delete");
     assert_eq!(manager.send(&poll, &[]).status, 303);
     // Posts with it.
@@ -342,19 +272,13 @@ fn media_cards_and_posts_are_made_on_pages() {
     ];
     let answer = manager.send("/drafts/new", &both);
     assert!(error_of(&answer, "card_uri").contains("not both"));
-    let draft: Vec<_> = both
-        .into_iter()
-        .filter(|(name, _)| *name != "media_1")
-        .collect();
+    let draft: Vec<_> = both.into_iter().filter(|(name, _)| *name != "media_1").collect();
     manager.make("/drafts/new", &draft);
     let stored = manager.ads.get("/draft_posts", &[])["data"][0].clone();
     assert_eq!(stored["card_uri"], uri.as_str());
     let id = stored["id"].as_str().unwrap().to_owned();
     let page = manager.shown(&format!("/drafts/{id}"));
-    assert!(
-        page.contains("Spring is here") && page.contains("Ride on"),
-        "{page}"
-    );
+    assert!(page.contains("Spring is here") && page.contains("Ride on"), "{page}");
     let edit = format!("/drafts/{id}/edit");
     let media = [
         ("text", "Spring is here"),
@@ -385,15 +309,8 @@ fn media_cards_and_posts_are_made_on_pages() {
     let campaign = manager.campaign();
     let item = manager.item(&campaign);
     let wait = format!("/line-items/{item}/scheduled");
-    manager.make(
-        &wait,
-        &[("scheduled_post_id", post["id"].as_str().unwrap())],
-    );
-    assert!(
-        manager
-            .shown(&format!("/line-items/{item}"))
-            .contains("Tomorrow")
-    );
+    manager.make(&wait, &[("scheduled_post_id", post["id"].as_str().unwrap())]);
+    assert!(manager.shown(&format!("/line-items/{item}")).contains("Tomorrow"));
     // At once, for promotion only.
     let words = "Only where it is promoted";
     manager.make(
@@ -405,29 +322,15 @@ fn media_cards_and_posts_are_made_on_pages() {
     let of = [("post_type", "PUBLISHED")];
     let post = manager.ads.get("/posts", &of)["data"][0]["id_str"].clone();
     let promote = format!("/line-items/{item}/promote");
-    manager.make(
-        &promote,
-        &[("pick", ""), ("post_ids", post.as_str().unwrap())],
-    );
-    assert!(
-        manager
-            .shown(&format!("/line-items/{item}"))
-            .contains(words)
-    );
+    manager.make(&promote, &[("pick", ""), ("post_ids", post.as_str().unwrap())]);
+    assert!(manager.shown(&format!("/line-items/{item}")).contains(words));
     // Whoever only looks is shown no form, and none of theirs is taken.
     let analyst = shared_server().new_user("analyst");
     manager.works(&analyst.username, "CAMPAIGN_ANALYST");
     let mut other = browser(&analyst.username);
     let home = manager.home.clone();
     let draft = format!("/drafts/{id}");
-    for page in [
-        "/cards",
-        "/media",
-        "/posts",
-        "/audiences",
-        "/recommendations",
-        &draft,
-    ] {
+    for page in ["/cards", "/media", "/posts", "/audiences", "/recommendations", &draft] {
         let shown = other.get(format!("{home}{page}"));
         assert_eq!(shown.status, 200, "{page}");
         let main = shown.text();
@@ -460,10 +363,7 @@ fn media_cards_and_posts_are_made_on_pages() {
     let deleted = blindly(&mut other, &format!("{home}/cards/{card}/delete"), &[]);
     assert_eq!(deleted.status, 403);
     assert_eq!(
-        manager.ads.get("/draft_posts", &[])["data"]
-            .as_array()
-            .unwrap()
-            .len(),
+        manager.ads.get("/draft_posts", &[])["data"].as_array().unwrap().len(),
         1
     );
 }
@@ -490,19 +390,12 @@ fn administrators_give_roles_and_one_always_stays() {
     assert!(error_of(&answer, "username").contains("already"));
     let own = manager.ads.person.id.clone();
     // The last administrator stays one.
-    let (edit, remove) = (
-        format!("/people/{own}/edit"),
-        format!("/people/{own}/remove"),
-    );
+    let (edit, remove) = (format!("/people/{own}/edit"), format!("/people/{own}/remove"));
     let answer = manager.send(&edit, &[("role", "ANALYST"), ("composes", "false")]);
     assert!(error_of(&answer, "role").contains("needs an administrator"));
     let answer = manager.send(&remove, &[]);
     assert_eq!(answer.status, 400);
-    assert!(
-        answer.text().contains("needs an administrator"),
-        "{}",
-        answer.text()
-    );
+    assert!(answer.text().contains("needs an administrator"), "{}", answer.text());
     // Others decide nothing about it.
     let mut other = browser(&colleague.username);
     let home = manager.home.clone();
@@ -542,8 +435,7 @@ fn administrators_give_roles_and_one_always_stays() {
     assert_eq!(manager.browser.get(home.clone()).status, 404);
     assert_eq!(other.get(home.clone()).status, 200);
     assert_eq!(access(&manager), ["ACCOUNT_ADMIN"]);
-    let listed =
-        shared_server().run_cli(&["audit", "list", "--user", &manager.ads.person.username]);
+    let listed = shared_server().run_cli(&["audit", "list", "--user", &manager.ads.person.username]);
     let listed = listed.json().to_string();
     for kind in ["ads_role.give", "ads_role.take"] {
         assert!(listed.contains(kind), "{kind}: {listed}");
@@ -554,11 +446,7 @@ fn administrators_give_roles_and_one_always_stays() {
 #[test]
 fn a_recommendation_is_read_followed_and_dismissed() {
     let mut manager = Manager::new();
-    assert!(
-        manager
-            .shown("/recommendations")
-            .contains("Nothing to recommend")
-    );
+    assert!(manager.shown("/recommendations").contains("Nothing to recommend"));
     let campaign = manager.campaign();
     let item = manager.item(&campaign);
     let best = manager.ads.person.publish_text("The very best post");
@@ -590,9 +478,7 @@ fn a_recommendation_is_read_followed_and_dismissed() {
         blindly(&mut manager.browser, &path, &[])
     };
     assert_eq!(press(&mut manager, "apply", &id).status, 303);
-    let promoted = manager
-        .ads
-        .get("/promoted_posts", &[("line_item_ids", &item)]);
+    let promoted = manager.ads.get("/promoted_posts", &[("line_item_ids", &item)]);
     assert_eq!(promoted["data"][0]["post_id"], best.as_str());
     assert_eq!(manager.ads.recommendation(&id)["status"], "APPLIED");
     let again = press(&mut manager, "apply", &id);
@@ -605,11 +491,7 @@ fn a_recommendation_is_read_followed_and_dismissed() {
         assert_eq!(press(&mut manager, "dismiss", &id).status, 303);
         assert_eq!(manager.ads.recommendation(&id)["status"], "DISMISSED");
         manager.ads.looks(&[]);
-        assert_eq!(
-            manager.ads.open(),
-            None,
-            "what was turned down is not said again"
-        );
+        assert_eq!(manager.ads.open(), None, "what was turned down is not said again");
     }
 }
 
@@ -629,18 +511,10 @@ fn figures_are_taken_apart_and_come_as_a_file_without_formulas() {
         let answer = manager.browser.get(path);
         assert_eq!(answer.status, 200, "{}", answer.text());
         assert_eq!(answer.header("content-type"), "text/csv; charset=utf-8");
-        assert!(
-            answer
-                .header("content-disposition")
-                .starts_with("attachment")
-        );
+        assert!(answer.header("content-disposition").starts_with("attachment"));
         assert_eq!(answer.header("x-content-type-options"), "nosniff");
         let text = answer.text();
-        let rows: Vec<Vec<&str>> = text
-            .lines()
-            .skip(1)
-            .map(|line| line.split(',').collect())
-            .collect();
+        let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();
         let seen = rows.iter().map(|row| row[3].parse::<i64>().unwrap()).sum();
         let spent = rows.iter().map(|row| row[2].parse::<f64>().unwrap()).sum();
         (rows.len(), seen, spent)
@@ -698,11 +572,7 @@ fn what_is_shown_before_videos_is_set_on_pages() {
     let item = manager.make(&format!("/campaigns/{campaign}/line-item"), &item);
     let here = format!("/line-items/{item}");
     let page = manager.shown(&here);
-    for none in [
-        "No media is shown",
-        "No call to action",
-        "Any publisher’s videos",
-    ] {
+    for none in ["No media is shown", "No call to action", "Any publisher’s videos"] {
         assert!(page.contains(none), "{none}: {page}");
     }
     let show = format!("{here}/media");
@@ -742,14 +612,7 @@ fn what_is_shown_before_videos_is_set_on_pages() {
         "PT",
     ];
     shared_server().run_cli(&add).assert_success();
-    let curated = [
-        "ads",
-        "curated-category",
-        "add",
-        "City cycling",
-        "--country",
-        "PT",
-    ];
+    let curated = ["ads", "curated-category", "add", "City cycling", "--country", "PT"];
     let curated = [&curated[..], &["--publisher", &publisher.username]].concat();
     let curated = shared_server().run_cli(&curated).json()["id"]
         .as_str()
@@ -766,10 +629,7 @@ fn what_is_shown_before_videos_is_set_on_pages() {
     manager.make(&track, &tag);
     let tag = manager.ads.get("/tracking_tags", &filter)["data"][0].clone();
     let edit = format!("/tracking-tags/{}/edit", tag["id"].as_str().unwrap());
-    manager.make(
-        &edit,
-        &[("tracking_tag_url", "https://partner.example/other")],
-    );
+    manager.make(&edit, &[("tracking_tag_url", "https://partner.example/other")]);
     let page = manager.shown(&here);
     for there in ["Preroll", "Go to", "https://partner.example/other"] {
         assert!(page.contains(there), "{there}: {page}");
@@ -777,8 +637,5 @@ fn what_is_shown_before_videos_is_set_on_pages() {
     let gone = manager.ads.get("/media_creatives", &filter)["data"][0].clone();
     let gone = format!("/media-creatives/{}/delete", gone["id"].as_str().unwrap());
     assert_eq!(manager.send(&gone, &[]).status, 303);
-    assert_eq!(
-        manager.ads.get("/media_creatives", &filter)["data"],
-        json!([])
-    );
+    assert_eq!(manager.ads.get("/media_creatives", &filter)["data"], json!([]));
 }
