@@ -2,6 +2,7 @@
 //! Pure: no network, no storage, no clock but the one that is handed in.
 
 pub mod clock;
+pub mod cursor;
 pub mod encryption;
 pub mod entitlement;
 pub mod fault;
