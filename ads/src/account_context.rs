@@ -94,13 +94,13 @@ impl<'t, 'c> AccountContext<'t, 'c> {
             speech: Vocabulary::Post,
             sandbox: account.flag("sandbox"),
         };
-        let mut desk = Self::new(tx, caller);
-        desk.account = Some(OpenAccount {
+        let mut ctx = Self::new(tx, caller);
+        ctx.account = Some(OpenAccount {
             record: account,
             role: AdsRole::Admin,
             may_compose_posts: true,
         });
-        desk
+        ctx
     }
 
     /// Opens an account for what the caller wants to do. That it is not there and that it is not

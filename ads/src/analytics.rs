@@ -132,9 +132,9 @@ pub static OPERATIONS: &[CustomOperation] = &[
 /// Days that are answered at once.
 const SYNC_MAX_DAYS: i64 = 7;
 
-fn get_stats(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    let ask = StatsQuery::parse(desk, given, SYNC_MAX_DAYS)?;
-    let (length, data) = time_series::load_stats(desk.tx, &ask)?;
+fn get_stats(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    let ask = StatsQuery::parse(ctx, params, SYNC_MAX_DAYS)?;
+    let (length, data) = time_series::load_stats(ctx.tx, &ask)?;
     let mut answer = OperationOutput::from_value(&data);
     answer.data_type = "stats";
     answer.extra_members = vec![("time_series_length", length.into())];
@@ -143,9 +143,9 @@ fn get_stats(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<
 }
 
 /// The figures that a job works out, at once: for a person who looks at those of one thing.
-pub fn compute_job_stats(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<Value, Error> {
-    let ask = StatsQuery::parse_job(desk, given)?;
-    let (_, data) = time_series::load_stats(desk.tx, &ask)?;
+pub fn compute_job_stats(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<Value, Error> {
+    let ask = StatsQuery::parse_job(ctx, params)?;
+    let (_, data) = time_series::load_stats(ctx.tx, &ask)?;
     Ok(data)
 }
 

@@ -41,12 +41,12 @@ impl<'i> BatchItem<'i> {
 
 /// Does a batch.
 pub fn apply_batch(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
-    given: &ParsedParams,
+    params: &ParsedParams,
 ) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let items = batch_items(of, given.json.as_ref())?;
+    ensure_valid_params(params)?;
+    let items = batch_items(of, params.json.as_ref())?;
     let items: Vec<BatchItem<'_>> = items.iter().map(|item| BatchItem::parse(of, item)).collect();
     // What is deleted makes room for the rest.
     let mut order: Vec<usize> = (0..items.len()).collect();
@@ -58,7 +58,7 @@ pub fn apply_batch(
     let mut done: Vec<Option<AdsRecord>> = items.iter().map(|_| None).collect();
     let mut wrong: Vec<Vec<AdsProblem>> = items.iter().map(|_| Vec::new()).collect();
     let mut requests = vec![Value::Null; items.len()];
-    desk.batch = Some(BatchState {
+    ctx.batch = Some(BatchState {
         resource: of,
         item_index: 0,
         changes: Vec::new(),
@@ -67,10 +67,10 @@ pub fn apply_batch(
         let Some(item) = items.get(place) else {
             continue;
         };
-        if let Some(batch) = &mut desk.batch {
+        if let Some(batch) = &mut ctx.batch {
             batch.item_index = place;
         }
-        let (request, result) = apply_item(desk, of, item);
+        let (request, result) = apply_item(ctx, of, item);
         if let Some(slot) = requests.get_mut(place) {
             *slot = request;
         }
@@ -80,9 +80,9 @@ pub fn apply_batch(
             Err(other) => return Err(other),
         }
     }
-    let batch = desk.batch.take();
+    let batch = ctx.batch.take();
     if wrong.iter().all(Vec::is_empty) {
-        run_batch_validator(desk, batch, &mut wrong)?;
+        run_batch_validator(ctx, batch, &mut wrong)?;
     }
     if wrong.iter().any(|problems| !problems.is_empty()) {
         let declined = AdsRefusal {
@@ -93,14 +93,14 @@ pub fn apply_batch(
         return Err(Refusal::Ads(Box::new(declined)).into());
     }
     let records: Vec<AdsRecord> = done.into_iter().flatten().collect();
-    let mut answer = OperationOutput::from_json(engine::render_record_array(desk, &records)?);
+    let mut answer = OperationOutput::from_json(engine::render_record_array(ctx, &records)?);
     answer.item_requests = Some(requests);
     Ok(answer)
 }
 
 /// Looks at what all of it comes to.
 fn run_batch_validator(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     batch: Option<BatchState>,
     wrong: &mut [Vec<AdsProblem>],
 ) -> Result<(), Error> {
@@ -109,7 +109,7 @@ fn run_batch_validator(
         return Ok(());
     };
     let (places, changes): (Vec<usize>, Vec<RecordChange>) = batch.changes.into_iter().unzip();
-    for (place, found) in places.into_iter().zip(settles(desk, &changes)?) {
+    for (place, found) in places.into_iter().zip(settles(ctx, &changes)?) {
         if let Some(problems) = wrong.get_mut(place) {
             problems.extend(found);
         }
@@ -142,12 +142,12 @@ fn batch_items<'j>(of: &Resource, json: Option<&'j Value>) -> Result<&'j [Value]
 
 /// Does one item; what was understood of it, and what came of it.
 fn apply_item(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
     item: &BatchItem<'_>,
 ) -> (Value, Result<AdsRecord, Error>) {
-    let speech = desk.caller.speech;
-    let account = desk.account().map(|account| account.record.formatted_id());
+    let speech = ctx.caller.speech;
+    let account = ctx.account().map(|account| account.record.formatted_id());
     let Some(verb) = item.verb else {
         let problem = match item.name {
             Value::Null => AdsProblem::missing_parameter("operation_type"),
@@ -160,26 +160,26 @@ fn apply_item(
         let request = json!({ "params": {}, "operation_type": item.name });
         return (request, Err(problem.into()));
     };
-    let params = match verb {
+    let operation_params = match verb {
         ResourceVerb::Create => field_params(of, true),
         ResourceVerb::Update => field_params(of, false),
         _ => Vec::new(),
     };
-    let mut given = ParsedParams::parse_item(&params, &item.params, speech, verb == ResourceVerb::Update);
+    let mut params = ParsedParams::parse_item(&operation_params, &item.params, speech, verb == ResourceVerb::Update);
     let id = match verb {
         ResourceVerb::Create => Ok(0),
-        _ => item_record_id(of, item, &mut given, speech),
+        _ => item_record_id(of, item, &mut params, speech),
     };
     if let Ok(account) = account {
-        given.echo.insert("account_id".to_owned(), account.into());
+        params.echo.insert("account_id".to_owned(), account.into());
     }
     let result = match (verb, id) {
         (_, Err(problem)) => Err(problem.into()),
-        (ResourceVerb::Create, _) => engine::create(desk, of, &given),
-        (ResourceVerb::Update, Ok(id)) => engine::update(desk, of, id, &given),
-        (_, Ok(id)) => engine::delete(desk, of, id),
+        (ResourceVerb::Create, _) => engine::create(ctx, of, &params),
+        (ResourceVerb::Update, Ok(id)) => engine::update(ctx, of, id, &params),
+        (_, Ok(id)) => engine::delete(ctx, of, id),
     };
-    let request = json!({ "params": given.echo, "operation_type": item.name });
+    let request = json!({ "params": params.echo, "operation_type": item.name });
     (request, result)
 }
 
@@ -187,7 +187,7 @@ fn apply_item(
 fn item_record_id(
     of: &'static Resource,
     item: &BatchItem<'_>,
-    given: &mut ParsedParams,
+    params: &mut ParsedParams,
     speech: base::Vocabulary,
 ) -> Result<i64, AdsProblem> {
     let name = of.id.name_in(speech);
@@ -199,7 +199,7 @@ fn item_record_id(
     let (_, value) = sent.ok_or_else(|| AdsProblem::missing_parameter(name))?;
     let text = RawParam::Json(value).display_text();
     let id = of.id_format.parse(name, &text)?;
-    given
+    params
         .echo
         .insert(name.to_owned(), of.id_format.format(id.max(0)).into());
     Ok(id)

@@ -17,15 +17,15 @@ use crate::{batch, engine, listing, reference_lists};
 
 /// Does what a request asks for; the body of the answer, and headers of its own.
 pub fn dispatch_request(tx: &mut Tx<'_>, request: &AdsRequest) -> Result<AdsResponse, Error> {
-    let given = ParsedParams::parse(request);
-    match run_operation(tx, request, &given) {
+    let params = ParsedParams::parse(request);
+    match run_operation(tx, request, &params) {
         Ok(answer) => Ok(AdsResponse {
-            body: answer.to_envelope(&given.echo),
+            body: answer.to_envelope(&params.echo),
             headers: answer.headers,
         }),
         Err(Error::Refused(Refusal::Ads(mut declined))) => {
             if declined.request.is_empty() {
-                declined.request = json!({ "params": given.echo }).to_string();
+                declined.request = json!({ "params": params.echo }).to_string();
             }
             Err(Refusal::Ads(declined).into())
         }
@@ -42,7 +42,7 @@ pub struct AdsResponse {
     pub headers: Vec<(&'static str, String)>,
 }
 
-fn run_operation(tx: &mut Tx<'_>, request: &AdsRequest, given: &ParsedParams) -> Result<OperationOutput, Error> {
+fn run_operation(tx: &mut Tx<'_>, request: &AdsRequest, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let operation = request.operation;
     if operation.sandbox_only && !request.caller.sandbox {
         let message = "This operation exists in the sandbox only";
@@ -53,58 +53,58 @@ fn run_operation(tx: &mut Tx<'_>, request: &AdsRequest, given: &ParsedParams) ->
         let subject = ResourceRef::new("user", "user", request.caller.user);
         return Err(Refusal::Suspended(subject).into());
     }
-    let mut desk = AccountContext::new(tx, request.caller);
-    desk.cursor_key = request.cursor_key;
-    desk.site_url = request.site_url;
-    desk.evaluator.clone_from(&request.evaluator);
-    desk.config.clone_from(&request.config);
-    operation.id.clone_into(&mut desk.cursor_scope);
+    let mut ctx = AccountContext::new(tx, request.caller);
+    ctx.cursor_key = request.cursor_key;
+    ctx.site_url = request.site_url;
+    ctx.evaluator.clone_from(&request.evaluator);
+    ctx.config.clone_from(&request.config);
+    operation.id.clone_into(&mut ctx.cursor_scope);
     if request.path_params.iter().any(|(name, _)| *name == "account_id") {
-        let id = given.int("account_id").unwrap_or(-1);
-        let with_deleted = operation.reads_deleted_accounts() && given.flag("with_deleted");
-        desk.open_account(id, operation.required_role, operation.is_write, with_deleted)?;
+        let id = params.int("account_id").unwrap_or(-1);
+        let with_deleted = operation.reads_deleted_accounts() && params.flag("with_deleted");
+        ctx.open_account(id, operation.required_role, operation.is_write, with_deleted)?;
     }
     match operation.action {
         OperationAction::Verb(of, verb) => {
-            let mut answer = run_verb(&mut desk, of, verb, given)?;
+            let mut answer = run_verb(&mut ctx, of, verb, params)?;
             let told = of.constant_echo.iter();
             answer
                 .echo_params
                 .extend(told.map(|(name, value)| ((*name).to_owned(), (*value).into())));
             Ok(answer)
         }
-        OperationAction::Batch(of) => batch::apply_batch(&mut desk, of, given),
+        OperationAction::Batch(of) => batch::apply_batch(&mut ctx, of, params),
         OperationAction::Custom(custom) => {
             if let Some(gate) = &custom.feature_gate {
-                features::require_gate(&desk, gate, ProblemLocation::Request)?;
+                features::require_gate(&ctx, gate, ProblemLocation::Request)?;
             }
-            (custom.handler)(&mut desk, given)
+            (custom.handler)(&mut ctx, params)
         }
-        OperationAction::Reference(of) => reference_lists::list(&desk, of, given),
+        OperationAction::Reference(of) => reference_lists::list(&ctx, of, params),
     }
 }
 
 fn run_verb(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
     verb: ResourceVerb,
-    given: &ParsedParams,
+    params: &ParsedParams,
 ) -> Result<OperationOutput, Error> {
     let record = match verb {
-        ResourceVerb::List => return listing::list(desk, of, given),
-        ResourceVerb::Get => engine::get(desk, of, given)?,
-        ResourceVerb::Create => engine::create(desk, of, given)?,
+        ResourceVerb::List => return listing::list(ctx, of, params),
+        ResourceVerb::Get => engine::get(ctx, of, params)?,
+        ResourceVerb::Create => engine::create(ctx, of, params)?,
         ResourceVerb::Update => {
-            let id = engine::path_record_id(of, given)?;
-            engine::update(desk, of, id, given)?
+            let id = engine::path_record_id(of, params)?;
+            engine::update(ctx, of, id, params)?
         }
         ResourceVerb::Delete => {
-            engine::ensure_valid_params(given)?;
-            let id = engine::path_record_id(of, given)?;
-            engine::delete(desk, of, id)?
+            engine::ensure_valid_params(params)?;
+            let id = engine::path_record_id(of, params)?;
+            engine::delete(ctx, of, id)?
         }
     };
-    Ok(OperationOutput::from_json(engine::render_record(desk, &record)?))
+    Ok(OperationOutput::from_json(engine::render_record(ctx, &record)?))
 }
 
 impl AdsOperation {

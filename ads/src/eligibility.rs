@@ -11,44 +11,44 @@ use crate::record::AdsRecord;
 /// Whether a line item may be shown to a viewer: who is somebody takes part, is not the advertiser,
 /// has not blocked the advertiser, and is whom the criteria are about.
 pub fn is_eligible(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     evaluator: &Evaluator,
     item: &AdsRecord,
     viewer: Option<UserId>,
 ) -> Result<bool, Error> {
     if let Some(user) = viewer {
-        let found = store::users::find_by_id(desk.tx, user)?;
+        let found = store::users::find_by_id(ctx.tx, user)?;
         if found.is_none_or(|found| found.state != store::users::UserState::Active) {
             return Ok(false);
         }
         if let Some(advertiser) = item.int("advertiser_user_id").map(UserId::new)
-            && (advertiser == user || is_either_blocked(desk, user, advertiser)?)
+            && (advertiser == user || is_either_blocked(ctx, user, advertiser)?)
         {
             return Ok(false);
         }
     }
-    let audience = TargetedAudience::from_line_item(desk, item.id)?;
+    let audience = TargetedAudience::from_line_item(ctx, item.id)?;
     // What asks for nothing is for everyone, also for those who did nothing yet.
     if audience.criteria.is_empty() {
         return match viewer {
-            Some(user) => Ok(!evaluator.excludes_user(desk.tx, &audience, user)?),
+            Some(user) => Ok(!evaluator.excludes_user(ctx.tx, &audience, user)?),
             None => Ok(true),
         };
     }
-    evaluator.reaches_viewer(desk.tx, &audience, viewer)
+    evaluator.reaches_viewer(ctx.tx, &audience, viewer)
 }
 
 /// Whether either of two users blocks the other.
-fn is_either_blocked(desk: &mut AccountContext<'_, '_>, one: UserId, other: UserId) -> Result<bool, Error> {
+fn is_either_blocked(ctx: &mut AccountContext<'_, '_>, one: UserId, other: UserId) -> Result<bool, Error> {
     use network::visibility::is_blocked;
-    Ok(is_blocked(desk.tx, one, other)? || is_blocked(desk.tx, other, one)?)
+    Ok(is_blocked(ctx.tx, one, other)? || is_blocked(ctx.tx, other, one)?)
 }
 
 /// Whether a viewer may see a post.
-pub fn may_see_post(desk: &mut AccountContext<'_, '_>, viewer: Option<UserId>, post: &Post) -> Result<bool, Error> {
+pub fn may_see_post(ctx: &mut AccountContext<'_, '_>, viewer: Option<UserId>, post: &Post) -> Result<bool, Error> {
     let viewer = Viewer { user: viewer };
-    let author = store::users::find_by_id(desk.tx, post.author_id)?;
-    let mut sights = AuthorVisibilities::load(desk.tx, viewer, author.as_ref())?;
-    sights.admit_posts(desk.tx, std::iter::once(post))?;
+    let author = store::users::find_by_id(ctx.tx, post.author_id)?;
+    let mut sights = AuthorVisibilities::load(ctx.tx, viewer, author.as_ref())?;
+    sights.admit_posts(ctx.tx, std::iter::once(post))?;
     Ok(sights.post_visibility(post) == Visibility::Visible)
 }

@@ -29,11 +29,11 @@ const MICROS: i64 = 1_000_000;
 
 /// Tells of a new recommendation.
 pub(crate) fn queue_improvement_email(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     site: &EmailSite,
     recommendation: &AdsRecord,
 ) -> Result<(), Error> {
-    let account = desk.account()?.record.clone();
+    let account = ctx.account()?.record.clone();
     if account.flag("sandbox") {
         return Ok(());
     }
@@ -47,19 +47,19 @@ pub(crate) fn queue_improvement_email(
         subscription_footer(IMPROVEMENT_EMAIL_TYPE),
     );
     let subject = format!("A recommendation for {name} on {}", site.name());
-    for row in records::list_by_account(desk.tx, USER_SETTINGS.name, account.id)? {
+    for row in records::list_by_account(ctx.tx, USER_SETTINGS.name, account.id)? {
         let settings = AdsRecord::from_stored(&USER_SETTINGS, &row)?;
-        if wants_email(desk.tx, &settings, IMPROVEMENT_EMAIL_TYPE, RequiredRole::CampaignReader)? {
-            queue_email(desk.tx, &settings, &subject, &text)?;
+        if wants_email(ctx.tx, &settings, IMPROVEMENT_EMAIL_TYPE, RequiredRole::CampaignReader)? {
+            queue_email(ctx.tx, &settings, &subject, &text)?;
         }
     }
     Ok(())
 }
 
 /// When the next weekly letter is written, once somebody asks for it; never where nobody does.
-pub(crate) fn schedule_digest(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
-    let now = desk.now();
-    let zone = AccountTimeZone::from_name(desk.account()?.record.text("timezone"));
+pub(crate) fn schedule_digest(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+    let now = ctx.now();
+    let zone = AccountTimeZone::from_name(ctx.account()?.record.text("timezone"));
     let record = &mut change.record;
     let asks =
         record.has("subscribed_email_types", PERFORMANCE_EMAIL_TYPE) && !record.text("notification_email").is_empty();

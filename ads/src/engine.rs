@@ -15,44 +15,44 @@ use crate::record_change::RecordChange;
 use crate::resources::{RESOURCES, features};
 
 /// One record, deleted or not.
-pub fn get(desk: &mut AccountContext<'_, '_>, of: &'static Resource, given: &ParsedParams) -> Result<AdsRecord, Error> {
-    ensure_valid_params(given)?;
-    let id = path_record_id(of, given)?;
-    if given.flag("with_deleted") {
-        let found = desk.find_record(of, id)?;
-        return found.ok_or_else(|| desk.not_found_problem(of, id).into());
+pub fn get(ctx: &mut AccountContext<'_, '_>, of: &'static Resource, params: &ParsedParams) -> Result<AdsRecord, Error> {
+    ensure_valid_params(params)?;
+    let id = path_record_id(of, params)?;
+    if params.flag("with_deleted") {
+        let found = ctx.find_record(of, id)?;
+        return found.ok_or_else(|| ctx.not_found_problem(of, id).into());
     }
-    desk.require_record(of, id)
+    ctx.require_record(of, id)
 }
 
 /// The id that the path names.
-pub fn path_record_id(of: &Resource, given: &ParsedParams) -> Result<i64, Error> {
-    let id = given.int(of.id.post);
+pub fn path_record_id(of: &Resource, params: &ParsedParams) -> Result<i64, Error> {
+    let id = params.int(of.id.post);
     id.ok_or_else(|| AdsProblem::missing_parameter(of.id.post).into())
 }
 
 /// Refuses a request that could not be understood.
-pub fn ensure_valid_params(given: &ParsedParams) -> Result<(), Error> {
-    if given.problems.is_empty() {
+pub fn ensure_valid_params(params: &ParsedParams) -> Result<(), Error> {
+    if params.problems.is_empty() {
         return Ok(());
     }
-    Err(Refusal::from(given.problems.clone()).into())
+    Err(Refusal::from(params.problems.clone()).into())
 }
 
 /// Makes a record.
 pub fn create(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
-    given: &ParsedParams,
+    params: &ParsedParams,
 ) -> Result<AdsRecord, Error> {
-    let mut problems = given.problems.clone();
-    check_references(desk, of, given, &mut problems)?;
+    let mut problems = params.problems.clone();
+    check_references(ctx, of, params, &mut problems)?;
     refuse_problems(problems)?;
-    let mut record = AdsRecord::new(of, 0, desk.account_id()?, desk.now());
+    let mut record = AdsRecord::new(of, 0, ctx.account_id()?, ctx.now());
     let mut sent = Vec::new();
     for field in of.fields {
         let name = field.name.post;
-        match given.get(name) {
+        match params.get(name) {
             Some(value) => {
                 sent.push(name);
                 record.set(name, value.clone());
@@ -66,62 +66,62 @@ pub fn create(
         before: None,
         sent_fields: sent,
     };
-    validate_change(desk, &mut change)?;
+    validate_change(ctx, &mut change)?;
     if let Some(twin) = of.find_duplicate
-        && let Some(found) = twin(desk, &change.record)?
+        && let Some(found) = twin(ctx, &change.record)?
     {
-        return restore_deleted(desk, found);
+        return restore_deleted(ctx, found);
     }
-    insert(desk, change)
+    insert(ctx, change)
 }
 
-fn insert(desk: &mut AccountContext<'_, '_>, mut change: RecordChange) -> Result<AdsRecord, Error> {
+fn insert(ctx: &mut AccountContext<'_, '_>, mut change: RecordChange) -> Result<AdsRecord, Error> {
     let of = change.record.resource;
     let sequence = if of.sequence.is_empty() { of.name } else { of.sequence };
     change.record.id = match of.id_format {
-        IdFormat::Long => desk.tx.next_id::<()>().get(),
+        IdFormat::Long => ctx.tx.next_id::<()>().get(),
         IdFormat::Short | IdFormat::Twelve => {
-            records::next_id(desk.tx, sequence)?.saturating_add(of.id_format.number_offset())
+            records::next_id(ctx.tx, sequence)?.saturating_add(of.id_format.number_offset())
         }
     };
     change.record.level = visibility_level(&change.record);
-    if !records::insert(desk.tx, of.name, &change.record.to_stored())? {
+    if !records::insert(ctx.tx, of.name, &change.record.to_stored())? {
         return Err(Fault::new(format!("{} {} is taken", of.name, change.record.id)).into());
     }
-    apply_change_effects(desk, &change)?;
+    apply_change_effects(ctx, &change)?;
     Ok(change.record)
 }
 
 /// A record that would be repeated: as it is, or not deleted any longer.
-fn restore_deleted(desk: &mut AccountContext<'_, '_>, found: AdsRecord) -> Result<AdsRecord, Error> {
+fn restore_deleted(ctx: &mut AccountContext<'_, '_>, found: AdsRecord) -> Result<AdsRecord, Error> {
     if !found.deleted {
         return Ok(found);
     }
     let mut record = found.clone();
     record.deleted = false;
     record.level = visibility_level(&record);
-    record.updated_at = desk.now();
+    record.updated_at = ctx.now();
     let change = RecordChange {
         verb: ResourceVerb::Create,
         record,
         before: Some(found),
         sent_fields: Vec::new(),
     };
-    desk.save_record(&change.record)?;
-    apply_change_effects(desk, &change)?;
+    ctx.save_record(&change.record)?;
+    apply_change_effects(ctx, &change)?;
     Ok(change.record)
 }
 
 /// Changes a record: what was sent, and nothing else.
 pub fn update(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
     id: i64,
-    given: &ParsedParams,
+    params: &ParsedParams,
 ) -> Result<AdsRecord, Error> {
-    let before = desk.require_record(of, id)?;
-    let mut problems = given.problems.clone();
-    check_references(desk, of, given, &mut problems)?;
+    let before = ctx.require_record(of, id)?;
+    let mut problems = params.problems.clone();
+    check_references(ctx, of, params, &mut problems)?;
     refuse_problems(problems)?;
     let mut record = before.clone();
     let mut sent = Vec::new();
@@ -130,7 +130,7 @@ pub fn update(
         .iter()
         .filter(|field| field.update != FieldRequirement::Ignored)
     {
-        if let Some(value) = given.get(field.name.post) {
+        if let Some(value) = params.get(field.name.post) {
             sent.push(field.name.post);
             record.set(field.name.post, value.clone());
         }
@@ -141,54 +141,54 @@ pub fn update(
         before: Some(before),
         sent_fields: sent,
     };
-    validate_change(desk, &mut change)?;
+    validate_change(ctx, &mut change)?;
     if !change.has_any_change() {
         return Ok(change.record);
     }
     if change.record.level != RecordVisibility::Hidden {
         change.record.level = visibility_level(&change.record);
     }
-    change.record.updated_at = desk.now();
-    desk.save_record(&change.record)?;
-    apply_change_effects(desk, &change)?;
+    change.record.updated_at = ctx.now();
+    ctx.save_record(&change.record)?;
+    apply_change_effects(ctx, &change)?;
     Ok(change.record)
 }
 
 /// Deletes a record, and hides what belongs to it.
-pub fn delete(desk: &mut AccountContext<'_, '_>, of: &'static Resource, id: i64) -> Result<AdsRecord, Error> {
-    let before = desk.require_record(of, id)?;
+pub fn delete(ctx: &mut AccountContext<'_, '_>, of: &'static Resource, id: i64) -> Result<AdsRecord, Error> {
+    let before = ctx.require_record(of, id)?;
     let mut change = RecordChange {
         verb: ResourceVerb::Delete,
         record: before.clone(),
         before: Some(before),
         sent_fields: Vec::new(),
     };
-    validate_change(desk, &mut change)?;
+    validate_change(ctx, &mut change)?;
     change.record.deleted = true;
     change.record.level = RecordVisibility::Hidden;
-    change.record.updated_at = desk.now();
+    change.record.updated_at = ctx.now();
     match of.delete_mode {
-        DeleteMode::Soft => desk.save_record(&change.record)?,
-        DeleteMode::Hard => records::delete(desk.tx, of.name, id)?,
+        DeleteMode::Soft => ctx.save_record(&change.record)?,
+        DeleteMode::Hard => records::delete(ctx.tx, of.name, id)?,
     }
-    hide_children(desk, of, id)?;
-    apply_change_effects(desk, &change)?;
+    hide_children(ctx, of, id)?;
+    apply_change_effects(ctx, &change)?;
     Ok(change.record)
 }
 
 /// What belongs to something deleted is listed with deleted records only, and says that it was not
 /// deleted itself.
-fn hide_children(desk: &mut AccountContext<'_, '_>, of: &'static Resource, id: i64) -> Result<(), Error> {
-    let account = desk.account_id()?;
+fn hide_children(ctx: &mut AccountContext<'_, '_>, of: &'static Resource, id: i64) -> Result<(), Error> {
+    let account = ctx.account_id()?;
     for below in RESOURCES {
         let parents = below.fields.iter().filter(|field| match field.kind {
             FieldKind::Reference(to, true) => std::ptr::eq(to, of),
             _ => false,
         });
         for field in parents {
-            let hidden = records::hide_by_field(desk.tx, below.name, account, (field.name.post, id))?;
+            let hidden = records::hide_by_field(ctx.tx, below.name, account, (field.name.post, id))?;
             for id in hidden {
-                hide_children(desk, below, id)?;
+                hide_children(ctx, below, id)?;
             }
         }
     }
@@ -206,19 +206,19 @@ fn visibility_level(record: &AdsRecord) -> RecordVisibility {
 }
 
 /// Notes what happened and does what follows from it.
-fn apply_change_effects(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
-    history::record_history(desk, change)?;
+fn apply_change_effects(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
+    history::record_history(ctx, change)?;
     if let Some(after) = change.record.resource.after_change {
-        after(desk, change)?;
+        after(ctx, change)?;
     }
     let Some(settles) = change.record.resource.validate_batch else {
         return Ok(());
     };
     // Of a batch it counts what all of it comes to.
-    if desk.add_to_batch(change) {
+    if ctx.add_to_batch(change) {
         return Ok(());
     }
-    let wrong = settles(desk, std::slice::from_ref(change))?;
+    let wrong = settles(ctx, std::slice::from_ref(change))?;
     refuse_problems(wrong.into_iter().flatten().collect())
 }
 
@@ -231,21 +231,21 @@ fn refuse_problems(problems: Vec<AdsProblem>) -> Result<(), Error> {
 
 /// Whether everything that was sent refers to something of this account that is there.
 fn check_references(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
-    given: &ParsedParams,
+    params: &ParsedParams,
     problems: &mut Vec<AdsProblem>,
 ) -> Result<(), Error> {
     for field in of.fields {
         let FieldKind::Reference(to, _) = field.kind else {
             continue;
         };
-        let Some(id) = given.int(field.name.post) else {
+        let Some(id) = params.int(field.name.post) else {
             continue;
         };
-        let found = desk.find_record(to, id)?;
+        let found = ctx.find_record(to, id)?;
         if found.is_none_or(|found| found.deleted || found.level == RecordVisibility::Hidden) {
-            let name = field.name.name_in(desk.caller.speech);
+            let name = field.name.name_in(ctx.caller.speech);
             problems.push(record_not_found(to, name, id));
         }
     }
@@ -253,16 +253,16 @@ fn check_references(
 }
 
 /// Whether a change keeps the rules; all that it breaks is told.
-fn validate_change(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn validate_change(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
-        return apply_context_rules(desk, change);
+        return apply_context_rules(ctx, change);
     }
-    let mut problems = features::check_gates(desk, change)?;
+    let mut problems = features::check_gates(ctx, change)?;
     for rule in change.record.resource.rules {
         match rule {
             ValidationRule::OnRecord(holds) => problems.extend(holds(change).err()),
             ValidationRule::OnReference(field, holds) => {
-                if let Some(other) = find_referenced_record(desk, change, field)? {
+                if let Some(other) = find_referenced_record(ctx, change, field)? {
                     problems.extend(holds(change, &other).err());
                 }
             }
@@ -270,17 +270,17 @@ fn validate_change(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange)
         }
     }
     refuse_problems(problems)?;
-    apply_context_rules(desk, change)
+    apply_context_rules(ctx, change)
 }
 
 /// Rules that look around come last: what they find is worth nothing if the rest is wrong.
-fn apply_context_rules(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn apply_context_rules(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let mut problems = Vec::new();
     for rule in change.record.resource.rules {
         let ValidationRule::InContext(holds) = rule else {
             continue;
         };
-        match holds(desk, change) {
+        match holds(ctx, change) {
             Ok(()) => {}
             Err(Error::Refused(Refusal::Ads(declined))) => problems.extend(declined.problems),
             Err(other) => return Err(other),
@@ -290,25 +290,25 @@ fn apply_context_rules(desk: &mut AccountContext<'_, '_>, change: &mut RecordCha
 }
 
 fn find_referenced_record(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     change: &RecordChange,
     name: &'static str,
 ) -> Result<Option<AdsRecord>, Error> {
     let field = change.record.resource.field(name);
     match (field.map(|field| field.kind), change.record.int(name)) {
-        (Some(FieldKind::Reference(to, _)), Some(id)) => desk.find_record(to, id),
+        (Some(FieldKind::Reference(to, _)), Some(id)) => ctx.find_record(to, id),
         _ => Ok(None),
     }
 }
 
 /// Records as they are shown, with what is worked out of each.
-pub fn render_records(desk: &mut AccountContext<'_, '_>, records: &[AdsRecord]) -> Result<Vec<String>, Error> {
+pub fn render_records(ctx: &mut AccountContext<'_, '_>, records: &[AdsRecord]) -> Result<Vec<String>, Error> {
     if let Some(shows) = records.first().and_then(|record| record.resource.render_records) {
-        return shows(desk, records);
+        return shows(ctx, records);
     }
-    let speech = desk.caller.speech;
+    let speech = ctx.caller.speech;
     let computed = match records.first().and_then(|record| record.resource.compute_fields) {
-        Some(computed) => computed(desk, records)?,
+        Some(computed) => computed(ctx, records)?,
         None => Vec::new(),
     };
     let nothing: Vec<(&'static str, Value)> = Vec::new();
@@ -321,14 +321,14 @@ pub fn render_records(desk: &mut AccountContext<'_, '_>, records: &[AdsRecord]) 
 }
 
 /// One record as it is shown.
-pub fn render_record(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<String, Error> {
-    let shown = render_records(desk, std::slice::from_ref(record))?;
+pub fn render_record(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<String, Error> {
+    let shown = render_records(ctx, std::slice::from_ref(record))?;
     Ok(shown.into_iter().next().unwrap_or_default())
 }
 
 /// Several as an array.
-pub fn render_record_array(desk: &mut AccountContext<'_, '_>, records: &[AdsRecord]) -> Result<String, Error> {
-    let shown = render_records(desk, records)?;
+pub fn render_record_array(ctx: &mut AccountContext<'_, '_>, records: &[AdsRecord]) -> Result<String, Error> {
+    let shown = render_records(ctx, records)?;
     let length: usize = shown.iter().map(|one| one.len() + 1).sum();
     let mut text = String::with_capacity(length + 2);
     text.push('[');

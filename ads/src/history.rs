@@ -10,7 +10,7 @@ use crate::record_change::RecordChange;
 use crate::request::CONSOLE_APP_ID;
 
 /// Notes a change.
-pub fn record_history(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
+pub fn record_history(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     let record = &change.record;
     let verb = match change.verb {
         ResourceVerb::Delete => "delete",
@@ -19,12 +19,12 @@ pub fn record_history(desk: &mut AccountContext<'_, '_>, change: &RecordChange) 
     };
     let kind = format!("ads_{}.{verb}", record.resource.name);
     let body = json!({ "account_id": record.account_id.to_string() }).to_string();
-    event_log::append(desk.tx, &kind, desk.caller.user.get(), record.id, &body)?;
+    event_log::append(ctx.tx, &kind, ctx.caller.user.get(), record.id, &body)?;
     if record.resource.history_name.is_empty() {
         return Ok(());
     }
     let noted = ads::AdsChangeRecord {
-        id: desk.tx.next_id::<()>().get(),
+        id: ctx.tx.next_id::<()>().get(),
         account_id: record.account_id,
         entity: record.resource.history_name.to_owned(),
         entity_id: record.id,
@@ -32,9 +32,9 @@ pub fn record_history(desk: &mut AccountContext<'_, '_>, change: &RecordChange) 
             .resource
             .field("line_item_id")
             .and_then(|_| record.int("line_item_id")),
-        at: desk.now(),
-        user_id: desk.caller.user,
-        platform: match desk.caller.app {
+        at: ctx.now(),
+        user_id: ctx.caller.user,
+        platform: match ctx.caller.app {
             Some(app) if app == CONSOLE_APP_ID => "ADS_UI".to_owned(),
             Some(_) => "API_OTHER".to_owned(),
             None => "SYSTEM".to_owned(),
@@ -42,7 +42,7 @@ pub fn record_history(desk: &mut AccountContext<'_, '_>, change: &RecordChange) 
         action: verb.to_uppercase(),
         body: json!({ "entity_data": entity_data(change, false), "changes": changed_fields(change) }).to_string(),
     };
-    Ok(ads::insert_change(desk.tx, &noted)?)
+    Ok(ads::insert_change(ctx.tx, &noted)?)
 }
 
 /// The entity after or before the change, without its id and what is worked out.

@@ -172,19 +172,19 @@ fn load_ledger_state(
     let accounts = records_by_ids(tx, &ACCOUNT, &accounts)?;
     let zones = accounts.iter();
     let zones = zones.map(|(id, account)| (*id, AccountTimeZone::from_name(account.text("timezone"))));
-    let mut purses = HashMap::new();
+    let mut budgets = HashMap::new();
     for (entity, records) in [
         (AdEntity::Funding, &funding),
         (AdEntity::Campaign, &campaigns),
         (AdEntity::LineItem, &items),
     ] {
-        budget::load_budgets(tx, entity, records, &mut purses)?;
+        budget::load_budgets(tx, entity, records, &mut budgets)?;
     }
     let ids: Vec<i64> = items.keys().copied().collect();
     let totals = ledger::total_sums_by_entity(tx, AdEntity::LineItem, &ids)?;
     Ok(LedgerState {
         zones: zones.collect(),
-        budgets: purses,
+        budgets,
         amounts_owed: totals.into_iter().map(|(id, _, owed)| (id, owed)).collect(),
         viewer_profiles: told,
         items,
@@ -223,8 +223,8 @@ impl LedgerState {
             }
         };
         for key in keys {
-            if let Some(purse) = self.budgets.get_mut(&key) {
-                purse.spend(day.0, charge);
+            if let Some(budget) = self.budgets.get_mut(&key) {
+                budget.spend(day.0, charge);
             }
         }
         Ok(Some(AdEvent {
@@ -252,8 +252,8 @@ impl LedgerState {
 
     fn can_pay(&mut self, tx: &mut Tx<'_>, keys: &[(AdEntity, i64)], day: (Time, Time)) -> Result<bool, Fault> {
         for key in keys {
-            if let Some(purse) = self.budgets.get_mut(key)
-                && purse.is_empty(tx, day)?
+            if let Some(budget) = self.budgets.get_mut(key)
+                && budget.is_empty(tx, day)?
             {
                 return Ok(false);
             }

@@ -31,26 +31,26 @@ struct AdsListQuery {
 
 /// A page of a resource.
 pub fn list(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
-    given: &ParsedParams,
+    params: &ParsedParams,
 ) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let totals = given.flag("with_total_count");
-    if totals && given.has("cursor") {
+    ensure_valid_params(params)?;
+    let totals = params.flag("with_total_count");
+    if totals && params.has("cursor") {
         return Err(exclusive_params("cursor", "with_total_count"));
     }
     if let Some(looks) = of.list_guard {
-        looks(desk, given)?;
+        looks(ctx, params)?;
     }
-    let scope = cursor_scope(desk, &given.echo);
-    let wanted = parse_list_query(desk, of, given, &scope)?;
+    let scope = cursor_scope(ctx, &params.echo);
+    let wanted = parse_list_query(ctx, of, params, &scope)?;
     let (rows, total) = match &wanted.ids {
-        Some(ids) => list_rows_by_ids(desk, of, &wanted, ids)?,
-        None => list_account_rows(desk, of, &wanted, totals)?,
+        Some(ids) => list_rows_by_ids(ctx, of, &wanted, ids)?,
+        None => list_account_rows(ctx, of, &wanted, totals)?,
     };
     let total = total.filter(|_| totals);
-    render_page(desk, rows, &wanted, &scope, total)
+    render_page(ctx, rows, &wanted, &scope, total)
 }
 
 /// How many records are looked at together where each must be looked at.
@@ -58,34 +58,34 @@ const CHUNK_ROWS: usize = 500;
 
 /// A page of those records that are kept: of kinds that no index finds by what is asked for.
 pub fn list_matching(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
-    given: &ParsedParams,
+    params: &ParsedParams,
     keeps: &dyn Fn(&AdsRecord) -> bool,
 ) -> Result<OperationOutput, Error> {
-    let mut given = given.clone();
+    let mut params = params.clone();
     // Where names begin is for those who keep to find out.
-    given.remove("q");
-    let (records, next) = find_matching(desk, of, &given, keeps)?;
-    let mut answer = OperationOutput::from_json(render_record_array(desk, &records)?);
+    params.remove("q");
+    let (records, next) = find_matching(ctx, of, &params, keeps)?;
+    let mut answer = OperationOutput::from_json(render_record_array(ctx, &records)?);
     answer.next_cursor = Some(next);
     Ok(answer)
 }
 
 /// The same records as they are, with the cursor of the next page.
 pub fn find_matching(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
-    given: &ParsedParams,
+    params: &ParsedParams,
     keeps: &dyn Fn(&AdsRecord) -> bool,
 ) -> Result<(Vec<AdsRecord>, Option<String>), Error> {
-    ensure_valid_params(given)?;
-    let scope = cursor_scope(desk, &given.echo);
-    let mut wanted = parse_list_query(desk, of, given, &scope)?;
+    ensure_valid_params(params)?;
+    let scope = cursor_scope(ctx, &params.echo);
+    let mut wanted = parse_list_query(ctx, of, params, &scope)?;
     let count = std::mem::replace(&mut wanted.count, CHUNK_ROWS);
     let mut rows = Vec::new();
     loop {
-        let (found, _) = list_account_rows(desk, of, &wanted, false)?;
+        let (found, _) = list_account_rows(ctx, of, &wanted, false)?;
         let is_last = found.len() <= CHUNK_ROWS;
         wanted.after = found.last().map(|(at, record)| (at.clone(), record.id));
         rows.extend(found.into_iter().filter(|(_, record)| keeps(record)));
@@ -93,12 +93,12 @@ pub fn find_matching(
             break;
         }
     }
-    Ok(take_page(desk, rows, count, &scope))
+    Ok(take_page(ctx, rows, count, &scope))
 }
 
 /// As many rows as a page holds, and where the next one begins.
 fn take_page(
-    desk: &AccountContext<'_, '_>,
+    ctx: &AccountContext<'_, '_>,
     mut rows: Vec<(Vec<OrderValue>, AdsRecord)>,
     count: usize,
     scope: &str,
@@ -106,19 +106,19 @@ fn take_page(
     let more = rows.len() > count;
     rows.truncate(count);
     let next = rows.last().filter(|_| more);
-    let next = next.map(|(at, record)| cursor::encode_multi(&desk.cursor_key, scope, at, record.id));
+    let next = next.map(|(at, record)| cursor::encode_multi(&ctx.cursor_key, scope, at, record.id));
     (rows.into_iter().map(|(_, record)| record).collect(), next)
 }
 
 fn render_page(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     rows: Vec<(Vec<OrderValue>, AdsRecord)>,
     wanted: &AdsListQuery,
     scope: &str,
     total: Option<i64>,
 ) -> Result<OperationOutput, Error> {
-    let (records, next) = take_page(desk, rows, wanted.count, scope);
-    let mut answer = OperationOutput::from_json(render_record_array(desk, &records)?);
+    let (records, next) = take_page(ctx, rows, wanted.count, scope);
+    let mut answer = OperationOutput::from_json(render_record_array(ctx, &records)?);
     answer.next_cursor = Some(next);
     answer.total_count = total;
     Ok(answer)
@@ -135,24 +135,24 @@ pub fn exclusive_params(one: &'static str, other: &str) -> Error {
 }
 
 /// What a cursor belongs to: the operation, and everything that was asked for but the page.
-pub fn cursor_scope(desk: &AccountContext<'_, '_>, echo: &Map<String, Value>) -> String {
+pub fn cursor_scope(ctx: &AccountContext<'_, '_>, echo: &Map<String, Value>) -> String {
     let mut echo = echo.clone();
     for name in ["count", "cursor", "with_total_count"] {
         echo.remove(name);
     }
-    format!("{} {}", desk.cursor_scope, Value::Object(echo))
+    format!("{} {}", ctx.cursor_scope, Value::Object(echo))
 }
 
 /// The place that a cursor leads to.
 pub fn parse_cursor(
-    desk: &AccountContext<'_, '_>,
+    ctx: &AccountContext<'_, '_>,
     scope: &str,
-    given: &ParsedParams,
+    params: &ParsedParams,
 ) -> Result<Option<CursorPosition>, AdsProblem> {
-    let Some(text) = given.text("cursor") else {
+    let Some(text) = params.text("cursor") else {
         return Ok(None);
     };
-    let place = cursor::decode(&desk.cursor_key, scope, text);
+    let place = cursor::decode(&ctx.cursor_key, scope, text);
     place.map(Some).ok_or_else(|| foreign_cursor(text))
 }
 
@@ -161,48 +161,48 @@ fn foreign_cursor(cursor: &str) -> AdsProblem {
 }
 
 fn parse_list_query(
-    desk: &AccountContext<'_, '_>,
+    ctx: &AccountContext<'_, '_>,
     of: &'static Resource,
-    given: &ParsedParams,
+    params: &ParsedParams,
     scope: &str,
 ) -> Result<AdsListQuery, Error> {
     let mut wanted = AdsListQuery {
         ids: None,
         numbers: Vec::new(),
         words: Vec::new(),
-        prefix: given.text("q").unwrap_or_default().to_lowercase(),
-        with_drafts: given.flag("with_draft"),
-        with_deleted: given.flag("with_deleted"),
-        orders: parse_sort_orders(of, given)?,
+        prefix: params.text("q").unwrap_or_default().to_lowercase(),
+        with_drafts: params.flag("with_draft"),
+        with_deleted: params.flag("with_deleted"),
+        orders: parse_sort_orders(of, params)?,
         after: None,
-        count: usize::try_from(given.int("count").unwrap_or(of.page_size.0)).unwrap_or(1),
+        count: usize::try_from(params.int("count").unwrap_or(of.page_size.0)).unwrap_or(1),
     };
-    if let Some(text) = given.text("cursor") {
-        let place = cursor::decode_multi(&desk.cursor_key, scope, text);
+    if let Some(text) = params.text("cursor") {
+        let place = cursor::decode_multi(&ctx.cursor_key, scope, text);
         // What was asked for is part of what a cursor belongs to, the orders too.
         let place = place.filter(|(at, _)| at.len() == wanted.orders.len());
         wanted.after = Some(place.ok_or_else(|| foreign_cursor(text))?);
     }
     // A filter without a field is one that the resource looks at by itself.
     let filters = of.filters.iter().filter(|filter| !filter.field.is_empty());
-    for filter in filters.filter(|filter| given.has(filter.name.post)) {
+    for filter in filters.filter(|filter| params.has(filter.name.post)) {
         let name = filter.name.post;
         match (filter.field, filter.kind) {
             ("id", _) => {
-                let mut ids = given.ints(name);
+                let mut ids = params.ints(name);
                 // Ids may be asked for in two ways.
                 ids.retain(|id| wanted.ids.as_ref().is_none_or(|known| known.contains(id)));
                 wanted.ids = Some(ids);
             }
             (field, FieldKind::SomeOf(_) | FieldKind::Texts(..)) => {
-                wanted.words.push((field, given.texts(name)));
+                wanted.words.push((field, params.texts(name)));
             }
-            (field, kind) if kind.is_list() => wanted.numbers.push((field, given.ints(name))),
+            (field, kind) if kind.is_list() => wanted.numbers.push((field, params.ints(name))),
             (field, FieldKind::OneOf(_) | FieldKind::Text(..)) => {
-                let word = given.text(name).unwrap_or_default();
+                let word = params.text(name).unwrap_or_default();
                 wanted.words.push((field, vec![word.to_owned()]));
             }
-            (field, _) => wanted.numbers.push((field, given.int(name).into_iter().collect())),
+            (field, _) => wanted.numbers.push((field, params.int(name).into_iter().collect())),
         }
     }
     Ok(wanted)
@@ -210,8 +210,8 @@ fn parse_list_query(
 
 /// `attribute-asc` or `attribute-desc`; where the first of several leaves records together, the
 /// next decides.
-fn parse_sort_orders(of: &'static Resource, given: &ParsedParams) -> Result<Vec<RecordOrder>, AdsProblem> {
-    let asked = given.texts("sort_by");
+fn parse_sort_orders(of: &'static Resource, params: &ParsedParams) -> Result<Vec<RecordOrder>, AdsProblem> {
+    let asked = params.texts("sort_by");
     let mut orders: Vec<RecordOrder> = Vec::new();
     for text in &asked {
         let known = text.rsplit_once('-').and_then(|(name, way)| {
@@ -267,7 +267,7 @@ pub fn sortable_fields(of: &Resource) -> Vec<&'static str> {
 type ListedRows = (Vec<(Vec<OrderValue>, AdsRecord)>, Option<i64>);
 
 fn list_account_rows(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
     wanted: &AdsListQuery,
     totals: bool,
@@ -275,7 +275,7 @@ fn list_account_rows(
     let leads = of.has_wide_listing().then(|| of.indexed_number_fields());
     let listing = RecordListing {
         kind: of.name,
-        account: desk.account_id()?,
+        account: ctx.account_id()?,
         number_filters: &wanted.numbers,
         text_filters: &wanted.words,
         name_prefix: &wanted.prefix,
@@ -290,7 +290,7 @@ fn list_account_rows(
     if wanted.numbers.iter().any(is_empty) || wanted.words.iter().any(|(_, words)| words.is_empty()) {
         return Ok((Vec::new(), Some(0)));
     }
-    let (rows, total) = records::page_with_total(desk.tx, &listing, totals)?;
+    let (rows, total) = records::page_with_total(ctx.tx, &listing, totals)?;
     let rows = rows.into_iter();
     let rows: Result<Vec<_>, _> = rows
         .map(|(at, row)| Ok::<_, base::Fault>((at, AdsRecord::from_stored(of, &row)?)))
@@ -300,32 +300,32 @@ fn list_account_rows(
 
 /// A page of records that are at hand: few enough to be looked at one by one.
 pub fn list_in_memory(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
-    given: &ParsedParams,
+    params: &ParsedParams,
     records: Vec<AdsRecord>,
 ) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let totals = given.flag("with_total_count");
-    if totals && given.has("cursor") {
+    ensure_valid_params(params)?;
+    let totals = params.flag("with_total_count");
+    if totals && params.has("cursor") {
         return Err(exclusive_params("cursor", "with_total_count"));
     }
-    let scope = cursor_scope(desk, &given.echo);
-    let wanted = parse_list_query(desk, of, given, &scope)?;
+    let scope = cursor_scope(ctx, &params.echo);
+    let wanted = parse_list_query(ctx, of, params, &scope)?;
     let (rows, total) = filter_and_page(records, &wanted);
-    render_page(desk, rows, &wanted, &scope, total.filter(|_| totals))
+    render_page(ctx, rows, &wanted, &scope, total.filter(|_| totals))
 }
 
 /// The records with some ids; at most 200, so the rest is done in hand.
 fn list_rows_by_ids(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
     wanted: &AdsListQuery,
     ids: &[i64],
 ) -> Result<ListedRows, Error> {
-    let account = desk.account_id()?;
+    let account = ctx.account_id()?;
     let mut records = Vec::new();
-    for row in records::find_by_ids(desk.tx, of.name, ids)? {
+    for row in records::find_by_ids(ctx.tx, of.name, ids)? {
         if row.account_id == account {
             records.push(AdsRecord::from_stored(of, &row)?);
         }

@@ -33,7 +33,7 @@ impl ParsedParams {
     /// Reads a request.
     pub fn parse(request: &AdsRequest) -> Self {
         let operation = request.operation;
-        let mut given = Self {
+        let mut params = Self {
             json: request.json.clone(),
             query_pairs: request.query_pairs.clone(),
             ..Self::default()
@@ -46,7 +46,7 @@ impl ParsedParams {
         {
             let sent = request.path_params.iter().find(|(name, _)| param.name.matches(name));
             let texts: Vec<String> = sent.into_iter().map(|(_, text)| text.clone()).collect();
-            given.accept_value(param, RawParam::Text(&texts), speech, true);
+            params.accept_value(param, RawParam::Text(&texts), speech, true);
         }
         let empty = Map::new();
         let source = if operation.takes_json() {
@@ -56,30 +56,30 @@ impl ParsedParams {
                 Some(_) => ParamSource::Json(&empty),
                 None => {
                     let message = "The request body must be JSON, with Content-Type application/json";
-                    given.problems.push(AdsProblem::new("INVALID_PARAMETER", message));
-                    return given;
+                    params.problems.push(AdsProblem::new("INVALID_PARAMETER", message));
+                    return params;
                 }
             }
         } else {
             ParamSource::Pairs(&request.pairs)
         };
-        given.parse_params(operation, &source, speech);
-        given
+        params.parse_params(operation, &source, speech);
+        params
     }
 
     /// Reads the parameters of one item of a batch.
     pub fn parse_item(
-        params: &[OperationParam],
+        declared: &[OperationParam],
         members: &Map<String, Value>,
         speech: Vocabulary,
         unsets: bool,
     ) -> Self {
-        let mut given = Self::default();
+        let mut params = Self::default();
         let source = ParamSource::Json(members);
-        for param in params {
-            given.parse_param(param, &source, speech, unsets, true);
+        for param in declared {
+            params.parse_param(param, &source, speech, unsets, true);
         }
-        given
+        params
     }
 
     fn parse_params(&mut self, operation: &AdsOperation, source: &ParamSource<'_>, speech: Vocabulary) {

@@ -37,14 +37,14 @@ pub struct SignedPreview {
 
 impl SignedPreview {
     /// One of a post of the account.
-    pub fn new(desk: &AccountContext<'_, '_>, kind: &str, id: i64, lasts: i64) -> Result<Self, Error> {
+    pub fn new(ctx: &AccountContext<'_, '_>, kind: &str, id: i64, lasts: i64) -> Result<Self, Error> {
         let known = POST_TYPES.iter().copied().find(|known| *known == kind);
         Ok(Self {
             kind: known.unwrap_or("PUBLISHED"),
             id,
-            account_id: desk.account_id()?,
-            app_id: desk.caller.app.filter(|app| *app != CONSOLE_APP_ID),
-            expires_at: desk.now().plus_ms(lasts),
+            account_id: ctx.account_id()?,
+            app_id: ctx.caller.app.filter(|app| *app != CONSOLE_APP_ID),
+            expires_at: ctx.now().plus_ms(lasts),
         })
     }
 
@@ -88,11 +88,11 @@ impl SignedPreview {
         let Some(account) = account.filter(|account| !account.deleted) else {
             return Ok(None);
         };
-        let mut desk = AccountContext::new_for_operator(tx, UserId::new(0), account);
-        let Some(seen) = posts::find_by_ids(&mut desk, self.kind, &[self.id])?.pop() else {
+        let mut ctx = AccountContext::new_for_operator(tx, UserId::new(0), account);
+        let Some(seen) = posts::find_by_ids(&mut ctx, self.kind, &[self.id])?.pop() else {
             return Ok(None);
         };
-        let choices = load_poll_choices(&mut desk, &seen)?;
+        let choices = load_poll_choices(&mut ctx, &seen)?;
         let text = |name: &str| {
             let said = seen.account_record.as_ref()?;
             said.resource.field(name)?;
@@ -104,7 +104,7 @@ impl SignedPreview {
         };
         let link = text("video_cta_value").map(|url| (calls.to_owned(), url.to_owned()));
         // What others wrote is seen as the account's own user sees it.
-        let viewer = promotable_users::find_own_user(&mut desk)?.unwrap_or(seen.post.author_id);
+        let viewer = promotable_users::find_own_user(&mut ctx)?.unwrap_or(seen.post.author_id);
         let post = seen.post;
         Ok(Some(PreviewContent {
             post,
@@ -128,10 +128,10 @@ pub struct PreviewContent {
     pub call_to_action: Option<(String, String)>,
 }
 
-fn load_poll_choices(desk: &mut AccountContext<'_, '_>, seen: &PostWithAccountRecord) -> Result<Vec<String>, Error> {
+fn load_poll_choices(ctx: &mut AccountContext<'_, '_>, seen: &PostWithAccountRecord) -> Result<Vec<String>, Error> {
     let id = seen.post.card_uri.strip_prefix("card://");
     let poll = match id.and_then(|id| id.parse().ok()) {
-        Some(id) => store::polls::find_standalone(desk.tx, id)?,
+        Some(id) => store::polls::find_standalone(ctx.tx, id)?,
         None => None,
     };
     let options = poll.map(|poll| poll.options).unwrap_or_default();

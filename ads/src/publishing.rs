@@ -38,17 +38,17 @@ pub fn publish_scheduled_post(tx: &mut Tx<'_>, id: i64) -> Result<(), Error> {
         return Ok(());
     };
     let user = UserId::new(record.int("user_id").unwrap_or(0));
-    let mut desk = AccountContext::new_for_operator(tx, user, account);
+    let mut ctx = AccountContext::new_for_operator(tx, user, account);
     let before = record.clone();
-    match create_post(&mut desk, &record, user) {
+    match create_post(&mut ctx, &record, user) {
         Ok(post) => {
             record.set("post_id", post.get());
-            finish_scheduled_post(&mut desk, before, record, "SUCCESS")?;
-            scheduled_promoted_posts::promote_published_post(&mut desk, id, post)
+            finish_scheduled_post(&mut ctx, before, record, "SUCCESS")?;
+            scheduled_promoted_posts::promote_published_post(&mut ctx, id, post)
         }
         Err(Error::Refused(why)) => {
             record.set("error", truncate_reason(&format!("{why:?}")));
-            finish_scheduled_post(&mut desk, before, record, "FAILED")
+            finish_scheduled_post(&mut ctx, before, record, "FAILED")
         }
         Err(failed) => Err(failed),
     }
@@ -61,20 +61,20 @@ pub fn retry_or_fail(tx: &mut Tx<'_>, id: i64, why: &str) -> Result<(), Error> {
         return Ok(());
     };
     let user = UserId::new(record.int("user_id").unwrap_or(0));
-    let mut desk = AccountContext::new_for_operator(tx, user, account);
+    let mut ctx = AccountContext::new_for_operator(tx, user, account);
     let before = record.clone();
     let attempts = record.int("attempts").unwrap_or(0).saturating_add(1);
     record.set("attempts", attempts);
     record.set("error", truncate_reason(why));
     if attempts >= MAX_ATTEMPTS {
-        return finish_scheduled_post(&mut desk, before, record, "FAILED");
+        return finish_scheduled_post(&mut ctx, before, record, "FAILED");
     }
-    let at = desk
+    let at = ctx
         .now()
         .ms()
         .saturating_add(RETRY_DELAY_MS.saturating_mul(attempts.saturating_mul(2)));
     record.set("due_at", at);
-    desk.save_record(&record)
+    ctx.save_record(&record)
 }
 
 /// The scheduled post and its account, as they are once whoever else works on them has ended.
@@ -93,24 +93,24 @@ fn claim_scheduled_post(tx: &mut Tx<'_>, id: i64) -> Result<Option<(AdsRecord, A
     Ok(account.zip(record))
 }
 
-fn create_post(desk: &mut AccountContext<'_, '_>, record: &AdsRecord, user: UserId) -> Result<PostId, Error> {
+fn create_post(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord, user: UserId) -> Result<PostId, Error> {
     let no = |why: &str| Error::from(AdsProblem::new("GENERIC_TWEET_ERROR", why));
     let at = record.int("scheduled_at").unwrap_or(0);
-    if desk.now().ms().saturating_sub(at) > MAX_LATENESS_MS {
+    if ctx.now().ms().saturating_sub(at) > MAX_LATENESS_MS {
         return Err(no("It was due while nothing was published"));
     }
-    let account = &desk.account()?.record;
+    let account = &ctx.account()?.record;
     let (gone, sandbox) = (account.deleted, account.flag("sandbox"));
     if gone {
         return Err(no("The account was deleted"));
     }
-    if promotable_users::find_by_user(desk, user)?.is_none() {
+    if promotable_users::find_by_user(ctx, user)?.is_none() {
         return Err(no("The user is not a promotable one of the account any longer"));
     }
     if sandbox {
         // What is tried out there is shown to nobody.
-        let post = desk.tx.next_id();
-        account_posts::record_published_post(desk, record, post)?;
+        let post = ctx.tx.next_id();
+        account_posts::record_published_post(ctx, record, post)?;
         return Ok(post);
     }
     let author = PostAuthor {
@@ -127,30 +127,30 @@ fn create_post(desk: &mut AccountContext<'_, '_>, record: &AdsRecord, user: User
         card_uri: record.text("card_uri").to_owned(),
         ..NewPost::default()
     };
-    let post = posts::create(desk.tx, &author, &new)?.id;
-    account_posts::record_published_post(desk, record, post)?;
+    let post = posts::create(ctx.tx, &author, &new)?.id;
+    account_posts::record_published_post(ctx, record, post)?;
     Ok(post)
 }
 
 fn finish_scheduled_post(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     before: AdsRecord,
     mut record: AdsRecord,
     state: &'static str,
 ) -> Result<(), Error> {
-    let now = desk.now();
+    let now = ctx.now();
     record.set("scheduled_status", state);
     record.set("completed_at", now.ms());
     record.set("due_at", Value::Null);
     record.updated_at = now;
-    desk.save_record(&record)?;
+    ctx.save_record(&record)?;
     let change = RecordChange {
         verb: ResourceVerb::Update,
         record,
         before: Some(before),
         sent_fields: Vec::new(),
     };
-    history::record_history(desk, &change)
+    history::record_history(ctx, &change)
 }
 
 fn truncate_reason(text: &str) -> String {

@@ -79,14 +79,14 @@ impl RecommendationEngine {
     /// Looks at what a funding instrument pays for. That takes its time and changes nothing, so
     /// that nobody who writes waits for it.
     pub fn find_improvements(&self, tx: &mut Tx<'_>, id: i64) -> Result<RecommendationDrafts, Error> {
-        let Some((mut desk, instrument)) = self.instrument_context(tx, id)? else {
+        let Some((mut ctx, instrument)) = self.instrument_context(tx, id)? else {
             return Ok(RecommendationDrafts::default());
         };
         let live = !instrument.deleted && instrument.text("entity_status") == "ACTIVE";
-        if !live || accounts::require_opt_in_feature(&desk, "RECOMMENDATIONS").is_err() {
+        if !live || accounts::require_opt_in_feature(&ctx, "RECOMMENDATIONS").is_err() {
             return Ok(RecommendationDrafts::default());
         }
-        Ok(RecommendationDrafts(draft_recommendations(&mut desk, id)?))
+        Ok(RecommendationDrafts(draft_recommendations(&mut ctx, id)?))
     }
 
     /// Says what was found; the instrument is looked at again a day later. What is `due` is left
@@ -103,17 +103,17 @@ impl RecommendationEngine {
         };
         records::lock(tx, ACCOUNT.name, row.account_id)?;
         records::lock(tx, FUNDING_INSTRUMENT.name, id)?;
-        let Some((mut desk, mut instrument)) = self.instrument_context(tx, id)? else {
+        let Some((mut ctx, mut instrument)) = self.instrument_context(tx, id)? else {
             return Ok(());
         };
-        let now = desk.now();
+        let now = ctx.now();
         if due && instrument.time("advise_at").is_none_or(|at| at > now) {
             return Ok(());
         }
         instrument.set("advise_at", now.ms().saturating_add(DAY));
-        desk.save_record(&instrument)?;
-        if let Some(new) = reconcile_recommendations(&mut desk, id, &found.0)? {
-            emails::queue_improvement_email(&mut desk, &self.site, &new)?;
+        ctx.save_record(&instrument)?;
+        if let Some(new) = reconcile_recommendations(&mut ctx, id, &found.0)? {
+            emails::queue_improvement_email(&mut ctx, &self.site, &new)?;
         }
         Ok(())
     }
@@ -131,10 +131,10 @@ impl RecommendationEngine {
             return Ok(None);
         };
         let instrument = AdsRecord::from_stored(&FUNDING_INSTRUMENT, &row)?;
-        let mut desk = AccountContext::new_for_operator(tx, UserId::new(0), account);
-        desk.evaluator = Some(Arc::clone(&self.evaluator));
-        desk.config.clone_from(&self.config);
-        Ok(Some((desk, instrument)))
+        let mut ctx = AccountContext::new_for_operator(tx, UserId::new(0), account);
+        ctx.evaluator = Some(Arc::clone(&self.evaluator));
+        ctx.config.clone_from(&self.config);
+        Ok(Some((ctx, instrument)))
     }
 }
 
@@ -145,23 +145,20 @@ pub fn funding_instrument_ids(tx: &mut Tx<'_>, account: i64) -> Result<Vec<i64>,
 }
 
 /// What could do better of what an instrument pays for, the most worthwhile first.
-fn draft_recommendations(
-    desk: &mut AccountContext<'_, '_>,
-    instrument: i64,
-) -> Result<Vec<RecommendationDraft>, Error> {
+fn draft_recommendations(ctx: &mut AccountContext<'_, '_>, instrument: i64) -> Result<Vec<RecommendationDraft>, Error> {
     let mut branches = Vec::new();
-    for campaign in desk.list_visible_records(&CAMPAIGN, "funding_instrument_id", instrument)? {
-        let items = desk.list_visible_records(&LINE_ITEM, "campaign_id", campaign.id)?;
+    for campaign in ctx.list_visible_records(&CAMPAIGN, "funding_instrument_id", instrument)? {
+        let items = ctx.list_visible_records(&LINE_ITEM, "campaign_id", campaign.id)?;
         branches.push(CampaignTree {
             campaign,
             line_items: items,
         });
     }
-    let mut all = performance_rules::find_small_budgets(desk, &branches)?;
-    all.extend(audience_advice::find_narrow_audiences(desk, &branches)?);
-    all.extend(bid_advice::find_low_bids(desk, &branches)?);
-    all.extend(performance_rules::find_tired_creatives(desk, &branches)?);
-    all.extend(performance_rules::find_items_without_creatives(desk, &branches)?);
+    let mut all = performance_rules::find_small_budgets(ctx, &branches)?;
+    all.extend(audience_advice::find_narrow_audiences(ctx, &branches)?);
+    all.extend(bid_advice::find_low_bids(ctx, &branches)?);
+    all.extend(performance_rules::find_tired_creatives(ctx, &branches)?);
+    all.extend(performance_rules::find_items_without_creatives(ctx, &branches)?);
     all.sort_by(|one, other| (other.estimated_gain, &one.subject).cmp(&(one.estimated_gain, &other.subject)));
     Ok(all)
 }
@@ -169,12 +166,12 @@ fn draft_recommendations(
 /// Compares what was said with what is: what was followed, what is over, and what is new, which is
 /// the answer.
 fn reconcile_recommendations(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     instrument: i64,
     found: &[RecommendationDraft],
 ) -> Result<Option<AdsRecord>, Error> {
-    let now = desk.now();
-    let said = desk.list_records(&RECOMMENDATION, "funding_instrument_id", instrument)?;
+    let now = ctx.now();
+    let said = ctx.list_records(&RECOMMENDATION, "funding_instrument_id", instrument)?;
     let still: Vec<String> = found.iter().map(|one| one.subject.clone()).collect();
     let best = found.iter().find(|advice| {
         !said.iter().any(|one| {
@@ -185,7 +182,7 @@ fn reconcile_recommendations(
     let mut holds = false;
     for pending in said.iter().filter(|one| one.text("status") == "PENDING") {
         let changes = pending.get("changes").cloned().unwrap_or_default();
-        let status = if change_tree::is_tree_applied(desk, &changes)? {
+        let status = if change_tree::is_tree_applied(ctx, &changes)? {
             "APPLIED"
         } else {
             let subject = pending.text("subject");
@@ -202,51 +199,51 @@ fn reconcile_recommendations(
                 "DISMISSED"
             }
         };
-        set_recommendation_status(desk, pending.clone(), status)?;
+        set_recommendation_status(ctx, pending.clone(), status)?;
     }
     let Some(best) = best.filter(|_| !holds).cloned() else {
         return Ok(None);
     };
-    let mut given = ParsedParams::default();
-    given.insert("funding_instrument_id", instrument.into());
-    given.insert("status", "PENDING".into());
-    given.insert("message", best.message.into());
-    given.insert("subject", best.subject.into());
-    given.insert("changes", best.changes);
-    engine::create(desk, &RECOMMENDATION, &given).map(Some)
+    let mut params = ParsedParams::default();
+    params.insert("funding_instrument_id", instrument.into());
+    params.insert("status", "PENDING".into());
+    params.insert("message", best.message.into());
+    params.insert("subject", best.subject.into());
+    params.insert("changes", best.changes);
+    engine::create(ctx, &RECOMMENDATION, &params).map(Some)
 }
 
 fn set_recommendation_status(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     mut record: AdsRecord,
     status: &str,
 ) -> Result<(), Error> {
     record.set("status", status);
-    record.updated_at = desk.now();
-    desk.save_record(&record)
+    record.updated_at = ctx.now();
+    ctx.save_record(&record)
 }
 
 /// Turns down what an account is recommended; false when there is no such thing.
-pub fn dismiss(desk: &mut AccountContext<'_, '_>, id: i64) -> Result<bool, Error> {
-    let found = desk.find_record(&RECOMMENDATION, id)?;
+pub fn dismiss(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<bool, Error> {
+    let found = ctx.find_record(&RECOMMENDATION, id)?;
     let Some(mut record) = found.filter(|one| one.text("status") == "PENDING") else {
         return Ok(false);
     };
     record.set("refused", 1);
-    set_recommendation_status(desk, record, "DISMISSED")?;
+    set_recommendation_status(ctx, record, "DISMISSED")?;
     Ok(true)
 }
 
 /// Notes that an account did what it is recommended; false when something of it is not done.
-pub fn mark_as_applied(desk: &mut AccountContext<'_, '_>, id: i64) -> Result<bool, Error> {
-    let found = desk.find_record(&RECOMMENDATION, id)?;
+pub fn mark_as_applied(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<bool, Error> {
+    let found = ctx.find_record(&RECOMMENDATION, id)?;
     let Some(record) = found.filter(|one| one.text("status") == "PENDING") else {
         return Ok(false);
     };
     let changes = record.get("changes").cloned().unwrap_or_default();
-    if !change_tree::is_tree_applied(desk, &changes)? {
+    if !change_tree::is_tree_applied(ctx, &changes)? {
         return Ok(false);
     }
-    set_recommendation_status(desk, record, "APPLIED")?;
+    set_recommendation_status(ctx, record, "APPLIED")?;
     Ok(true)
 }

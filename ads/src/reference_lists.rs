@@ -13,21 +13,21 @@ use crate::output::OperationOutput;
 use crate::parsed_params::ParsedParams;
 
 /// A page of it, or all of it.
-pub fn list(desk: &AccountContext<'_, '_>, of: &ReferenceList, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    if given.flag("with_total_count") && given.has("cursor") {
+pub fn list(ctx: &AccountContext<'_, '_>, of: &ReferenceList, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    if params.flag("with_total_count") && params.has("cursor") {
         return Err(exclusive_params("cursor", "with_total_count"));
     }
     let fits = |row: &Value| {
         of.filters.iter().all(|(field, member)| {
-            let asked = given.get(field.name.post);
+            let asked = params.get(field.name.post);
             asked.is_none_or(|asked| row.get(*member) == Some(asked))
         })
     };
     let rows = (of.rows)().into_iter().filter(fits).collect();
-    let (mut answer, total) = search_page(desk, given, rows, of.page_size.map(|(usual, _)| usual))?;
+    let (mut answer, total) = search_page(ctx, params, rows, of.page_size.map(|(usual, _)| usual))?;
     answer.data_type = of.data_type;
-    if of.always_counts || given.flag("with_total_count") {
+    if of.always_counts || params.flag("with_total_count") {
         answer = answer.with_total_count(total);
     }
     Ok(answer)
@@ -36,27 +36,27 @@ pub fn list(desk: &AccountContext<'_, '_>, of: &ReferenceList, given: &ParsedPar
 /// The page that was asked for of those rows whose names hold `q`, and how many these are. Without
 /// a usual number on a page there is one page.
 pub fn search_page(
-    desk: &AccountContext<'_, '_>,
-    given: &ParsedParams,
+    ctx: &AccountContext<'_, '_>,
+    params: &ParsedParams,
     rows: Vec<Value>,
     usual: Option<i64>,
 ) -> Result<(OperationOutput, usize), Error> {
-    let wanted = given.text("q").unwrap_or_default().to_lowercase();
+    let wanted = params.text("q").unwrap_or_default().to_lowercase();
     let mut rows = rows;
     rows.retain(|row| wanted.is_empty() || lowercase_name(row).contains(&wanted));
     let total = rows.len();
     let mut next = None;
     if let Some(usual) = usual {
-        let count = usize::try_from(given.int("count").unwrap_or(usual)).unwrap_or(1);
-        let scope = cursor_scope(desk, &given.echo);
-        let begin = match parse_cursor(desk, &scope, given)? {
+        let count = usize::try_from(params.int("count").unwrap_or(usual)).unwrap_or(1);
+        let scope = cursor_scope(ctx, &params.echo);
+        let begin = match parse_cursor(ctx, &scope, params)? {
             Some((OrderValue::Number(begin), _)) => usize::try_from(begin).unwrap_or(total),
             _ => 0,
         };
         let end = begin.saturating_add(count);
         if end < total {
             let at = OrderValue::Number(i64::try_from(end).unwrap_or(i64::MAX));
-            next = Some(cursor::encode(&desk.cursor_key, &scope, &(at, 0)));
+            next = Some(cursor::encode(&ctx.cursor_key, &scope, &(at, 0)));
         }
         rows = rows.into_iter().skip(begin).take(count).collect();
     }

@@ -194,13 +194,13 @@ pub struct ServedAds {
 /// What is to be shown, best first.
 pub fn serve_ads(
     tx: &mut Tx<'_>,
-    (evaluator, house): (&Evaluator, &AdsConfig),
+    (evaluator, config): (&Evaluator, &AdsConfig),
     key: &[u8; 32],
     ask: &AdRequest,
 ) -> Result<ServedAds, Error> {
     let now = tx.now();
     let mut shown = Vec::new();
-    let held = auction::run_auctions(tx, (evaluator, house), ask)?;
+    let held = auction::run_auctions(tx, (evaluator, config), ask)?;
     for won in held.winners {
         let impression = AdImpression {
             id: tx.next_id::<()>().get(),

@@ -61,11 +61,11 @@ pub fn load_simulated_items(
         if !is_running(&item) || !servability::is_complete(&item) {
             continue;
         }
-        let mut desk = AccountContext::new_for_operator(tx, UserId::new(0), account.clone());
-        let creatives = item_creatives(&mut desk, &item)?;
+        let mut ctx = AccountContext::new_for_operator(tx, UserId::new(0), account.clone());
+        let creatives = item_creatives(&mut ctx, &item)?;
         let mut audience = Vec::new();
         for user in &users {
-            if audience.len() < MAX_VIEWERS && is_eligible(&mut desk, evaluator, &item, Some(*user))? {
+            if audience.len() < MAX_VIEWERS && is_eligible(&mut ctx, evaluator, &item, Some(*user))? {
                 audience.push(user.get());
             }
         }
@@ -98,17 +98,17 @@ fn list_users(tx: &mut Tx<'_>) -> Result<Vec<UserId>, Fault> {
     Ok(all)
 }
 
-fn item_creatives(desk: &mut AccountContext<'_, '_>, item: &AdsRecord) -> Result<Vec<(AdEntity, i64, i64)>, Error> {
+fn item_creatives(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord) -> Result<Vec<(AdEntity, i64, i64)>, Error> {
     let mut found = Vec::new();
     for (kind, of, subject) in [
         (AdEntity::PromotedPost, &PROMOTED_POST, "post_id"),
         (AdEntity::PromotedAccount, &PROMOTED_ACCOUNT, "user_id"),
         (AdEntity::MediaCreative, &MEDIA_CREATIVE, ""),
     ] {
-        for record in desk.list_visible_records(of, "line_item_id", item.id)? {
+        for record in ctx.list_visible_records(of, "line_item_id", item.id)? {
             let shown = match kind {
                 AdEntity::PromotedPost => {
-                    let seen = promoted_posts::find_visible_post(desk.tx, record.int(subject).unwrap_or(0))?;
+                    let seen = promoted_posts::find_visible_post(ctx.tx, record.int(subject).unwrap_or(0))?;
                     let Some(seen) = seen else {
                         continue;
                     };
@@ -149,11 +149,11 @@ pub fn simulate_hour(
             continue;
         }
         let day = zone.day_bounds(hour);
-        let purses = load_item_budgets(tx, one, day)?;
-        if purses.iter().any(|(limits, spent)| limits.are_exhausted(*spent)) {
+        let budgets = load_item_budgets(tx, one, day)?;
+        if budgets.iter().any(|(limits, spent)| limits.are_exhausted(*spent)) {
             continue;
         }
-        events.extend(simulate_events(tx, one, &purses, (hour, seed))?);
+        events.extend(simulate_events(tx, one, &budgets, (hour, seed))?);
     }
     Ok(record_events(tx, &events)?.len())
 }
@@ -185,8 +185,8 @@ fn simulated_price(item: &AdsRecord) -> i64 {
 }
 
 /// How many impressions an hour has: as many as the day's budget allows for.
-fn impressions_per_hour(item: &AdsRecord, purses: &[(BudgetLimits, BudgetSpent)], price: i64) -> i64 {
-    let daily = purses.iter().filter_map(|(limits, _)| limits.daily).min();
+fn impressions_per_hour(item: &AdsRecord, budgets: &[(BudgetLimits, BudgetSpent)], price: i64) -> i64 {
+    let daily = budgets.iter().filter_map(|(limits, _)| limits.daily).min();
     let Some(daily) = daily else {
         return MAX_HOURLY_IMPRESSIONS / 2;
     };
@@ -250,13 +250,13 @@ fn item_placement(item: &AdsRecord) -> Placement {
 fn simulate_events(
     tx: &Tx<'_>,
     of: &SimulatedLineItem,
-    purses: &[(BudgetLimits, BudgetSpent)],
+    budgets: &[(BudgetLimits, BudgetSpent)],
     (hour, seed): (Time, u64),
 ) -> Result<Vec<LedgerEvent>, Fault> {
     let seed = i64::try_from(seed & (u64::MAX >> 1)).unwrap_or(0);
     let price = simulated_price(&of.item);
     let mut events = Vec::new();
-    for place in 0..impressions_per_hour(&of.item, purses, price) {
+    for place in 0..impressions_per_hour(&of.item, budgets, price) {
         let key = [seed, of.item.account_id, of.item.id, hour.ms(), place];
         let dice = SimulationRng::from_parts(&key);
         let at = hour.plus_ms(dice.number_below(HOUR)?);

@@ -26,26 +26,26 @@ const PARENT_FILTERS: [(&str, &str); 3] = [
 ];
 
 /// `GET …/active_entities`.
-pub(super) fn list(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let mut asked = PARENT_FILTERS.iter().filter(|(name, _)| given.has(name));
+pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let mut asked = PARENT_FILTERS.iter().filter(|(name, _)| params.has(name));
     let under = asked.next();
     if let (Some((one, _)), Some((other, _))) = (under, asked.next()) {
         return Err(exclusive_params(other, one));
     }
-    let kind = given.text("entity").unwrap_or_default().to_owned();
+    let kind = params.text("entity").unwrap_or_default().to_owned();
     let entity = AdEntity::parse(&kind).filter(|entity| *entity != AdEntity::Account);
     let (Some(entity), Some(of)) = (entity, entity_resource(&kind)) else {
         let message = format!("No activity is told of {kind}");
         return Err(AdsProblem::invalid_parameter("entity", kind, message).into());
     };
-    let (from, to) = parse_time_window(desk, given, JOB_MAX_DAYS)?;
-    let account = desk.account_id()?;
-    let mut found = ledger::list_active_entities(desk.tx, account, entity, (from, to))?;
+    let (from, to) = parse_time_window(ctx, params, JOB_MAX_DAYS)?;
+    let account = ctx.account_id()?;
+    let mut found = ledger::list_active_entities(ctx.tx, account, entity, (from, to))?;
     if let Some((name, field)) = under {
-        let ids = given.ints(name);
+        let ids = params.ints(name);
         let own: Vec<i64> = found.iter().map(|active| active.entity_id).collect();
-        let above = parent_ids(desk, entity, &own, field)?;
+        let above = parent_ids(ctx, entity, &own, field)?;
         found.retain(|active| {
             let parent = above.get(&active.entity_id);
             parent.is_some_and(|parent| ids.contains(parent))
@@ -67,14 +67,14 @@ pub(super) fn list(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> R
     for (name, at) in [("start_time", from), ("end_time", to)] {
         answer.echo_params.insert(name.to_owned(), format_time(at).into());
     }
-    let spoken = FieldKind::Word(ENTITIES).render_value(&kind.into(), desk.caller.speech);
+    let spoken = FieldKind::Word(ENTITIES).render_value(&kind.into(), ctx.caller.speech);
     answer.echo_params.insert("entity".to_owned(), spoken);
     Ok(answer)
 }
 
 /// What each of some entities is below, in a field of its own or of its line item.
 fn parent_ids(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     entity: AdEntity,
     ids: &[i64],
     field: &'static str,
@@ -85,14 +85,14 @@ fn parent_ids(
     if field == format!("{}_id", of.name) {
         return Ok(ids.iter().map(|id| (*id, *id)).collect());
     }
-    let records = records_by_ids(desk.tx, of, ids)?;
+    let records = records_by_ids(ctx.tx, of, ids)?;
     let has = |record: &AdsRecord, name: &str| record.resource.field(name).is_some();
     let items: Vec<i64> = records
         .values()
         .filter(|record| has(record, "line_item_id"))
         .filter_map(|record| record.int("line_item_id"))
         .collect();
-    let items = records_by_ids(desk.tx, &LINE_ITEM, &items)?;
+    let items = records_by_ids(ctx.tx, &LINE_ITEM, &items)?;
     let parent = |record: &AdsRecord| -> Option<i64> {
         if has(record, "line_item_id") {
             let item = record.int("line_item_id")?;

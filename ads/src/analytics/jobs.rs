@@ -34,27 +34,27 @@ const MAX_JOB_AGE_MS: i64 = 60 * 60_000;
 const FILE_RETENTION_MS: i64 = 48 * 3_600_000;
 
 /// `POST /stats/jobs/A`.
-pub(super) fn create(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    let ask = StatsQuery::parse_job(desk, given)?;
-    let account = desk.account_id()?;
-    let open = ledger::count_open_jobs(desk.tx, account)?;
+pub(super) fn create(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    let ask = StatsQuery::parse_job(ctx, params)?;
+    let account = ctx.account_id()?;
+    let open = ledger::count_open_jobs(ctx.tx, account)?;
     if open >= MAX_OPEN_JOBS {
         let message = format!("The account has {MAX_OPEN_JOBS} jobs that are not done yet");
         return Err(AdsProblem::new("TOO_MANY_REQUESTS", message).into());
     }
-    let now = desk.now();
+    let now = ctx.now();
     let job = AnalyticsJob {
-        id: desk.tx.next_id::<()>().get(),
+        id: ctx.tx.next_id::<()>().get(),
         account_id: account,
         state: AnalyticsJobState::Queued,
         request: ask.to_job_json(),
-        token: desk.tx.rng().random_token(43)?,
+        token: ctx.tx.rng().random_token(43)?,
         created_at: now,
         updated_at: now,
         expires_at: None,
     };
-    ledger::insert_job(desk.tx, &job)?;
-    let mut answer = OperationOutput::from_value(&job_json(desk, &job));
+    ledger::insert_job(ctx.tx, &job)?;
+    let mut answer = OperationOutput::from_value(&job_json(ctx, &job));
     answer.echo_params = ask.echo_params();
     answer.headers = job_limit_headers(open + 1);
     Ok(answer)
@@ -70,12 +70,12 @@ fn job_limit_headers(open: i64) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn job_json(desk: &AccountContext<'_, '_>, job: &AnalyticsJob) -> Value {
+fn job_json(ctx: &AccountContext<'_, '_>, job: &AnalyticsJob) -> Value {
     let ask = StatsQuery::from_job(job.account_id, &job.request);
     let mut members = ask.echo_params();
     let done = job.state == AnalyticsJobState::Success;
-    let given = done && job.expires_at.is_some_and(|until| until > desk.now());
-    let url = given.then(|| format!("{}/ads-files/{}", desk.site_url, job.token));
+    let is_available = done && job.expires_at.is_some_and(|until| until > ctx.now());
+    let url = is_available.then(|| format!("{}/ads-files/{}", ctx.site_url, job.token));
     let until = job.expires_at.filter(|_| done).map(format_time);
     for (name, value) in [
         ("id", Value::from(job.id)),
@@ -93,22 +93,22 @@ fn job_json(desk: &AccountContext<'_, '_>, job: &AnalyticsJob) -> Value {
 }
 
 /// `GET /stats/jobs/A`.
-pub(super) fn list(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let account = desk.account_id()?;
-    let scope = cursor_scope(desk, &given.echo);
-    let below = parse_cursor(desk, &scope, given)?.map_or(i64::MAX, |(_, id)| id);
-    let count = given.int("count").unwrap_or(200);
-    let mut found = if given.has("job_ids") {
+pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let account = ctx.account_id()?;
+    let scope = cursor_scope(ctx, &params.echo);
+    let below = parse_cursor(ctx, &scope, params)?.map_or(i64::MAX, |(_, id)| id);
+    let count = params.int("count").unwrap_or(200);
+    let mut found = if params.has("job_ids") {
         let mut all = Vec::new();
-        for id in given.ints("job_ids") {
-            let job = ledger::find_job(desk.tx, id)?;
+        for id in params.ints("job_ids") {
+            let job = ledger::find_job(ctx.tx, id)?;
             all.extend(job.filter(|job| job.account_id == account && job.id < below));
         }
         all.sort_by_key(|job: &AnalyticsJob| std::cmp::Reverse(job.id));
         all
     } else {
-        ledger::list_jobs(desk.tx, account, below, count + 1)?
+        ledger::list_jobs(ctx.tx, account, below, count + 1)?
     };
     let count = usize::try_from(count).unwrap_or(1);
     let more = found.len() > count;
@@ -116,21 +116,21 @@ pub(super) fn list(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> R
     let last = found.last().filter(|_| more);
     let next = last.map(|job| {
         let at = (OrderValue::Number(job.id), job.id);
-        cursor::encode(&desk.cursor_key, &scope, &at)
+        cursor::encode(&ctx.cursor_key, &scope, &at)
     });
-    let data: Vec<Value> = found.iter().map(|job| job_json(desk, job)).collect();
+    let data: Vec<Value> = found.iter().map(|job| job_json(ctx, job)).collect();
     let mut answer = OperationOutput::from_value(&data.into());
     answer.next_cursor = Some(next);
-    answer.headers = job_limit_headers(ledger::count_open_jobs(desk.tx, account)?);
+    answer.headers = job_limit_headers(ledger::count_open_jobs(ctx.tx, account)?);
     Ok(answer)
 }
 
 /// `DELETE /stats/jobs/A/:job_id`.
-pub(super) fn cancel(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let id = given.int("job_id").unwrap_or(-1);
-    let account = desk.account_id()?;
-    let job = ledger::find_job(desk.tx, id)?.filter(|job| job.account_id == account);
+pub(super) fn cancel(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let id = params.int("job_id").unwrap_or(-1);
+    let account = ctx.account_id()?;
+    let job = ledger::find_job(ctx.tx, id)?.filter(|job| job.account_id == account);
     let written = IdFormat::Long.format(id.max(0));
     let Some(mut job) = job else {
         let message = format!("The job {written} was not found");
@@ -138,7 +138,7 @@ pub(super) fn cancel(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) ->
         return Err(problem.with_code("NOT_FOUND").into());
     };
     let moves = (job.state, AnalyticsJobState::Cancelled);
-    if !job.state.is_open() || !ledger::transition_job(desk.tx, id, moves, None)? {
+    if !job.state.is_open() || !ledger::transition_job(ctx.tx, id, moves, None)? {
         let problem = AdsProblem {
             location: Where::Parameter("job_id".into()),
             value: Some(written),
@@ -147,8 +147,8 @@ pub(super) fn cancel(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) ->
         return Err(problem.into());
     }
     job.state = AnalyticsJobState::Cancelled;
-    job.updated_at = desk.now();
-    Ok(OperationOutput::from_value(&job_json(desk, &job)))
+    job.updated_at = ctx.now();
+    Ok(OperationOutput::from_value(&job_json(ctx, &job)))
 }
 
 /// Whether there is anything to do about jobs.

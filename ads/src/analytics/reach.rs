@@ -16,33 +16,33 @@ use crate::parsed_params::ParsedParams;
 
 /// `GET …/reach/campaigns`.
 pub(super) fn campaign_reach(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
+    ctx: &mut AccountContext<'_, '_>,
+    params: &ParsedParams,
 ) -> Result<OperationOutput, Error> {
-    load_reach(desk, given, AdEntity::Campaign, "campaign_ids")
+    load_reach(ctx, params, AdEntity::Campaign, "campaign_ids")
 }
 
 /// `GET …/reach/funding_instruments`.
 pub(super) fn funding_instrument_reach(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
+    ctx: &mut AccountContext<'_, '_>,
+    params: &ParsedParams,
 ) -> Result<OperationOutput, Error> {
-    load_reach(desk, given, AdEntity::Funding, "funding_instrument_ids")
+    load_reach(ctx, params, AdEntity::Funding, "funding_instrument_ids")
 }
 
 fn load_reach(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
+    ctx: &mut AccountContext<'_, '_>,
+    params: &ParsedParams,
     entity: AdEntity,
     name: &str,
 ) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let (from, to) = parse_time_window(desk, given, i64::from(u16::MAX))?;
-    let account = desk.account_id()?;
-    let mut ids = given.ints(name);
+    ensure_valid_params(params)?;
+    let (from, to) = parse_time_window(ctx, params, i64::from(u16::MAX))?;
+    let account = ctx.account_id()?;
+    let mut ids = params.ints(name);
     let of = super::stats_query::entity_resource(entity.name());
     let known: HashSet<i64> = match of {
-        Some(of) => store::records::find_by_ids(desk.tx, of.name, &ids)?
+        Some(of) => store::records::find_by_ids(ctx.tx, of.name, &ids)?
             .into_iter()
             .filter(|row| row.account_id == account)
             .map(|row| row.id)
@@ -50,12 +50,12 @@ fn load_reach(
         None => HashSet::new(),
     };
     ids.retain(|id| known.contains(id));
-    let items = line_items_by_entity(desk.tx, account, entity, &ids)?;
+    let items = line_items_by_entity(ctx.tx, account, entity, &ids)?;
     let mut all: Vec<i64> = items.values().flatten().copied().collect();
     all.sort_unstable();
     all.dedup();
     let mut seen: HashMap<i64, Vec<(i64, i64)>> = HashMap::new();
-    for viewed in ledger::count_viewer_impressions(desk.tx, &all, (from, to))? {
+    for viewed in ledger::count_viewer_impressions(ctx.tx, &all, (from, to))? {
         let of_item = seen.entry(viewed.line_item_id).or_default();
         of_item.push((viewed.viewer, viewed.impressions));
     }
@@ -102,7 +102,7 @@ pub(super) const JOB_MAX_DAYS: i64 = 90;
 
 impl StatsQuery {
     /// As a job may ask for it.
-    pub(super) fn parse_job(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<Self, Error> {
-        Self::parse(desk, given, JOB_MAX_DAYS)
+    pub(super) fn parse_job(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<Self, Error> {
+        Self::parse(ctx, params, JOB_MAX_DAYS)
     }
 }

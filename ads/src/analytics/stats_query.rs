@@ -84,43 +84,43 @@ pub(super) fn entity_resource(kind: &str) -> Option<&'static Resource> {
 
 impl StatsQuery {
     /// Reads it; refuses what figures are not kept or not given for.
-    pub(super) fn parse(desk: &mut AccountContext<'_, '_>, given: &ParsedParams, days: i64) -> Result<Self, Error> {
-        ensure_valid_params(given)?;
-        let word = |name: &str| given.text(name).unwrap_or_default().to_owned();
-        let optional = |name: &str| given.text(name).map(str::to_owned);
-        let (from, to) = parse_time_window(desk, given, days)?;
+    pub(super) fn parse(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams, days: i64) -> Result<Self, Error> {
+        ensure_valid_params(params)?;
+        let word = |name: &str| params.text(name).unwrap_or_default().to_owned();
+        let optional = |name: &str| params.text(name).map(str::to_owned);
+        let (from, to) = parse_time_window(ctx, params, days)?;
         let mut ask = Self {
-            account: desk.account_id()?,
+            account: ctx.account_id()?,
             kind: word("entity"),
             ids: Vec::new(),
             from,
             to,
             granularity: word("granularity"),
-            groups: given.texts("metric_groups"),
+            groups: params.texts("metric_groups"),
             placement: word("placement"),
             segments: optional("segmentation_type"),
             country: optional("country"),
             platform: optional("platform"),
-            speech: desk.caller.speech,
+            speech: ctx.caller.speech,
         };
-        ask.check_day_boundaries(desk)?;
+        ask.check_day_boundaries(ctx)?;
         ask.check_metric_groups()?;
         ask.check_segmentation()?;
-        if desk.account()?.role == AdsRole::Analyst && (ask.kind != "ACCOUNT" || ask.groups != ["ENGAGEMENT"]) {
+        if ctx.account()?.role == AdsRole::Analyst && (ask.kind != "ACCOUNT" || ask.groups != ["ENGAGEMENT"]) {
             let message = "This role sees the engagement of the account only";
             return Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into());
         }
-        ask.ids = parse_entity_ids(desk, &ask.kind, &given.texts("entity_ids"))?;
+        ask.ids = parse_entity_ids(ctx, &ask.kind, &params.texts("entity_ids"))?;
         Ok(ask)
     }
 
     /// Days begin at midnight of the account, as far as its clocks are from UTC today.
-    fn check_day_boundaries(&self, desk: &AccountContext<'_, '_>) -> Result<(), Error> {
+    fn check_day_boundaries(&self, ctx: &AccountContext<'_, '_>) -> Result<(), Error> {
         if self.granularity != "DAY" {
             return Ok(());
         }
-        let zone = AccountTimeZone::from_name(desk.account()?.record.text("timezone"));
-        let offset = zone.utc_offset_ms(desk.now());
+        let zone = AccountTimeZone::from_name(ctx.account()?.record.text("timezone"));
+        let offset = zone.utc_offset_ms(ctx.now());
         for (name, at) in [("start_time", self.from), ("end_time", self.to)] {
             if (at.ms() + offset).rem_euclid(DAY) != 0 {
                 let shown = format_time(at);
@@ -291,14 +291,14 @@ fn time_window_too_long(days: i64) -> AdsProblem {
 
 /// The span asked for: whole hours of the account's time zone, so many days at most.
 pub(super) fn parse_time_window(
-    desk: &AccountContext<'_, '_>,
-    given: &ParsedParams,
+    ctx: &AccountContext<'_, '_>,
+    params: &ParsedParams,
     days: i64,
 ) -> Result<(Time, Time), Error> {
-    let zone = AccountTimeZone::from_name(desk.account()?.record.text("timezone"));
+    let zone = AccountTimeZone::from_name(ctx.account()?.record.text("timezone"));
     let mut problems = Vec::new();
     let mut read = |name: &'static str| {
-        let text = given.text(name).unwrap_or_default();
+        let text = params.text(name).unwrap_or_default();
         // A date alone is its midnight in the account's time zone.
         let at = if text.contains(['T', 't', ' ']) {
             parse_time(text)
@@ -335,9 +335,9 @@ pub(super) fn parse_time_window(
 }
 
 /// The entities asked for: all of this account, deleted or not.
-fn parse_entity_ids(desk: &mut AccountContext<'_, '_>, kind: &str, texts: &[String]) -> Result<Vec<i64>, Error> {
+fn parse_entity_ids(ctx: &mut AccountContext<'_, '_>, kind: &str, texts: &[String]) -> Result<Vec<i64>, Error> {
     let Some(of) = entity_resource(kind) else {
-        return parse_post_ids(desk, texts);
+        return parse_post_ids(ctx, texts);
     };
     let mut ids = Vec::with_capacity(texts.len());
     for text in texts {
@@ -346,8 +346,8 @@ fn parse_entity_ids(desk: &mut AccountContext<'_, '_>, kind: &str, texts: &[Stri
             ids.push(id);
         }
     }
-    let account = desk.account_id()?;
-    let rows = records::find_by_ids(desk.tx, of.name, &ids)?;
+    let account = ctx.account_id()?;
+    let rows = records::find_by_ids(ctx.tx, of.name, &ids)?;
     let known: Vec<i64> = rows
         .iter()
         .filter(|row| row.account_id == account)
@@ -360,15 +360,15 @@ fn parse_entity_ids(desk: &mut AccountContext<'_, '_>, kind: &str, texts: &[Stri
 }
 
 /// Posts of users whom the account promotes.
-fn parse_post_ids(desk: &mut AccountContext<'_, '_>, texts: &[String]) -> Result<Vec<i64>, Error> {
-    let authors: Vec<i64> = promotable_users::list_all(desk)?
+fn parse_post_ids(ctx: &mut AccountContext<'_, '_>, texts: &[String]) -> Result<Vec<i64>, Error> {
+    let authors: Vec<i64> = promotable_users::list_all(ctx)?
         .iter()
         .filter_map(|user| user.int("user_id"))
         .collect();
     let mut ids = Vec::with_capacity(texts.len());
     for text in texts {
         let id = IdFormat::Long.parse("entity_ids", text)?;
-        let post = store::posts::find_by_id(desk.tx, base::PostId::new(id))?;
+        let post = store::posts::find_by_id(ctx.tx, base::PostId::new(id))?;
         if post.is_none_or(|post| !authors.contains(&post.author_id.get())) {
             let message = format!("The post {text} was not found");
             let problem = AdsProblem::invalid_parameter("entity_ids", text, message);

@@ -83,19 +83,19 @@ pub fn is_primary_type(kind: &str) -> bool {
 
 impl TargetedAudience {
     /// Of the desk's account, without criteria.
-    pub fn from_account(desk: &mut AccountContext<'_, '_>) -> Result<Self, Error> {
+    pub fn from_account(ctx: &mut AccountContext<'_, '_>) -> Result<Self, Error> {
         Ok(Self {
-            account: desk.account_id()?,
-            advertiser: promotable_users::find_own_user(desk)?,
+            account: ctx.account_id()?,
+            advertiser: promotable_users::find_own_user(ctx)?,
             criteria: Vec::new(),
         })
     }
 
     /// Of a line item of the desk's account: what its criteria ask.
-    pub fn from_line_item(desk: &mut AccountContext<'_, '_>, item: i64) -> Result<Self, Error> {
-        let mut audience = Self::from_account(desk)?;
+    pub fn from_line_item(ctx: &mut AccountContext<'_, '_>, item: i64) -> Result<Self, Error> {
+        let mut audience = Self::from_account(ctx)?;
         let parent = LINE_ITEM.id.post;
-        for one in desk.list_visible_records(&TARGETING_CRITERION, parent, item)? {
+        for one in ctx.list_visible_records(&TARGETING_CRITERION, parent, item)? {
             audience.criteria.push(TargetingCriterion {
                 kind: one.text("targeting_type").to_owned(),
                 value: one.text("targeting_value").to_owned(),

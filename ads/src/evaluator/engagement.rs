@@ -174,7 +174,7 @@ fn word_forms(word: &str) -> Vec<String> {
     for base in bases {
         for ending in ["", "s", "es", "ed", "d", "ing"] {
             let form = format!("{base}{ending}");
-            if self::stem_word(&form) == stem && !all.contains(&form) {
+            if stem_word(&form) == stem && !all.contains(&form) {
                 all.push(form);
             }
         }

@@ -49,18 +49,18 @@ pub(super) fn load_budgets(
     tx: &mut Tx<'_>,
     entity: AdEntity,
     records: &HashMap<i64, AdsRecord>,
-    purses: &mut HashMap<(AdEntity, i64), BudgetState>,
+    budgets: &mut HashMap<(AdEntity, i64), BudgetState>,
 ) -> Result<(), Fault> {
     let ids: Vec<i64> = records.keys().copied().collect();
     let spent: HashMap<i64, i64> = ledger::total_spend(tx, entity, &ids)?.into_iter().collect();
     for (id, record) in records {
-        let purse = BudgetState {
+        let budget = BudgetState {
             entity: Some((entity, *id)),
             limits: budget_limits(entity, record),
             spent: spent.get(id).copied().unwrap_or(0),
             spent_by_day: HashMap::new(),
         };
-        purses.insert((entity, *id), purse);
+        budgets.insert((entity, *id), budget);
     }
     Ok(())
 }

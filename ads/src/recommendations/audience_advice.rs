@@ -32,13 +32,13 @@ const MAX_CHANGES: i64 = 100;
 
 /// Line items that have run for three days, spent hardly anything, and reach few.
 pub(super) fn find_narrow_audiences(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     branches: &[CampaignTree],
 ) -> Result<Vec<RecommendationDraft>, Error> {
     let mut all = Vec::new();
     for branch in branches {
         for item in &branch.line_items {
-            if let Some(advice) = recommend_wider_audience(desk, &branch.campaign, item)? {
+            if let Some(advice) = recommend_wider_audience(ctx, &branch.campaign, item)? {
                 all.push(advice);
             }
         }
@@ -47,29 +47,29 @@ pub(super) fn find_narrow_audiences(
 }
 
 fn recommend_wider_audience(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     campaign: &AdsRecord,
     item: &AdsRecord,
 ) -> Result<Option<RecommendationDraft>, Error> {
-    if !has_run_unpaused(desk, campaign, item)? {
+    if !has_run_unpaused(ctx, campaign, item)? {
         return Ok(None);
     }
-    let (spent, budget) = spent_and_available(desk, campaign, item)?;
+    let (spent, budget) = spent_and_available(ctx, campaign, item)?;
     if i128::from(spent) * 100 >= i128::from(budget) * LOW_SPEND_PERCENT {
         return Ok(None);
     }
-    let evaluator = desk.evaluator()?;
-    let audience = TargetedAudience::from_line_item(desk, item.id)?;
+    let evaluator = ctx.evaluator()?;
+    let audience = TargetedAudience::from_line_item(ctx, item.id)?;
     if audience.criteria.is_empty() {
         return Ok(None);
     }
-    let count = evaluator.estimate(desk.tx, &audience)?.displayed_count();
-    if count >= desk.config.narrow_audience_size {
+    let count = evaluator.estimate(ctx.tx, &audience)?.displayed_count();
+    if count >= ctx.config.narrow_audience_size {
         return Ok(None);
     }
-    let mut wider = expand_by_keywords(desk, item, &audience)?;
+    let mut wider = expand_by_keywords(ctx, item, &audience)?;
     if wider.as_ref().is_none_or(|(more, _)| *more <= count) {
-        wider = expand_by_dropping_criterion(desk, item, &audience)?;
+        wider = expand_by_dropping_criterion(ctx, item, &audience)?;
     }
     let Some((more, below)) = wider.filter(|(more, _)| *more > count) else {
         return Ok(None);
@@ -86,27 +86,27 @@ fn recommend_wider_audience(
 }
 
 /// Whether a line item has been running for three days, without a pause.
-fn has_run_unpaused(desk: &mut AccountContext<'_, '_>, campaign: &AdsRecord, item: &AdsRecord) -> Result<bool, Error> {
-    let since = desk.now().plus_ms(-MIN_RUNTIME_MS);
+fn has_run_unpaused(ctx: &mut AccountContext<'_, '_>, campaign: &AdsRecord, item: &AdsRecord) -> Result<bool, Error> {
+    let since = ctx.now().plus_ms(-MIN_RUNTIME_MS);
     let old = |record: &AdsRecord| record.created_at <= since;
     let started = item.time("start_time").is_none_or(|at| at <= since);
     if !old(campaign) || !old(item) || !started {
         return Ok(false);
     }
     let both = [campaign.clone(), item.clone()];
-    let means = servability::load_delivery_resources(desk, &both)?;
-    let approval = desk.account()?.record.text("approval_status").to_owned();
-    let state = servability::line_item_servability(item, campaign, &approval, &means, desk.now());
+    let means = servability::load_delivery_resources(ctx, &both)?;
+    let approval = ctx.account()?.record.text("approval_status").to_owned();
+    let state = servability::line_item_servability(item, campaign, &approval, &means, ctx.now());
     if state.effective != "RUNNING" {
         return Ok(false);
     }
-    Ok(!was_paused_or_resumed_since(desk, "CAMPAIGN", campaign, since)?
-        && !was_paused_or_resumed_since(desk, "LINE_ITEM", item, since)?)
+    Ok(!was_paused_or_resumed_since(ctx, "CAMPAIGN", campaign, since)?
+        && !was_paused_or_resumed_since(ctx, "LINE_ITEM", item, since)?)
 }
 
 /// Whether something was paused or let run since a moment.
 fn was_paused_or_resumed_since(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     entity: &str,
     record: &AdsRecord,
     since: Time,
@@ -117,11 +117,11 @@ fn was_paused_or_resumed_since(
         entity_id: record.id,
         includes_children: false,
         from: since,
-        to: desk.now().plus_ms(1),
+        to: ctx.now().plus_ms(1),
         after: None,
         limit: MAX_CHANGES,
     };
-    let all = changes::list_changes(desk.tx, &wanted)?;
+    let all = changes::list_changes(ctx.tx, &wanted)?;
     Ok(all.iter().any(|change| {
         let body: Value = serde_json::from_str(&change.body).unwrap_or_default();
         let changed = body.get("changes");
@@ -132,11 +132,11 @@ fn was_paused_or_resumed_since(
 /// What was spent in the last days of the budget that a line item has, or its campaign, and what
 /// could have been.
 fn spent_and_available(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     campaign: &AdsRecord,
     item: &AdsRecord,
 ) -> Result<(i64, i64), Error> {
-    let now = desk.now();
+    let now = ctx.now();
     let begun = item.int("start_time").unwrap_or(0).max(item.created_at.ms());
     let days = ((now.ms() - begun) / DAY).clamp(1, LOOKBACK_DAYS);
     let own = item.get(DAILY).is_some() || item.get(TOTAL).is_some();
@@ -147,7 +147,7 @@ fn spent_and_available(
     };
     let from = (now.ms() - days * DAY).div_euclid(HOUR) * HOUR;
     let span = (Time::from_ms(from), now.plus_ms(1));
-    let spent = ledger::spend_between(desk.tx, entity, &[of.id], span)?;
+    let spent = ledger::spend_between(ctx.tx, entity, &[of.id], span)?;
     let spent = spent.first().map_or(0, |(_, spent)| *spent);
     let daily = of.int(DAILY).map(|daily| daily.saturating_mul(days));
     // A total is for the whole flight; without an end it is there to be spent at once.
@@ -167,11 +167,11 @@ type AudienceExpansion = Option<(u64, Vec<Value>)>;
 
 /// With what is written beside the keywords of a line item.
 fn expand_by_keywords(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     item: &AdsRecord,
     audience: &TargetedAudience,
 ) -> Result<AudienceExpansion, Error> {
-    let evaluator = desk.evaluator()?;
+    let evaluator = ctx.evaluator()?;
     let Ok(search) = evaluator.post_search() else {
         return Ok(None);
     };
@@ -192,14 +192,14 @@ fn expand_by_keywords(
     let wanted = InsightsQuery {
         keywords,
         negatives: of(CriterionOperator::Ne),
-        since: desk.now().plus_ms(-POST_LOOKBACK_MS),
-        until: desk.now(),
+        since: ctx.now().plus_ms(-POST_LOOKBACK_MS),
+        until: ctx.now(),
         country: None,
-        blocked: option_catalog::list_blocked_keywords(desk.tx)?,
+        blocked: option_catalog::list_blocked_keywords(ctx.tx)?,
     };
     let related = evaluator
         .insights
-        .find_related_keywords(desk.tx, &search.snapshot(), &wanted)?;
+        .find_related_keywords(ctx.tx, &search.snapshot(), &wanted)?;
     let known = |word: &&String| all().any(|one| one.value.eq_ignore_ascii_case(word));
     let new: Vec<&String> = related
         .iter()
@@ -212,7 +212,7 @@ fn expand_by_keywords(
         value: (*word).clone(),
         operator: CriterionOperator::Eq,
     }));
-    let count = evaluator.estimate(desk.tx, &wider)?.displayed_count();
+    let count = evaluator.estimate(ctx.tx, &wider)?.displayed_count();
     let below = new.iter().map(|word| {
         let params = json!({
             "line_item_id": item.formatted_id(),
@@ -227,11 +227,11 @@ fn expand_by_keywords(
 
 /// Without the one of the criteria that all must hold which keeps most users out.
 fn expand_by_dropping_criterion(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     item: &AdsRecord,
     audience: &TargetedAudience,
 ) -> Result<AudienceExpansion, Error> {
-    let evaluator = desk.evaluator()?;
+    let evaluator = ctx.evaluator()?;
     let mut by_kind: BTreeMap<&str, Vec<&TargetingCriterion>> = BTreeMap::new();
     for one in &audience.criteria {
         // The type of an engagement says which one is meant, and stands for no one by itself.
@@ -248,7 +248,7 @@ fn expand_by_dropping_criterion(
         };
         let mut wider = audience.clone();
         wider.criteria.retain(|one| one != *only);
-        let count = evaluator.estimate(desk.tx, &wider)?.displayed_count();
+        let count = evaluator.estimate(ctx.tx, &wider)?.displayed_count();
         if best.is_none_or(|(most, _)| count > most) {
             best = Some((count, only));
         }
@@ -256,7 +256,7 @@ fn expand_by_dropping_criterion(
     let Some((count, criterion)) = best else {
         return Ok(None);
     };
-    let records = desk.list_visible_records(&TARGETING_CRITERION, "line_item_id", item.id)?;
+    let records = ctx.list_visible_records(&TARGETING_CRITERION, "line_item_id", item.id)?;
     let record = records
         .iter()
         .find(|one| one.text("targeting_type") == criterion.kind && one.text("targeting_value") == criterion.value);

@@ -22,7 +22,7 @@ const MILLION: i128 = 1_000_000;
 
 /// Bids that win less than a fifth of the auctions that they are in.
 pub(super) fn find_low_bids(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     branches: &[CampaignTree],
 ) -> Result<Vec<RecommendationDraft>, Error> {
     let active = |record: &AdsRecord| record.text("entity_status") == "ACTIVE";
@@ -33,9 +33,9 @@ pub(super) fn find_low_bids(
         .filter(|(_, item)| active(item) && item.text("bid_strategy") == "MAX")
         .collect();
     let ids: Vec<i64> = pairs.iter().map(|(_, item)| item.id).collect();
-    let since = desk.now().plus_ms(-LOOKBACK_DAYS * DAY);
-    let contests = ledger::load_auction_statistics(desk.tx, &ids, since)?;
-    let sums: HashMap<i64, MetricSums> = ledger::total_sums_by_entity(desk.tx, AdEntity::LineItem, &ids)?
+    let since = ctx.now().plus_ms(-LOOKBACK_DAYS * DAY);
+    let contests = ledger::load_auction_statistics(ctx.tx, &ids, since)?;
+    let sums: HashMap<i64, MetricSums> = ledger::total_sums_by_entity(ctx.tx, AdEntity::LineItem, &ids)?
         .into_iter()
         .map(|(id, sums, _)| (id, sums))
         .collect();

@@ -35,7 +35,7 @@ pub(super) fn change_node(kind: &str, verb: &str, params: &Value) -> Value {
 }
 
 /// Whether everything in a tree is already so.
-pub(super) fn is_tree_applied(desk: &mut AccountContext<'_, '_>, node: &Value) -> Result<bool, Error> {
+pub(super) fn is_tree_applied(ctx: &mut AccountContext<'_, '_>, node: &Value) -> Result<bool, Error> {
     let empty = Map::new();
     let params = node.get("params").and_then(Value::as_object);
     let params = params.unwrap_or(&empty);
@@ -43,12 +43,12 @@ pub(super) fn is_tree_applied(desk: &mut AccountContext<'_, '_>, node: &Value) -
     let kind = node.get("entity_type").and_then(Value::as_str);
     let done = match (kind, verb) {
         (_, None) => true,
-        (Some("campaigns"), Some(_)) => has_suggested_values(desk, &CAMPAIGN, params)?,
-        (Some("line_items"), Some(_)) => has_suggested_values(desk, &LINE_ITEM, params)?,
-        (Some("targeting_criteria"), Some("Delete")) => is_deleted(desk, &TARGETING_CRITERION, params)?,
-        (Some("targeting_criteria"), Some(_)) => has_suggested_criterion(desk, params)?,
-        (Some("promoted_posts"), Some("Delete")) => is_deleted(desk, &PROMOTED_POST, params)?,
-        (Some("promoted_posts"), Some(_)) => has_suggested_promotion(desk, params)?,
+        (Some("campaigns"), Some(_)) => has_suggested_values(ctx, &CAMPAIGN, params)?,
+        (Some("line_items"), Some(_)) => has_suggested_values(ctx, &LINE_ITEM, params)?,
+        (Some("targeting_criteria"), Some("Delete")) => is_deleted(ctx, &TARGETING_CRITERION, params)?,
+        (Some("targeting_criteria"), Some(_)) => has_suggested_criterion(ctx, params)?,
+        (Some("promoted_posts"), Some("Delete")) => is_deleted(ctx, &PROMOTED_POST, params)?,
+        (Some("promoted_posts"), Some(_)) => has_suggested_promotion(ctx, params)?,
         _ => false,
     };
     if !done {
@@ -56,7 +56,7 @@ pub(super) fn is_tree_applied(desk: &mut AccountContext<'_, '_>, node: &Value) -
     }
     let below = node.get("dependent_entities").and_then(Value::as_array);
     for one in below.map(Vec::as_slice).unwrap_or_default() {
-        if !is_tree_applied(desk, one)? {
+        if !is_tree_applied(ctx, one)? {
             return Ok(false);
         }
     }
@@ -70,11 +70,11 @@ fn id_from_params(of: &'static Resource, params: &Map<String, Value>) -> i64 {
 
 /// Whether a record has the values that were suggested.
 fn has_suggested_values(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
     params: &Map<String, Value>,
 ) -> Result<bool, Error> {
-    let Some(record) = desk.find_record(of, id_from_params(of, params))? else {
+    let Some(record) = ctx.find_record(of, id_from_params(of, params))? else {
         return Ok(false);
     };
     let mut fields = of.fields.iter();
@@ -88,26 +88,26 @@ fn has_suggested_values(
 }
 
 fn is_deleted(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
     params: &Map<String, Value>,
 ) -> Result<bool, Error> {
-    let found = desk.find_record(of, id_from_params(of, params))?;
+    let found = ctx.find_record(of, id_from_params(of, params))?;
     Ok(found.is_none_or(|found| found.deleted))
 }
 
 /// Whether a line item has a criterion like the one that was suggested.
-fn has_suggested_criterion(desk: &mut AccountContext<'_, '_>, params: &Map<String, Value>) -> Result<bool, Error> {
+fn has_suggested_criterion(ctx: &mut AccountContext<'_, '_>, params: &Map<String, Value>) -> Result<bool, Error> {
     let item = id_from_params(&LINE_ITEM, params);
-    let all = desk.list_visible_records(&TARGETING_CRITERION, "line_item_id", item)?;
+    let all = ctx.list_visible_records(&TARGETING_CRITERION, "line_item_id", item)?;
     let same = |one: &AdsRecord, name: &str| params.get(name).and_then(Value::as_str) == Some(one.text(name));
     let names = ["targeting_type", "targeting_value", "operator_type"];
     Ok(all.iter().any(|one| names.iter().all(|name| same(one, name))))
 }
 
-fn has_suggested_promotion(desk: &mut AccountContext<'_, '_>, params: &Map<String, Value>) -> Result<bool, Error> {
+fn has_suggested_promotion(ctx: &mut AccountContext<'_, '_>, params: &Map<String, Value>) -> Result<bool, Error> {
     let item = id_from_params(&LINE_ITEM, params);
-    let promoted = desk.list_visible_records(&PROMOTED_POST, "line_item_id", item)?;
+    let promoted = ctx.list_visible_records(&PROMOTED_POST, "line_item_id", item)?;
     let posts = params.get("post_ids").and_then(Value::as_array);
     let mut posts = posts.map(Vec::as_slice).unwrap_or_default().iter();
     Ok(posts.all(|post| {

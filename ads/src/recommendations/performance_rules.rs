@@ -32,17 +32,17 @@ const MAX_POSTS: i64 = 100;
 
 /// Budgets that are used up before two in the afternoon.
 pub(super) fn find_small_budgets(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     branches: &[CampaignTree],
 ) -> Result<Vec<RecommendationDraft>, Error> {
-    let zone = AccountTimeZone::from_name(desk.account()?.record.text("timezone"));
+    let zone = AccountTimeZone::from_name(ctx.account()?.record.text("timezone"));
     let ids: Vec<i64> = branches.iter().map(|branch| branch.campaign.id).collect();
     let mut mornings: Vec<HashMap<i64, i64>> = Vec::new();
-    let mut day = zone.day_bounds(desk.now());
+    let mut day = zone.day_bounds(ctx.now());
     for _ in 0..LOOKBACK_DAYS {
         day = zone.day_bounds(day.0.plus_ms(-1));
         let morning = (day.0, day.1.plus_ms(-EARLY_CUTOFF_BEFORE_MIDNIGHT_MS));
-        let spent = ledger::spend_between(desk.tx, AdEntity::Campaign, &ids, morning)?;
+        let spent = ledger::spend_between(ctx.tx, AdEntity::Campaign, &ids, morning)?;
         mornings.push(spent.into_iter().collect());
     }
     let mut all = Vec::new();
@@ -103,14 +103,14 @@ impl EngagementRate {
 
 /// Posts that do half as well as at first, where another one does better.
 pub(super) fn find_tired_creatives(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     branches: &[CampaignTree],
 ) -> Result<Vec<RecommendationDraft>, Error> {
-    let now = desk.now();
+    let now = ctx.now();
     let mut all = Vec::new();
     for branch in branches {
         for item in &branch.line_items {
-            for promoted in desk.list_visible_records(&PROMOTED_POST, "line_item_id", item.id)? {
+            for promoted in ctx.list_visible_records(&PROMOTED_POST, "line_item_id", item.id)? {
                 all.push(PromotedCreative {
                     campaign_tree: branch,
                     line_item: item,
@@ -120,8 +120,8 @@ pub(super) fn find_tired_creatives(
         }
     }
     let ids: Vec<i64> = all.iter().map(|one| one.promoted.id).collect();
-    let week = load_engagement_rates(desk, &ids, (now.plus_ms(-LOOKBACK_DAYS * DAY), now))?;
-    let lately = load_engagement_rates(desk, &ids, (now.plus_ms(-FRESH_PERIOD_MS), now))?;
+    let week = load_engagement_rates(ctx, &ids, (now.plus_ms(-LOOKBACK_DAYS * DAY), now))?;
+    let lately = load_engagement_rates(ctx, &ids, (now.plus_ms(-FRESH_PERIOD_MS), now))?;
     let mut found = Vec::new();
     for one in &all {
         let (id, begun) = (one.promoted.id, one.promoted.created_at);
@@ -131,12 +131,12 @@ pub(super) fn find_tired_creatives(
         if begun.plus_ms(2 * FRESH_PERIOD_MS) > now {
             continue;
         }
-        let first = load_engagement_rates(desk, &[id], (begun, begun.plus_ms(FRESH_PERIOD_MS)))?;
+        let first = load_engagement_rates(ctx, &[id], (begun, begun.plus_ms(FRESH_PERIOD_MS)))?;
         let first = first.get(&id).and_then(|rate| rate.per_million_impressions());
         if first.is_none_or(|first| first == 0 || last.saturating_mul(2) > first) {
             continue;
         }
-        if let Some((post, rate)) = find_better_post(desk, one, &all, &week, last)? {
+        if let Some((post, rate)) = find_better_post(ctx, one, &all, &week, last)? {
             let charge = week.get(&id).map_or(0, |rate| rate.charge);
             found.push(RecommendationDraft {
                 subject: format!("tired {id}"),
@@ -151,7 +151,7 @@ pub(super) fn find_tired_creatives(
 
 /// The post of the account that does best of those that do better, and its rate.
 fn find_better_post(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     one: &PromotedCreative<'_>,
     all: &[PromotedCreative<'_>],
     week: &HashMap<i64, EngagementRate>,
@@ -174,7 +174,7 @@ fn find_better_post(
         if rate <= last || known || own.contains(&Some(post)) {
             continue;
         }
-        if may_promote(desk, one.line_item, post)? {
+        if may_promote(ctx, one.line_item, post)? {
             best = Some((post, rate));
         }
     }
@@ -196,8 +196,8 @@ fn promote_post_change(item: &AdsRecord, post: i64) -> Value {
     change_node("promoted_posts", "Create", &params)
 }
 
-fn may_promote(desk: &mut AccountContext<'_, '_>, item: &AdsRecord, post: i64) -> Result<bool, Error> {
-    match require_promotable(desk, item, PostId::new(post)) {
+fn may_promote(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord, post: i64) -> Result<bool, Error> {
+    match require_promotable(ctx, item, PostId::new(post)) {
         Ok(_) => Ok(true),
         Err(Error::Refused(_)) => Ok(false),
         Err(failed) => Err(failed),
@@ -205,7 +205,7 @@ fn may_promote(desk: &mut AccountContext<'_, '_>, item: &AdsRecord, post: i64) -
 }
 
 fn load_engagement_rates(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     ids: &[i64],
     span: (Time, Time),
 ) -> Result<HashMap<i64, EngagementRate>, Error> {
@@ -217,7 +217,7 @@ fn load_engagement_rates(
         Placement::Trend,
     ];
     for group in groups {
-        for (id, _, sums) in ledger::hourly_sums(desk.tx, AdEntity::PromotedPost, ids, span, group)? {
+        for (id, _, sums) in ledger::hourly_sums(ctx.tx, AdEntity::PromotedPost, ids, span, group)? {
             let sums: &MetricSums = &sums;
             let rate = all.entry(id).or_default();
             rate.impressions = rate.impressions.saturating_add(sums.get(Metric::Impressions));
@@ -230,10 +230,10 @@ fn load_engagement_rates(
 
 /// Line items that have had nothing to show for two days.
 pub(super) fn find_items_without_creatives(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     branches: &[CampaignTree],
 ) -> Result<Vec<RecommendationDraft>, Error> {
-    let before = desk.now().plus_ms(-IDLE_PERIOD_MS);
+    let before = ctx.now().plus_ms(-IDLE_PERIOD_MS);
     let mut posts: Option<Vec<Post>> = None;
     let mut all = Vec::new();
     for branch in branches {
@@ -243,18 +243,18 @@ pub(super) fn find_items_without_creatives(
             if !sells || !empty || item.text("entity_status") != "ACTIVE" {
                 continue;
             }
-            let gone = desk.list_records(&PROMOTED_POST, "line_item_id", item.id)?;
+            let gone = ctx.list_records(&PROMOTED_POST, "line_item_id", item.id)?;
             if gone.iter().any(|one| one.updated_at > before) {
                 continue;
             }
             let known = match posts.take() {
                 Some(known) => known,
-                None => popular_organic_posts(desk)?,
+                None => popular_organic_posts(ctx)?,
             };
             let known = posts.insert(known);
             let fits = known.iter().filter(|post| suits_line_item(post, item));
             for post in fits.map(|post| post.id.get()).collect::<Vec<_>>() {
-                if may_promote(desk, item, post)? {
+                if may_promote(ctx, item, post)? {
                     all.push(recommend_first_creative(branch, item, post));
                     break;
                 }
@@ -278,8 +278,8 @@ fn recommend_first_creative(branch: &CampaignTree, item: &AdsRecord, post: i64) 
 }
 
 /// Posts of the account's own user that were made for everyone, those that most was done with first.
-fn popular_organic_posts(desk: &mut AccountContext<'_, '_>) -> Result<Vec<Post>, Error> {
-    let Some(full): Option<UserId> = promotable_users::find_own_user(desk)? else {
+fn popular_organic_posts(ctx: &mut AccountContext<'_, '_>) -> Result<Vec<Post>, Error> {
+    let Some(full): Option<UserId> = promotable_users::find_own_user(ctx)? else {
         return Ok(Vec::new());
     };
     let span = PageRange {
@@ -290,7 +290,7 @@ fn popular_organic_posts(desk: &mut AccountContext<'_, '_>) -> Result<Vec<Post>,
         without_replies: true,
         without_reposts: true,
     };
-    let mut all = posts::page_by_author(desk.tx, full, &span)?;
+    let mut all = posts::page_by_author(ctx.tx, full, &span)?;
     all.retain(|post| !post.nullcast && post.repost_of_id.is_none());
     all.sort_by_key(|post| {
         let done = post.like_count + post.repost_count + post.reply_count + post.quote_count;

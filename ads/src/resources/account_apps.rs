@@ -29,20 +29,20 @@ pub static ACCOUNT_APP: Resource = Resource {
 };
 
 /// Notes an app that is not known yet.
-pub fn ensure_app(desk: &mut AccountContext<'_, '_>, system: &str, identifier: &str) -> Result<(), Error> {
+pub fn ensure_app(ctx: &mut AccountContext<'_, '_>, system: &str, identifier: &str) -> Result<(), Error> {
     if identifier.is_empty() {
         return Ok(());
     }
-    let account = desk.account_id()?;
-    for row in store::records::list_by_account(desk.tx, ACCOUNT_APP.name, account)? {
+    let account = ctx.account_id()?;
+    for row in store::records::list_by_account(ctx.tx, ACCOUNT_APP.name, account)? {
         let known = AdsRecord::from_stored(&ACCOUNT_APP, &row)?;
         if known.text("app_store_identifier") == identifier && known.text("os_type") == system {
             return Ok(());
         }
     }
-    let mut given = ParsedParams::default();
-    given.insert("app_store_identifier", Value::from(identifier));
-    given.insert("os_type", Value::from(system));
-    engine::create(desk, &ACCOUNT_APP, &given)?;
+    let mut params = ParsedParams::default();
+    params.insert("app_store_identifier", Value::from(identifier));
+    params.insert("os_type", Value::from(system));
+    engine::create(ctx, &ACCOUNT_APP, &params)?;
     Ok(())
 }

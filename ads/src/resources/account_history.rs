@@ -44,20 +44,20 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     CURSOR,
 ])];
 
-fn list_account_changes(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    accounts::require_opt_in_feature(desk, "ACCOUNT_HISTORY")?;
-    let (from, to) = parse_hour_range(given)?;
-    let entity = given.text("entity_type").unwrap_or_default();
-    let of = IdFormat::Short.parse("entity_id", given.text("entity_id").unwrap_or_default())?;
-    let scope = cursor_scope(desk, &given.echo);
-    let after = match parse_cursor(desk, &scope, given)? {
+fn list_account_changes(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    accounts::require_opt_in_feature(ctx, "ACCOUNT_HISTORY")?;
+    let (from, to) = parse_hour_range(params)?;
+    let entity = params.text("entity_type").unwrap_or_default();
+    let of = IdFormat::Short.parse("entity_id", params.text("entity_id").unwrap_or_default())?;
+    let scope = cursor_scope(ctx, &params.echo);
+    let after = match parse_cursor(ctx, &scope, params)? {
         Some((OrderValue::Number(at), id)) => Some((at, id)),
         _ => None,
     };
-    let count = given.int("count").unwrap_or(200);
+    let count = params.int("count").unwrap_or(200);
     let mut wanted = AdsChangeQuery {
-        account: desk.account_id()?,
+        account: ctx.account_id()?,
         entity,
         entity_id: of,
         includes_children: false,
@@ -66,22 +66,22 @@ fn list_account_changes(desk: &mut AccountContext<'_, '_>, given: &ParsedParams)
         after,
         limit: count + 1,
     };
-    let mut rows = ads::list_changes(desk.tx, &wanted)?;
+    let mut rows = ads::list_changes(ctx.tx, &wanted)?;
     if entity == "TARGETING_CRITERIA" {
         // Criteria are found by their line item as well; both are numbered from one.
         wanted.includes_children = true;
-        rows.extend(ads::list_changes(desk.tx, &wanted)?);
+        rows.extend(ads::list_changes(ctx.tx, &wanted)?);
         rows.sort_by_key(|row| std::cmp::Reverse((row.at, row.id)));
         rows.dedup_by_key(|row| row.id);
     }
-    let user = given.int("user_id");
+    let user = params.int("user_id");
     let count = usize::try_from(count).unwrap_or(1);
     let more = rows.len() > count;
     rows.truncate(count);
     let next = rows.last().filter(|_| more);
-    let next = next.map(|row| cursor::encode(&desk.cursor_key, &scope, &(OrderValue::Number(row.at.ms()), row.id)));
+    let next = next.map(|row| cursor::encode(&ctx.cursor_key, &scope, &(OrderValue::Number(row.at.ms()), row.id)));
     rows.retain(|row| user.is_none_or(|user| row.user_id.get() == user));
-    let speech = desk.caller.speech;
+    let speech = ctx.caller.speech;
     let data: Vec<Value> = rows
         .iter()
         .map(|row| {
@@ -104,8 +104,11 @@ fn list_account_changes(desk: &mut AccountContext<'_, '_>, given: &ParsedParams)
 }
 
 /// The span asked for: whole hours, and some of them.
-fn parse_hour_range(given: &ParsedParams) -> Result<(Time, Time), AdsProblem> {
-    let (from, to) = (given.int("start_time").unwrap_or(0), given.int("end_time").unwrap_or(0));
+fn parse_hour_range(params: &ParsedParams) -> Result<(Time, Time), AdsProblem> {
+    let (from, to) = (
+        params.int("start_time").unwrap_or(0),
+        params.int("end_time").unwrap_or(0),
+    );
     let wrong = |message: &str| AdsProblem::new("INVALID_TIME_WINDOW", message);
     if from % HOUR_MS != 0 || to % HOUR_MS != 0 {
         return Err(wrong("The times must be whole hours"));

@@ -48,27 +48,27 @@ pub static ACCOUNT_POST: Resource = Resource {
 pub const CONVERSATION_SETTINGS: &[&str] = &["EVERYONE", "FOLLOWING", "MENTIONED_USERS"];
 
 /// A post that exists in the sandbox of the account only.
-pub fn find_sandbox_post(desk: &mut AccountContext<'_, '_>, post: i64) -> Result<Option<AdsRecord>, Error> {
-    if !desk.account()?.record.flag("sandbox") {
+pub fn find_sandbox_post(ctx: &mut AccountContext<'_, '_>, post: i64) -> Result<Option<AdsRecord>, Error> {
+    if !ctx.account()?.record.flag("sandbox") {
         return Ok(None);
     }
-    let account = desk.account_id()?;
-    let found = desk.find_record(&ACCOUNT_POST, post)?;
+    let account = ctx.account_id()?;
+    let found = ctx.find_record(&ACCOUNT_POST, post)?;
     Ok(found.filter(|one| one.account_id == account && !one.deleted))
 }
 
 /// What the account knows of a post; none where that is nothing.
-pub fn find_by_post(desk: &mut AccountContext<'_, '_>, post: i64) -> Result<Option<AdsRecord>, Error> {
-    Ok(desk
+pub fn find_by_post(ctx: &mut AccountContext<'_, '_>, post: i64) -> Result<Option<AdsRecord>, Error> {
+    Ok(ctx
         .list_visible_records(&ACCOUNT_POST, "post_id", post)?
         .into_iter()
         .next())
 }
 
 /// The same of several, in no order.
-pub fn find_by_posts(desk: &mut AccountContext<'_, '_>, posts: &[i64]) -> Result<Vec<AdsRecord>, Error> {
-    let account = desk.account_id()?;
-    let rows = records::list_by_field_values(desk.tx, ACCOUNT_POST.name, account, "post_id", posts)?;
+pub fn find_by_posts(ctx: &mut AccountContext<'_, '_>, posts: &[i64]) -> Result<Vec<AdsRecord>, Error> {
+    let account = ctx.account_id()?;
+    let rows = records::list_by_field_values(ctx.tx, ACCOUNT_POST.name, account, "post_id", posts)?;
     let all: Result<Vec<AdsRecord>, _> = rows
         .iter()
         .map(|row| AdsRecord::from_stored(&ACCOUNT_POST, row))
@@ -77,33 +77,33 @@ pub fn find_by_posts(desk: &mut AccountContext<'_, '_>, posts: &[i64]) -> Result
 }
 
 /// Something about a post that is written down anew.
-pub fn new_record(desk: &AccountContext<'_, '_>, post: i64, user: i64) -> Result<AdsRecord, Error> {
-    let account = &desk.account()?.record;
+pub fn new_record(ctx: &AccountContext<'_, '_>, post: i64, user: i64) -> Result<AdsRecord, Error> {
+    let account = &ctx.account()?.record;
     let id = if account.flag("sandbox") {
         post
     } else {
-        desk.tx.next_id::<()>().get()
+        ctx.tx.next_id::<()>().get()
     };
-    let mut record = AdsRecord::new(&ACCOUNT_POST, id, account.id, desk.now());
+    let mut record = AdsRecord::new(&ACCOUNT_POST, id, account.id, ctx.now());
     record.set("post_id", post);
     record.set("user_id", user);
     Ok(record)
 }
 
 /// Writes it down.
-pub fn insert(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<(), Error> {
-    records::insert(desk.tx, ACCOUNT_POST.name, &record.to_stored())?;
+pub fn insert(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<(), Error> {
+    records::insert(ctx.tx, ACCOUNT_POST.name, &record.to_stored())?;
     Ok(())
 }
 
 /// Puts down a post that was written as a composition says: all of it in the sandbox, elsewhere
 /// what the platform does not know.
 pub fn record_published_post(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     composition: &AdsRecord,
     post: PostId,
 ) -> Result<(), Error> {
-    let is_sandbox = desk.account()?.record.flag("sandbox");
+    let is_sandbox = ctx.account()?.record.flag("sandbox");
     let scheduled = composition
         .resource
         .field("scheduled_at")
@@ -120,7 +120,7 @@ pub fn record_published_post(
         return Ok(());
     }
     let user = composition.int("user_id").unwrap_or(0);
-    let mut record = new_record(desk, post.get(), user)?;
+    let mut record = new_record(ctx, post.get(), user)?;
     record.set("name", composition.get("name").cloned().unwrap_or_default());
     record.set("scheduled_at", scheduled);
     for (name, call) in calls {
@@ -131,24 +131,24 @@ pub fn record_published_post(
             record.set(name, composition.get(name).cloned().unwrap_or_default());
         }
         record.set("conversation_settings", settings.unwrap_or_default());
-        let app = desk.caller.app.map(base::AppId::get);
+        let app = ctx.caller.app.map(base::AppId::get);
         record.set("app_id", app.map_or(Value::Null, Value::from));
     }
-    insert(desk, &record)
+    insert(ctx, &record)
 }
 
 /// The repost by the account's own user of somebody's post, as the sandbox has it: in its records
 /// and on no platform. There is one.
-pub fn find_or_create_sandbox_repost(desk: &mut AccountContext<'_, '_>, of: PostId) -> Result<i64, Error> {
-    let known = desk.list_visible_records(&ACCOUNT_POST, "repost_of_id", of.get())?;
+pub fn find_or_create_sandbox_repost(ctx: &mut AccountContext<'_, '_>, of: PostId) -> Result<i64, Error> {
+    let known = ctx.list_visible_records(&ACCOUNT_POST, "repost_of_id", of.get())?;
     if let Some(known) = known.first() {
         return Ok(known.id);
     }
-    let full = promotable_users::find_own_user(desk)?.unwrap_or(desk.caller.user);
-    let post = desk.tx.next_id::<()>().get();
-    let mut record = new_record(desk, post, full.get())?;
+    let full = promotable_users::find_own_user(ctx)?.unwrap_or(ctx.caller.user);
+    let post = ctx.tx.next_id::<()>().get();
+    let mut record = new_record(ctx, post, full.get())?;
     record.set("nullcast", 1);
     record.set("repost_of_id", of.get());
-    insert(desk, &record)?;
+    insert(ctx, &record)?;
     Ok(post)
 }

@@ -136,50 +136,50 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .sandbox_only(),
 ];
 
-fn list_accounts(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    let accesses = ads::list_access_by_user(desk.tx, desk.caller.user)?;
+fn list_accounts(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    let accesses = ads::list_access_by_user(ctx.tx, ctx.caller.user)?;
     let ids: Vec<i64> = accesses.iter().map(|access| access.account_id).collect();
     let mut own = Vec::with_capacity(ids.len());
-    for row in records::find_by_ids(desk.tx, ACCOUNT.name, &ids)? {
+    for row in records::find_by_ids(ctx.tx, ACCOUNT.name, &ids)? {
         let record = AdsRecord::from_stored(&ACCOUNT, &row)?;
-        if record.flag("sandbox") == desk.caller.sandbox {
+        if record.flag("sandbox") == ctx.caller.sandbox {
             own.push(record);
         }
     }
-    if given.has("account_ids") {
-        let asked = given.ints("account_ids");
+    if params.has("account_ids") {
+        let asked = params.ints("account_ids");
         own.retain(|record| asked.contains(&record.id));
     }
-    listing::list_in_memory(desk, &ACCOUNT, given, own)
+    listing::list_in_memory(ctx, &ACCOUNT, params, own)
 }
 
-fn get_account(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    let record = get(desk, &ACCOUNT, given)?;
-    Ok(OperationOutput::from_json(render_record(desk, &record)?))
+fn get_account(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    let record = get(ctx, &ACCOUNT, params)?;
+    Ok(OperationOutput::from_json(render_record(ctx, &record)?))
 }
 
-fn create_account(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
+fn create_account(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
     let new = NewAdsAccount {
         name: "Sandbox account".to_owned(),
         sandbox: true,
         ..NewAdsAccount::default()
     };
-    let record = insert(desk.tx, desk.caller.user, &new)?;
-    Ok(OperationOutput::from_json(render_record_array(desk, &[record])?).as_last_page())
+    let record = insert(ctx.tx, ctx.caller.user, &new)?;
+    Ok(OperationOutput::from_json(render_record_array(ctx, &[record])?).as_last_page())
 }
 
-fn update_account(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    let id = desk.account_id()?;
-    let record = update(desk, &ACCOUNT, id, given)?;
-    Ok(OperationOutput::from_json(render_record(desk, &record)?))
+fn update_account(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    let id = ctx.account_id()?;
+    let record = update(ctx, &ACCOUNT, id, params)?;
+    Ok(OperationOutput::from_json(render_record(ctx, &record)?))
 }
 
-fn delete_account(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let id = desk.account_id()?;
-    let record = delete(desk, &ACCOUNT, id)?;
-    Ok(OperationOutput::from_json(render_record(desk, &record)?))
+fn delete_account(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let id = ctx.account_id()?;
+    let record = delete(ctx, &ACCOUNT, id)?;
+    Ok(OperationOutput::from_json(render_record(ctx, &record)?))
 }
 
 /// A new account.
@@ -231,8 +231,8 @@ pub fn insert(tx: &mut Tx<'_>, user: UserId, new: &NewAdsAccount) -> Result<AdsR
         can_compose: true,
     };
     ads::grant_access(tx, &access)?;
-    let mut desk = AccountContext::new_for_operator(tx, user, record.clone());
-    promotable_users::add(&mut desk, user, "FULL")?;
+    let mut ctx = AccountContext::new_for_operator(tx, user, record.clone());
+    promotable_users::add(&mut ctx, user, "FULL")?;
     Ok(record)
 }
 
@@ -240,8 +240,8 @@ pub fn insert(tx: &mut Tx<'_>, user: UserId, new: &NewAdsAccount) -> Result<AdsR
 pub const OPT_IN_FEATURES: &[&str] = &["ACCOUNT_HISTORY", "RECOMMENDATIONS"];
 
 /// Whether the account may use what is opened one by one.
-pub fn require_opt_in_feature(desk: &AccountContext<'_, '_>, what: &str) -> Result<(), Error> {
-    if desk.account()?.record.has("refused", what) {
+pub fn require_opt_in_feature(ctx: &AccountContext<'_, '_>, what: &str) -> Result<(), Error> {
+    if ctx.account()?.record.has("refused", what) {
         let message = format!("{what} is not open to this account");
         return Err(AdsProblem::new("FEATURE_NOT_AVAILABLE", message).into());
     }

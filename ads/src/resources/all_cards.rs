@@ -48,24 +48,24 @@ pub static OPERATIONS: &[CustomOperation] = &[
 ];
 
 /// In the order in which they were asked for; those that are not there are left out.
-fn list_cards_by_uri(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let uris = given.ints("card_uris");
+fn list_cards_by_uri(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let uris = params.ints("card_uris");
     let mut found: Vec<(i64, String)> = Vec::new();
-    let account = desk.account_id()?;
+    let account = ctx.account_id()?;
     let mut cards = Vec::new();
-    for row in records::find_by_ids(desk.tx, CARD.name, &uris)? {
+    for row in records::find_by_ids(ctx.tx, CARD.name, &uris)? {
         let card = AdsRecord::from_stored(&CARD, &row)?;
-        if card.account_id == account && (!card.deleted || given.flag("with_deleted")) {
+        if card.account_id == account && (!card.deleted || params.flag("with_deleted")) {
             cards.push((card.id, card));
         }
     }
-    render_cards(desk, cards, &mut found)?;
+    render_cards(ctx, cards, &mut found)?;
     for of in SHORT_ID_CARDS {
-        let cards = find_cards_by_uris(desk, of, &uris)?;
+        let cards = find_cards_by_uris(ctx, of, &uris)?;
         let cards = cards.into_iter();
         let cards = cards.map(|card| (card.int("uri").unwrap_or(0), card)).collect();
-        render_cards(desk, cards, &mut found)?;
+        render_cards(ctx, cards, &mut found)?;
     }
     let place = |uri: i64| uris.iter().position(|other| *other == uri);
     found.sort_by_key(|(uri, _)| place(*uri));
@@ -75,17 +75,17 @@ fn list_cards_by_uri(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) ->
 
 /// Shows cards of one kind.
 fn render_cards(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     cards: Vec<(i64, AdsRecord)>,
     found: &mut Vec<(i64, String)>,
 ) -> Result<(), Error> {
     let (uris, cards): (Vec<i64>, Vec<AdsRecord>) = cards.into_iter().unzip();
-    found.extend(uris.into_iter().zip(render_records(desk, &cards)?));
+    found.extend(uris.into_iter().zip(render_records(ctx, &cards)?));
     Ok(())
 }
 
 fn find_cards_by_uris(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
     uris: &[i64],
 ) -> Result<Vec<AdsRecord>, Error> {
@@ -94,7 +94,7 @@ fn find_cards_by_uris(
     }
     let listing = RecordListing {
         kind: of.name,
-        account: desk.account_id()?,
+        account: ctx.account_id()?,
         number_filters: &[("uri", uris.to_vec())],
         text_filters: &[],
         name_prefix: "",
@@ -105,23 +105,23 @@ fn find_cards_by_uris(
         limit: i64::try_from(MAX_URIS).unwrap_or(i64::MAX),
         indexed_fields: None,
     };
-    let (rows, _) = records::page_with_total(desk.tx, &listing, false)?;
+    let (rows, _) = records::page_with_total(ctx.tx, &listing, false)?;
     let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|(_, row)| AdsRecord::from_stored(of, row)).collect();
     Ok(all?)
 }
 
-fn get_card(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let text = given.text("card_id").unwrap_or_default();
+fn get_card(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let text = params.text("card_id").unwrap_or_default();
     let short = IdFormat::Short.parse("card_id", text)?;
     let mut found = None;
     if let Ok(id) = IdFormat::Long.parse("card_id", text) {
-        let card = desk.find_record(&CARD, id)?;
-        found = card.filter(|card| !card.deleted || given.flag("with_deleted"));
+        let card = ctx.find_record(&CARD, id)?;
+        found = card.filter(|card| !card.deleted || params.flag("with_deleted"));
     }
     for of in SHORT_ID_CARDS {
         if found.is_none() {
-            found = desk.find_record(of, short)?;
+            found = ctx.find_record(of, short)?;
         }
     }
     let missing = || {
@@ -129,5 +129,5 @@ fn get_card(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<O
         AdsProblem::invalid_parameter("card_id", text, message).with_code(CARD.not_found)
     };
     let card = found.ok_or_else(missing)?;
-    Ok(OperationOutput::from_json(render_record(desk, &card)?))
+    Ok(OperationOutput::from_json(render_record(ctx, &card)?))
 }

@@ -42,12 +42,12 @@ fn accept_any_shape(value: &Value) -> Result<Value, AdsProblem> {
     Ok(value.clone())
 }
 
-fn estimate_audience(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    let mut audience = TargetedAudience::from_account(desk)?;
-    audience.criteria = parse_criteria(desk, given)?;
-    let evaluator = desk.evaluator()?;
-    let estimate = evaluator.estimate(desk.tx, &audience)?;
-    let exact = desk.account()?.record.text("estimate") == "exact";
+fn estimate_audience(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    let mut audience = TargetedAudience::from_account(ctx)?;
+    audience.criteria = parse_criteria(ctx, params)?;
+    let evaluator = ctx.evaluator()?;
+    let estimate = evaluator.estimate(ctx.tx, &audience)?;
+    let exact = ctx.account()?.record.text("estimate") == "exact";
     let (min, max) = match estimate.disclosed_size {
         DisclosedSize::Exact(count) if exact => (count, count),
         DisclosedSize::Exact(count) | DisclosedSize::Approximate(count) => size_range(count),
@@ -78,16 +78,16 @@ fn missing_criteria(message: &str) -> AdsProblem {
 }
 
 /// What is asked: the items of the body's list, or of the body that is one.
-fn parse_criteria(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<Vec<TargetingCriterion>, Error> {
-    let mut problems = given.problems.clone();
-    let usual = match default_operator(given) {
+fn parse_criteria(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<Vec<TargetingCriterion>, Error> {
+    let mut problems = params.problems.clone();
+    let usual = match default_operator(params) {
         Ok(usual) => usual,
         Err(problem) => {
             problems.push(problem);
             CriterionOperator::Eq
         }
     };
-    let items = match &given.json {
+    let items = match &params.json {
         Some(Value::Array(items)) => Some(items),
         Some(body) => match body.get(CRITERIA) {
             Some(Value::Array(items)) => Some(items),
@@ -125,19 +125,19 @@ fn parse_criteria(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Re
         return Err(base::Refusal::from(problems).into());
     }
     for one in &all {
-        find_named_user(desk, &one.kind, &one.value)?;
+        find_named_user(ctx, &one.kind, &one.value)?;
         if one.kind.starts_with("CUSTOM_AUDIENCE") {
             // How many a few members come to would tell who of them is here.
-            require_targetable(desk, &one.value)?;
+            require_targetable(ctx, &one.value)?;
         }
     }
     Ok(all)
 }
 
 /// How values are meant that say nothing of it themselves.
-fn default_operator(given: &ParsedParams) -> Result<CriterionOperator, AdsProblem> {
-    let beside = given.query_pairs.iter().find(|(name, _)| name == "operator_type");
-    let text = given.text("operator_type").or(beside.map(|(_, text)| text.as_str()));
+fn default_operator(params: &ParsedParams) -> Result<CriterionOperator, AdsProblem> {
+    let beside = params.query_pairs.iter().find(|(name, _)| name == "operator_type");
+    let text = params.text("operator_type").or(beside.map(|(_, text)| text.as_str()));
     text.map_or(Ok(CriterionOperator::Eq), parse_operator)
 }
 

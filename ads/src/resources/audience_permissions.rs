@@ -115,7 +115,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "getAdsTailoredPermissions",
         "tailored_audiences/{tailored_audience_id}/permissions",
         "Accounts that may use a tailored audience.",
-        |desk, given| Ok(to_v5_names(list_permissions(desk, &to_current_names(given))?)),
+        |ctx, params| Ok(to_v5_names(list_permissions(ctx, &to_current_names(params))?)),
     )
     .version("5")
     .requires_role(RequiredRole::AudienceReader)
@@ -136,7 +136,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "grantAdsTailoredPermission",
         "tailored_audiences/{tailored_audience_id}/permissions",
         "Lets an account use a tailored audience, or use it in another way than before.",
-        |desk, given| Ok(to_v5_names(grant_permission(desk, &to_current_names(given))?)),
+        |ctx, params| Ok(to_v5_names(grant_permission(ctx, &to_current_names(params))?)),
     )
     .version("5")
     .requires_role(RequiredRole::AudienceWriter)
@@ -146,7 +146,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "revokeAdsTailoredPermission",
         "tailored_audiences/{tailored_audience_id}/permissions/{tailored_audience_permission_id}",
         "Ends an account's use of a tailored audience; what targets it already goes on.",
-        |desk, given| Ok(to_v5_names(revoke_permission(desk, &to_current_names(given))?)),
+        |ctx, params| Ok(to_v5_names(revoke_permission(ctx, &to_current_names(params))?)),
     )
     .version("5")
     .requires_role(RequiredRole::AudienceWriter)
@@ -157,14 +157,14 @@ pub static OPERATIONS: &[CustomOperation] = &[
 ];
 
 /// What was given under the names of version 5, under the usual ones.
-fn to_current_names(given: &ParsedParams) -> ParsedParams {
-    let mut same = given.clone();
+fn to_current_names(params: &ParsedParams) -> ParsedParams {
+    let mut same = params.clone();
     for (old, new) in [
         ("tailored_audience_id", "custom_audience_id"),
         ("tailored_audience_permission_id", "custom_audience_permission_id"),
         ("tailored_audience_permission_ids", "custom_audience_permission_ids"),
     ] {
-        if let Some(value) = given.get(old) {
+        if let Some(value) = params.get(old) {
             same.insert(new, value.clone());
         }
     }
@@ -179,35 +179,35 @@ fn to_v5_names(mut answer: OperationOutput) -> OperationOutput {
     answer
 }
 
-fn list_permissions(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    require_own_audience(desk, given)?;
-    if given.has("custom_audience_permission_ids") {
+fn list_permissions(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    require_own_audience(ctx, params)?;
+    if params.has("custom_audience_permission_ids") {
         // Ids alone would lead to other audiences' as well.
-        let audience = given.int("custom_audience_id").unwrap_or(-1);
-        let mut own = desk.list_visible_records(&AUDIENCE_PERMISSION, "custom_audience_id", audience)?;
-        let asked = given.ints("custom_audience_permission_ids");
+        let audience = params.int("custom_audience_id").unwrap_or(-1);
+        let mut own = ctx.list_visible_records(&AUDIENCE_PERMISSION, "custom_audience_id", audience)?;
+        let asked = params.ints("custom_audience_permission_ids");
         own.retain(|record| asked.contains(&record.id));
-        return listing::list_in_memory(desk, &AUDIENCE_PERMISSION, given, own);
+        return listing::list_in_memory(ctx, &AUDIENCE_PERMISSION, params, own);
     }
-    listing::list(desk, &AUDIENCE_PERMISSION, given)
+    listing::list(ctx, &AUDIENCE_PERMISSION, params)
 }
 
-fn grant_permission(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    let audience = require_own_audience(desk, given)?;
-    let to = given.int("granted_account_id").unwrap_or(-1);
-    validate_sharing(desk, to)?;
-    let known = find_permission(desk, audience.id, to)?;
+fn grant_permission(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    let audience = require_own_audience(ctx, params)?;
+    let to = params.int("granted_account_id").unwrap_or(-1);
+    validate_sharing(ctx, to)?;
+    let known = find_permission(ctx, audience.id, to)?;
     let record = match known {
-        Some(known) => engine::update(desk, &AUDIENCE_PERMISSION, known.id, given)?,
-        None => engine::create(desk, &AUDIENCE_PERMISSION, given)?,
+        Some(known) => engine::update(ctx, &AUDIENCE_PERMISSION, known.id, params)?,
+        None => engine::create(ctx, &AUDIENCE_PERMISSION, params)?,
     };
-    Ok(OperationOutput::from_json(render_record(desk, &record)?))
+    Ok(OperationOutput::from_json(render_record(ctx, &record)?))
 }
 
 /// Audiences are shared within a business, or by whom an operator lets share them beyond it.
-fn validate_sharing(desk: &mut AccountContext<'_, '_>, to: i64) -> Result<(), Error> {
-    let own = desk.account()?.record.clone();
-    let other = accounts::find(desk.tx, to)?;
+fn validate_sharing(ctx: &mut AccountContext<'_, '_>, to: i64) -> Result<(), Error> {
+    let own = ctx.account()?.record.clone();
+    let other = accounts::find(ctx.tx, to)?;
     let other = other
         .filter(|other| !other.deleted && other.flag("sandbox") == own.flag("sandbox"))
         .ok_or_else(|| {
@@ -224,22 +224,22 @@ fn validate_sharing(desk: &mut AccountContext<'_, '_>, to: i64) -> Result<(), Er
         return Ok(());
     }
     features::require_gate(
-        desk,
+        ctx,
         &SHARING_GATE,
         ProblemLocation::Parameter("granted_account_id".into()),
     )
 }
 
-fn revoke_permission(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    let audience = require_own_audience(desk, given)?;
-    let id = given.int("custom_audience_permission_id").unwrap_or(-1);
-    let known = desk.find_record(&AUDIENCE_PERMISSION, id)?;
+fn revoke_permission(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    let audience = require_own_audience(ctx, params)?;
+    let id = params.int("custom_audience_permission_id").unwrap_or(-1);
+    let known = ctx.find_record(&AUDIENCE_PERMISSION, id)?;
     let is_its = |known: &AdsRecord| known.int("custom_audience_id") == Some(audience.id);
     if !known.is_some_and(|known| is_its(&known)) {
-        return Err(desk.not_found_problem(&AUDIENCE_PERMISSION, id).into());
+        return Err(ctx.not_found_problem(&AUDIENCE_PERMISSION, id).into());
     }
-    let record = engine::delete(desk, &AUDIENCE_PERMISSION, id)?;
-    Ok(OperationOutput::from_json(render_record(desk, &record)?))
+    let record = engine::delete(ctx, &AUDIENCE_PERMISSION, id)?;
+    Ok(OperationOutput::from_json(render_record(ctx, &record)?))
 }
 
 fn pair_key(audience: i64, account: i64) -> i64 {
@@ -253,9 +253,9 @@ fn set_pair_key(record: &mut AdsRecord) {
 }
 
 /// The permission that an account has for an audience, whoever's it is.
-fn find_permission(desk: &mut AccountContext<'_, '_>, audience: i64, account: i64) -> Result<Option<AdsRecord>, Error> {
+fn find_permission(ctx: &mut AccountContext<'_, '_>, audience: i64, account: i64) -> Result<Option<AdsRecord>, Error> {
     let pair = pair_key(audience, account);
-    for row in records::list_all_by_field(desk.tx, AUDIENCE_PERMISSION.name, ("pair", pair))? {
+    for row in records::list_all_by_field(ctx.tx, AUDIENCE_PERMISSION.name, ("pair", pair))? {
         let record = AdsRecord::from_stored(&AUDIENCE_PERMISSION, &row)?;
         let same =
             record.int("custom_audience_id") == Some(audience) && record.int("granted_account_id") == Some(account);
@@ -267,22 +267,22 @@ fn find_permission(desk: &mut AccountContext<'_, '_>, audience: i64, account: i6
 }
 
 /// The permission that this account has for another's audience.
-pub fn find_granted_permission(desk: &mut AccountContext<'_, '_>, audience: i64) -> Result<Option<AdsRecord>, Error> {
-    let account = desk.account_id()?;
-    find_permission(desk, audience, account)
+pub fn find_granted_permission(ctx: &mut AccountContext<'_, '_>, audience: i64) -> Result<Option<AdsRecord>, Error> {
+    let account = ctx.account_id()?;
+    find_permission(ctx, audience, account)
 }
 
 /// Audiences of others that this account may use.
-pub fn list_shared_audiences(desk: &mut AccountContext<'_, '_>) -> Result<Vec<AdsRecord>, Error> {
-    let account = desk.account_id()?;
+pub fn list_shared_audiences(ctx: &mut AccountContext<'_, '_>) -> Result<Vec<AdsRecord>, Error> {
+    let account = ctx.account_id()?;
     let field = ("granted_account_id", account);
     let mut ids = Vec::new();
-    for row in records::list_all_by_field(desk.tx, AUDIENCE_PERMISSION.name, field)? {
+    for row in records::list_all_by_field(ctx.tx, AUDIENCE_PERMISSION.name, field)? {
         let record = AdsRecord::from_stored(&AUDIENCE_PERMISSION, &row)?;
         ids.extend(record.int("custom_audience_id"));
     }
     let mut all = Vec::with_capacity(ids.len());
-    for row in records::find_by_ids(desk.tx, CUSTOM_AUDIENCE.name, &ids)? {
+    for row in records::find_by_ids(ctx.tx, CUSTOM_AUDIENCE.name, &ids)? {
         let record = AdsRecord::from_stored(&CUSTOM_AUDIENCE, &row)?;
         if !record.deleted {
             all.push(record);

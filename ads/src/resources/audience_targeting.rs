@@ -25,22 +25,22 @@ const PAGE_SIZE: usize = 200;
 
 /// The account's line items that target an audience, by campaign.
 pub fn list_targeting_line_items(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
+    ctx: &mut AccountContext<'_, '_>,
+    params: &ParsedParams,
 ) -> Result<OperationOutput, Error> {
-    let (audience, _) = require_audience(desk, given)?;
-    let scope = cursor_scope(desk, &given.echo);
-    let after = match parse_cursor(desk, &scope, given)? {
+    let (audience, _) = require_audience(ctx, params)?;
+    let scope = cursor_scope(ctx, &params.echo);
+    let after = match parse_cursor(ctx, &scope, params)? {
         Some((OrderValue::Number(_), id)) => id,
         _ => i64::MIN,
     };
-    let mut by_campaign = line_items_by_campaign(desk, audience.id, after)?;
+    let mut by_campaign = line_items_by_campaign(ctx, audience.id, after)?;
     let ids: Vec<i64> = by_campaign.keys().copied().collect();
-    let mut campaigns = load_records(desk, &CAMPAIGN, &ids)?;
+    let mut campaigns = load_records(ctx, &CAMPAIGN, &ids)?;
     campaigns.sort_by_key(|campaign| campaign.id);
-    let (approval, now) = (desk.account()?.record.text("approval_status").to_owned(), desk.now());
+    let (approval, now) = (ctx.account()?.record.text("approval_status").to_owned(), ctx.now());
     let all: Vec<AdsRecord> = by_campaign.values().flatten().chain(&campaigns).cloned().collect();
-    let means = servability::load_delivery_resources(desk, &all)?;
+    let means = servability::load_delivery_resources(ctx, &all)?;
     let mut data: Vec<(i64, Value)> = Vec::new();
     for campaign in &campaigns {
         let mut shown = by_campaign.remove(&campaign.id).unwrap_or_default();
@@ -49,7 +49,7 @@ pub fn list_targeting_line_items(
         for item in &shown {
             let state = servability::line_item_servability(item, campaign, &approval, &means, now);
             let servable = state.servable_value();
-            if servable == Value::Bool(true) || !given.flag("with_active") {
+            if servable == Value::Bool(true) || !params.flag("with_active") {
                 let name = item.get("name");
                 entries.push(json!({ "id": item.formatted_id(), "name": name, "servable": servable }));
             }
@@ -66,7 +66,7 @@ pub fn list_targeting_line_items(
     let more = data.len() > PAGE_SIZE;
     data.truncate(PAGE_SIZE);
     let last = data.last().filter(|_| more);
-    let next = last.map(|(id, _)| cursor::encode(&desk.cursor_key, &scope, &(OrderValue::Number(*id), *id)));
+    let next = last.map(|(id, _)| cursor::encode(&ctx.cursor_key, &scope, &(OrderValue::Number(*id), *id)));
     let mut answer = OperationOutput::from_value(&data.into_iter().map(|(_, entry)| entry).collect());
     answer.next_cursor = Some(next);
     Ok(answer)
@@ -74,16 +74,16 @@ pub fn list_targeting_line_items(
 
 /// The line items that target an audience, by the campaigns behind one.
 fn line_items_by_campaign(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     audience: i64,
     after: i64,
 ) -> Result<BTreeMap<i64, Vec<AdsRecord>>, Error> {
-    let criteria = desk.list_visible_records(&TARGETING_CRITERION, "audience", audience)?;
+    let criteria = ctx.list_visible_records(&TARGETING_CRITERION, "audience", audience)?;
     let mut ids: Vec<i64> = criteria.iter().filter_map(|one| one.int("line_item_id")).collect();
     ids.sort_unstable();
     ids.dedup();
     let mut by_campaign: BTreeMap<i64, Vec<AdsRecord>> = BTreeMap::new();
-    for item in load_records(desk, &LINE_ITEM, &ids)? {
+    for item in load_records(ctx, &LINE_ITEM, &ids)? {
         let campaign = item.int("campaign_id").unwrap_or(0);
         if item.level != RecordVisibility::Hidden && campaign > after {
             by_campaign.entry(campaign).or_default().push(item);
@@ -93,11 +93,11 @@ fn line_items_by_campaign(
 }
 
 fn load_records(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     of: &'static crate::declaration::Resource,
     ids: &[i64],
 ) -> Result<Vec<AdsRecord>, Error> {
-    let rows = records::find_by_ids(desk.tx, of.name, ids)?;
+    let rows = records::find_by_ids(ctx.tx, of.name, ids)?;
     let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|row| AdsRecord::from_stored(of, row)).collect();
     Ok(all?)
 }
@@ -113,25 +113,25 @@ pub fn refresh_targeting_line_items(tx: &mut Tx<'_>, audience: i64) -> Result<()
     for (account, item) in items {
         records::lock(tx, ACCOUNT.name, account)?;
         if let Some(account) = accounts::find(tx, account)? {
-            let mut desk = AccountContext::new_for_operator(tx, UserId::new(0), account);
-            refresh_line_item_reach(&mut desk, item)?;
+            let mut ctx = AccountContext::new_for_operator(tx, UserId::new(0), account);
+            refresh_line_item_reach(&mut ctx, item)?;
         }
     }
     Ok(())
 }
 
 /// Notes whether a line item has lost the last audience that it could be shown to.
-pub fn refresh_line_item_reach(desk: &mut AccountContext<'_, '_>, item: i64) -> Result<(), Error> {
+pub fn refresh_line_item_reach(ctx: &mut AccountContext<'_, '_>, item: i64) -> Result<(), Error> {
     let mut audiences = Vec::new();
     for kind in ["CUSTOM_AUDIENCE", "CUSTOM_AUDIENCE_EXPANDED"] {
-        for one in desk.list_visible_records(&TARGETING_CRITERION, "alike", group_key(item, kind))? {
+        for one in ctx.list_visible_records(&TARGETING_CRITERION, "alike", group_key(item, kind))? {
             if one.text("operator_type") == "EQ" && one.text("targeting_type") == kind {
                 audiences.extend(one.int("audience"));
             }
         }
     }
     let targetable = |record: &AdsRecord| record.flag("targetable") && !record.deleted;
-    let reaches = load_records(desk, &CUSTOM_AUDIENCE, &audiences)?;
+    let reaches = load_records(ctx, &CUSTOM_AUDIENCE, &audiences)?;
     let unreached = !audiences.is_empty() && !reaches.iter().any(targetable);
-    line_items::set_unreached(desk, item, unreached)
+    line_items::set_unreached(ctx, item, unreached)
 }

@@ -59,15 +59,15 @@ struct MembershipOperation {
 }
 
 /// Changes members, all or none.
-pub fn change_members(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    let (audience, hold) = require_audience(desk, given)?;
+pub fn change_members(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    let (audience, hold) = require_audience(ctx, params)?;
     if hold == AudienceAccess::Read {
         return Err(action_not_allowed("The account may read this audience only"));
     }
     if audience.text("audience_type") == FLEXIBLE {
         return Err(action_not_allowed("Its members are those of other audiences"));
     }
-    let count = write_members(desk, &audience, given, AcceptedKeys::All)?;
+    let count = write_members(ctx, &audience, params, AcceptedKeys::All)?;
     Ok(OperationOutput::from_value(
         &json!({ "success_count": count, "total_count": count }),
     ))
@@ -75,31 +75,31 @@ pub fn change_members(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -
 
 /// Changes the members of a list of people; how many were named.
 pub fn write_members(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     list: &AdsRecord,
-    given: &ParsedParams,
+    params: &ParsedParams,
     takes: AcceptedKeys,
 ) -> Result<usize, Error> {
-    let operations = parse_operations(given.json.as_ref(), desk.now(), takes)?;
+    let operations = parse_operations(params.json.as_ref(), ctx.now(), takes)?;
     // Whoever may write to it waits here for the others who may.
-    records::lock(desk.tx, ACCOUNT.name, list.account_id)?;
+    records::lock(ctx.tx, ACCOUNT.name, list.account_id)?;
     let users = operations.iter().flat_map(|operation| &operation.users);
     let mut keys: Vec<AudienceKey> = users.clone().flatten().copied().collect();
     keys.sort_unstable();
     keys.dedup();
     let count = users.count();
-    let mut members = MemberChangeSet::from_stored(audiences::find_key_members(desk.tx, list.id, &keys)?);
+    let mut members = MemberChangeSet::from_stored(audiences::find_key_members(ctx.tx, list.id, &keys)?);
     for operation in &operations {
         for keys in &operation.users {
             if operation.is_delete {
                 members.delete(keys);
             } else {
-                members.update(keys, operation.validity, desk.tx.next_id::<()>().get());
+                members.update(keys, operation.validity, ctx.tx.next_id::<()>().get());
             }
         }
     }
-    audiences::apply_changes(desk.tx, list.id, &members.to_changes())?;
-    audience_matching::mark_audience_changed(desk.tx, list.id)?;
+    audiences::apply_changes(ctx.tx, list.id, &members.to_changes())?;
+    audience_matching::mark_audience_changed(ctx.tx, list.id)?;
     Ok(count)
 }
 

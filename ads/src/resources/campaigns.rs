@@ -78,7 +78,7 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
     "activateAdsCampaign",
     "campaigns/{campaign_id}/activate",
     "Makes a campaign active.",
-    |desk, given| activate(desk, &CAMPAIGN, given),
+    |ctx, params| activate(ctx, &CAMPAIGN, params),
 )
 .requires_role(RequiredRole::CampaignWriter)
 .params(&[FieldSpec::reference("campaign_id", &CAMPAIGN)
@@ -90,16 +90,16 @@ const TOTAL_BUDGET: &str = "total_budget_amount_local_micro";
 
 /// Makes a campaign or a line item active: a change of its status, and of nothing else.
 pub fn activate(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
-    given: &ParsedParams,
+    params: &ParsedParams,
 ) -> Result<OperationOutput, Error> {
-    engine::ensure_valid_params(given)?;
-    let id = engine::path_record_id(of, given)?;
+    engine::ensure_valid_params(params)?;
+    let id = engine::path_record_id(of, params)?;
     let mut change = ParsedParams::default();
     change.insert("entity_status", "ACTIVE".into());
-    let record = engine::update(desk, of, id, &change)?;
-    Ok(OperationOutput::from_json(engine::render_record(desk, &record)?))
+    let record = engine::update(ctx, of, id, &change)?;
+    Ok(OperationOutput::from_json(engine::render_record(ctx, &record)?))
 }
 
 fn validate_daily_budget(change: &RecordChange) -> Result<(), AdsProblem> {
@@ -166,13 +166,13 @@ fn validate_amounts(change: &RecordChange, instrument: &AdsRecord) -> Result<(),
 }
 
 /// What follows from the instrument and from how budgets are set.
-fn fill_defaults(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn fill_defaults(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
     if change.is_new() {
         let id = change.record.int("funding_instrument_id").unwrap_or(0);
-        let instrument = desk.require_record(&FUNDING_INSTRUMENT, id)?;
+        let instrument = ctx.require_record(&FUNDING_INSTRUMENT, id)?;
         change.record.set("currency", instrument.text("currency").to_owned());
         change.record.set("flights", json!([]));
     }
@@ -189,21 +189,21 @@ fn fill_defaults(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -
 }
 
 /// Active campaigns are those that are no draft and whose line items have not all ended.
-fn enforce_campaign_limit(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn enforce_campaign_limit(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let counts = |record: &AdsRecord| !record.deleted && record.text("entity_status") != "DRAFT";
     let before = change.before.as_ref().is_some_and(counts);
     if change.verb == ResourceVerb::Delete || before || !counts(&change.record) {
         return Ok(());
     }
-    let account = desk.account()?.record.clone();
+    let account = ctx.account()?.record.clone();
     let limit = account.int("campaign_limit").unwrap_or(200);
     // A batch counts once: what it deletes was deleted before.
-    let live = match desk.live_campaigns {
+    let live = match ctx.live_campaigns {
         Some(live) => live,
-        None => count_live_campaigns(desk, account.id)?,
+        None => count_live_campaigns(ctx, account.id)?,
     };
     if live < limit {
-        desk.live_campaigns = Some(live + 1);
+        ctx.live_campaigns = Some(live + 1);
         return Ok(());
     }
     let message = format!("The account has {limit} active campaigns, which is its limit");
@@ -215,20 +215,20 @@ fn enforce_campaign_limit(desk: &mut AccountContext<'_, '_>, change: &mut Record
 }
 
 /// How many campaigns of an account have not ended.
-fn count_live_campaigns(desk: &mut AccountContext<'_, '_>, account: i64) -> Result<i64, Error> {
-    let now = desk.now().ms();
-    let all = records::count(desk.tx, CAMPAIGN.name, account)?;
-    let over = records::count_up_to(desk.tx, CAMPAIGN.name, account, "ends", now)?;
+fn count_live_campaigns(ctx: &mut AccountContext<'_, '_>, account: i64) -> Result<i64, Error> {
+    let now = ctx.now().ms();
+    let all = records::count(ctx.tx, CAMPAIGN.name, account)?;
+    let over = records::count_up_to(ctx.tx, CAMPAIGN.name, account, "ends", now)?;
     Ok(all - over)
 }
 
-fn validate_total_budget(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
-    validate_total_covers_spend(desk, change, AdEntity::Campaign)
+fn validate_total_budget(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+    validate_total_covers_spend(ctx, change, AdEntity::Campaign)
 }
 
 /// A total budget is not set below what was spent of it: of a campaign, and of a line item.
 pub fn validate_total_covers_spend(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     change: &RecordChange,
     entity: AdEntity,
 ) -> Result<(), Error> {
@@ -238,7 +238,7 @@ pub fn validate_total_covers_spend(
     let Some(total) = change.record.int(TOTAL_BUDGET) else {
         return Ok(());
     };
-    let spent = store::ledger::total_spend(desk.tx, entity, &[change.record.id])?;
+    let spent = store::ledger::total_spend(ctx.tx, entity, &[change.record.id])?;
     let spent = spent.first().map_or(0, |(_, spent)| *spent);
     if spent <= total {
         return Ok(());
@@ -249,26 +249,26 @@ pub fn validate_total_covers_spend(
 }
 
 /// Writes down what a campaign's line items come to, after one of them changed.
-pub fn update_campaign_summary(desk: &mut AccountContext<'_, '_>, id: i64) -> Result<(), Error> {
-    let Some(mut campaign) = desk.find_record(&CAMPAIGN, id)? else {
+pub fn update_campaign_summary(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<(), Error> {
+    let Some(mut campaign) = ctx.find_record(&CAMPAIGN, id)? else {
         return Ok(());
     };
-    let items = desk.list_records(&LINE_ITEM, "campaign_id", id)?;
+    let items = ctx.list_records(&LINE_ITEM, "campaign_id", id)?;
     let live: Vec<&AdsRecord> = items.iter().filter(|item| !item.deleted).collect();
     campaign.set("flights", servability::flights_to_json(&live));
     let ends: Option<Vec<i64>> = live.iter().map(|item| item.int("end_time")).collect();
     let ends = ends.and_then(|ends| ends.into_iter().max());
     campaign.set("ends", ends);
-    desk.save_record(&campaign)
+    ctx.save_record(&campaign)
 }
 
 fn computed_fields(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     campaigns: &[AdsRecord],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
-    let now = desk.now();
-    let approval = desk.account()?.record.text("approval_status").to_owned();
-    let means = servability::load_delivery_resources(desk, campaigns)?;
+    let now = ctx.now();
+    let approval = ctx.account()?.record.text("approval_status").to_owned();
+    let means = servability::load_delivery_resources(ctx, campaigns)?;
     let of = |campaign: &AdsRecord| {
         let state = servability::campaign_servability(campaign, &approval, &means, now);
         vec![

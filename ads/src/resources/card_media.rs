@@ -66,7 +66,7 @@ fn media_id_from_key(key: &str) -> Option<i64> {
 
 /// Those of these media that there are.
 pub fn find_by_keys<'k>(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     keys: impl IntoIterator<Item = &'k str>,
 ) -> Result<MediaByKey, Error> {
     let mut keys: Vec<&str> = keys.into_iter().collect();
@@ -76,21 +76,21 @@ pub fn find_by_keys<'k>(
     if ids.is_empty() {
         return Ok(MediaByKey::new());
     }
-    let all = media::find_by_ids(desk.tx, &ids)?.into_iter();
+    let all = media::find_by_ids(ctx.tx, &ids)?.into_iter();
     let all = all.map(|one| (one.media_key.clone(), one));
     Ok(all.filter(|(key, _)| keys.contains(&key.as_str())).collect())
 }
 
 /// A medium that a promotable user of the account uploaded, or may use.
-pub fn require_usable_media(desk: &mut AccountContext<'_, '_>, name: &str, key: &str) -> Result<Media, Error> {
+pub fn require_usable_media(ctx: &mut AccountContext<'_, '_>, name: &str, key: &str) -> Result<Media, Error> {
     let missing = || {
         let message = format!("The media {key} was not found in the media library");
         AdsProblem::invalid_parameter(name.to_owned(), key, message).with_code("MEDIA_NOT_FOUND")
     };
-    let found = find_by_keys(desk, [key])?.remove(key).ok_or_else(missing)?;
-    for one in promotable_users::list_all(desk)? {
+    let found = find_by_keys(ctx, [key])?.remove(key).ok_or_else(missing)?;
+    for one in promotable_users::list_all(ctx)? {
         let user = base::UserId::new(one.int("user_id").unwrap_or(0));
-        if found.owner_id == user || media::is_shared(desk.tx, found.id, user)? {
+        if found.owner_id == user || media::is_shared(ctx.tx, found.id, user)? {
             return Ok(found);
         }
     }
@@ -145,7 +145,7 @@ fn format_ratios(frames: &[AspectRatio]) -> String {
 
 /// Keeps the media that a card shows now, and lets go of those that it showed before: nothing
 /// else may carry them.
-pub fn update_media_references(desk: &mut AccountContext<'_, '_>, before: &[&str], now: &[&str]) -> Result<(), Error> {
+pub fn update_media_references(ctx: &mut AccountContext<'_, '_>, before: &[&str], now: &[&str]) -> Result<(), Error> {
     let ids = |these: &[&str], others: &[&str]| -> Vec<Id<marker::MediaMarker>> {
         let only = these.iter().filter(|key| !others.contains(key));
         let mut ids: Vec<i64> = only.filter_map(|key| media_id_from_key(key)).collect();
@@ -153,24 +153,24 @@ pub fn update_media_references(desk: &mut AccountContext<'_, '_>, before: &[&str
         ids.dedup();
         ids.into_iter().map(Id::new).collect()
     };
-    media::add_post_uses(desk.tx, &ids(now, before))?;
-    let goes_at = desk.now().plus_ms(DAY_MS);
-    Ok(media::remove_post_uses(desk.tx, &ids(before, now), goes_at)?)
+    media::add_post_uses(ctx.tx, &ids(now, before))?;
+    let goes_at = ctx.now().plus_ms(DAY_MS);
+    Ok(media::remove_post_uses(ctx.tx, &ids(before, now), goes_at)?)
 }
 
 /// Where the file is.
-pub fn media_url(desk: &AccountContext<'_, '_>, media: &Media) -> Value {
-    match media.file_name().filter(|_| !desk.site_url.is_empty()) {
-        Some(name) => format!("{}/media/{name}", desk.site_url).into(),
+pub fn media_url(ctx: &AccountContext<'_, '_>, media: &Media) -> Value {
+    match media.file_name().filter(|_| !ctx.site_url.is_empty()) {
+        Some(name) => format!("{}/media/{name}", ctx.site_url).into(),
         None if media.url.is_empty() => Value::Null,
         None => media.url.clone().into(),
     }
 }
 
 /// Where a still of it is.
-pub fn poster_url(desk: &AccountContext<'_, '_>, media: &Media) -> Value {
-    match media.file_name().filter(|_| !desk.site_url.is_empty()) {
-        Some(name) if media.size_path("small").is_some() => format!("{}/media/{name}?name=small", desk.site_url).into(),
+pub fn poster_url(ctx: &AccountContext<'_, '_>, media: &Media) -> Value {
+    match media.file_name().filter(|_| !ctx.site_url.is_empty()) {
+        Some(name) if media.size_path("small").is_some() => format!("{}/media/{name}?name=small", ctx.site_url).into(),
         _ if media.preview_image_url.is_empty() => Value::Null,
         _ => media.preview_image_url.clone().into(),
     }
@@ -193,7 +193,7 @@ pub fn aspect_ratio(media: &Media) -> (i64, i64) {
 }
 
 /// What cards tell of a medium.
-pub fn media_metadata(desk: &AccountContext<'_, '_>, media: &Media) -> Value {
+pub fn media_metadata(ctx: &AccountContext<'_, '_>, media: &Media) -> Value {
     let kind = match media.kind.as_str() {
         "photo" => "IMAGE",
         "animated_gif" => "GIF",
@@ -201,7 +201,7 @@ pub fn media_metadata(desk: &AccountContext<'_, '_>, media: &Media) -> Value {
     };
     let mut told = json!({
         "type": kind,
-        "url": media_url(desk, media),
+        "url": media_url(ctx, media),
         "width": media.width,
         "height": media.height,
     });

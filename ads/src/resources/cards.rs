@@ -80,7 +80,7 @@ fn card_media_keys(card: &AdsRecord) -> Vec<&str> {
 }
 
 /// What was sent takes the place of what was there; the media decide what the card is called.
-fn apply_components(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn apply_components(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
@@ -101,7 +101,7 @@ fn apply_components(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange
         }
         (false, false) => return Ok(()),
     }
-    let media = validate_media(desk, &change.record)?;
+    let media = validate_media(ctx, &change.record)?;
     let images = media.iter().filter(|one| card_media::is_image(one)).count();
     let kind = match images {
         0 => "VIDEO",
@@ -113,15 +113,15 @@ fn apply_components(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange
     let kind = components::card_type(&all, name == "slides", kind);
     change.record.set("card_type", kind);
     let before = change.before.as_ref().map(card_media_keys).unwrap_or_default();
-    card_media::update_media_references(desk, &before, &card_media_keys(&change.record))
+    card_media::update_media_references(ctx, &before, &card_media_keys(&change.record))
 }
 
 /// The media of a card, or everything that is wrong with them.
-fn validate_media(desk: &mut AccountContext<'_, '_>, card: &AdsRecord) -> Result<Vec<Media>, Error> {
+fn validate_media(ctx: &mut AccountContext<'_, '_>, card: &AdsRecord) -> Result<Vec<Media>, Error> {
     let (name, _) = card_parts(card);
     let (mut all, mut problems) = (Vec::new(), Vec::new());
     for key in card_media_keys(card) {
-        match card_media::require_usable_media(desk, name, key) {
+        match card_media::require_usable_media(ctx, name, key) {
             Ok(media) => {
                 let checked = if card_media::is_image(&media) {
                     card_media::check_image(name, &media, &[AspectRatio::Wide, AspectRatio::Square])
@@ -142,16 +142,16 @@ fn validate_media(desk: &mut AccountContext<'_, '_>, card: &AdsRecord) -> Result
 }
 
 /// Apps that cards lead to are apps of the account; sites are led to by short links.
-fn sync_links_and_apps(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
+fn sync_links_and_apps(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
-        return Ok(card_links::remove_links(desk.tx, change.record.id)?);
+        return Ok(card_links::remove_links(ctx.tx, change.record.id)?);
     }
-    card_links::set_destinations(desk.tx, change.record.id, &link_destinations(&change.record))?;
+    card_links::set_destinations(ctx.tx, change.record.id, &link_destinations(&change.record))?;
     let (_, all) = card_parts(&change.record);
     for destination in iter_components(all).filter_map(|part| part.get("destination")) {
         for (system, name) in [("Android", "googleplay_app_id"), ("iOS", "ios_app_store_identifier")] {
             let id = destination.get(name).and_then(Value::as_str);
-            account_apps::ensure_app(desk, system, id.unwrap_or_default())?;
+            account_apps::ensure_app(ctx, system, id.unwrap_or_default())?;
         }
     }
     Ok(())
@@ -193,18 +193,18 @@ fn component_url(part: &Value) -> Option<&str> {
 type ShortLinks = HashMap<(i64, String), i64>;
 
 fn computed_fields(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     cards: &[AdsRecord],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
-    let known = card_media::find_by_keys(desk, cards.iter().flat_map(card_media_keys))?;
+    let known = card_media::find_by_keys(ctx, cards.iter().flat_map(card_media_keys))?;
     let ids: Vec<i64> = cards.iter().map(|card| card.id).collect();
-    let links = card_links::list_by_cards(desk.tx, &ids)?.into_iter();
+    let links = card_links::list_by_cards(ctx.tx, &ids)?.into_iter();
     let links: ShortLinks = links.map(|link| ((link.card_id, link.url), link.id)).collect();
     let of = |card: &AdsRecord| {
         let (name, all) = card_parts(card);
         let told = all
             .iter()
-            .map(|part| render_component(desk, card, part, (&known, &links)))
+            .map(|part| render_component(ctx, card, part, (&known, &links)))
             .collect();
         vec![
             (name, Value::Array(told)),
@@ -216,14 +216,14 @@ fn computed_fields(
 
 /// A component, or the components of a slide, with what is known of the media and the short link.
 fn render_component(
-    desk: &AccountContext<'_, '_>,
+    ctx: &AccountContext<'_, '_>,
     card: &AdsRecord,
     part: &Value,
     facts: (&MediaByKey, &ShortLinks),
 ) -> Value {
     if let Value::Array(slide) = part {
         let parts = slide.iter();
-        return parts.map(|part| render_component(desk, card, part, facts)).collect();
+        return parts.map(|part| render_component(ctx, card, part, facts)).collect();
     }
     let (known, links) = facts;
     let mut part = part.clone();
@@ -231,12 +231,12 @@ fn render_component(
     if let Some(link) = link
         && let Some(to) = part.get_mut("destination").and_then(Value::as_object_mut)
     {
-        let short = format!("{}/c/{link}", desk.site_url);
+        let short = format!("{}/c/{link}", ctx.site_url);
         to.insert("tco_url".to_owned(), short.into());
     }
     let media = media_keys(&part).into_iter().filter_map(|key| known.get(key));
     let media: Map<String, Value> = media
-        .map(|one| (one.media_key.clone(), card_media::media_metadata(desk, one)))
+        .map(|one| (one.media_key.clone(), card_media::media_metadata(ctx, one)))
         .collect();
     if let Some(members) = part.as_object_mut().filter(|_| !media.is_empty()) {
         members.insert("media_metadata".to_owned(), media.into());

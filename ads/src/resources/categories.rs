@@ -80,10 +80,10 @@ const PLACEMENTS: &[(VocabularyWord, &[&[&str]])] = &[
     ),
 ];
 
-fn list_placements(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let asked = given.text("product_type");
-    let speech = desk.caller.speech;
+fn list_placements(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let asked = params.text("product_type");
+    let speech = ctx.caller.speech;
     let rows = PLACEMENTS.iter();
     let rows = rows.filter(|(product, _)| asked.is_none_or(|asked| asked == product.post));
     let rows: Vec<Value> = rows
@@ -92,9 +92,9 @@ fn list_placements(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> R
     Ok(OperationOutput::from_value(&rows.into()))
 }
 
-fn list_content_categories(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let counts = publishers::count_by_category(desk)?;
+fn list_content_categories(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let counts = publishers::count_by_category(ctx)?;
     let rows: Vec<Value> = parse_lines(CONTENT_TSV)
         .map(|(id, name, categories)| {
             let (publishers, videos) = counts.get(id).copied().unwrap_or((0, 0));

@@ -45,22 +45,22 @@ pub const LIST_PARAMS: &[FieldSpec] = &[
 
 /// A page of those of one user; usually of the account's own.
 pub fn list(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
-    given: &ParsedParams,
+    params: &ParsedParams,
 ) -> Result<OperationOutput, Error> {
-    let mut given = given.clone();
-    if !given.has("user_id") {
-        let full = promotable_users::find_own_user(desk)?;
-        given.insert("user_id", full.map_or(-1, UserId::get).into());
+    let mut params = params.clone();
+    if !params.has("user_id") {
+        let full = promotable_users::find_own_user(ctx)?;
+        params.insert("user_id", full.map_or(-1, UserId::get).into());
     }
-    listing::list(desk, of, &given)
+    listing::list(ctx, of, &params)
 }
 
 /// The post that a composition would be, or that there is in the sandbox only.
-pub fn to_post(desk: &mut AccountContext<'_, '_>, of: &AdsRecord) -> Result<Post, Error> {
+pub fn to_post(ctx: &mut AccountContext<'_, '_>, of: &AdsRecord) -> Result<Post, Error> {
     let number = |name: &str| of.resource.field(name).and_then(|_| of.int(name));
-    let reading = network::compose::compose_text(desk.tx, of.text("text"), false)?;
+    let reading = network::compose::compose_text(ctx.tx, of.text("text"), false)?;
     let settings = of.resource.field("conversation_settings");
     let settings = settings.map_or("", |_| of.text("conversation_settings"));
     let user = UserId::new(of.int("user_id").unwrap_or(0));
@@ -102,9 +102,9 @@ pub fn suits_line_item(of: &AdsRecord, item: &AdsRecord) -> bool {
 }
 
 /// Whether a composition may be written by who writes it, and is one.
-pub fn validate_composition(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
-    let author = resolve_author(desk, change)?;
-    require_write_access(desk, author)?;
+pub fn validate_composition(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+    let author = resolve_author(ctx, change)?;
+    require_write_access(ctx, author)?;
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
@@ -113,15 +113,15 @@ pub fn validate_composition(desk: &mut AccountContext<'_, '_>, change: &mut Reco
             change.record.set(name, usual);
         }
     }
-    if !change.record.flag("nullcast") && desk.caller.user != author {
+    if !change.record.flag("nullcast") && ctx.caller.user != author {
         let message = "Only its author may write a post that is not for promotion only";
         let problem = AdsProblem::invalid_parameter("nullcast", false, message);
         return Err(problem.with_code("ACTION_NOT_ALLOWED").into());
     }
     let mut problems = Vec::new();
-    problems.extend(check_text(desk, change, author)?);
-    problems.extend(check_media(desk, change)?);
-    problems.extend(check_card(desk, change)?);
+    problems.extend(check_text(ctx, change, author)?);
+    problems.extend(check_media(ctx, change)?);
+    problems.extend(check_card(ctx, change)?);
     if problems.is_empty() {
         return Ok(());
     }
@@ -129,17 +129,17 @@ pub fn validate_composition(desk: &mut AccountContext<'_, '_>, change: &mut Reco
 }
 
 /// Whose composition it is: whom the caller names, or the account's own user.
-fn resolve_author(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<UserId, Error> {
+fn resolve_author(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<UserId, Error> {
     if !change.is_new() {
         return Ok(UserId::new(change.record.int("user_id").unwrap_or(0)));
     }
     let author = match change.record.int("as_user_id") {
         Some(id) => UserId::new(id),
-        None => promotable_users::find_own_user(desk)?.unwrap_or(desk.caller.user),
+        None => promotable_users::find_own_user(ctx)?.unwrap_or(ctx.caller.user),
     };
-    let known = promotable_users::find_by_user(desk, author)?;
+    let known = promotable_users::find_by_user(ctx, author)?;
     // Others agreed to being reposted, not to being spoken for.
-    let speaks = known.is_some_and(|known| known.text("promotable_user_type") == "FULL" || author == desk.caller.user);
+    let speaks = known.is_some_and(|known| known.text("promotable_user_type") == "FULL" || author == ctx.caller.user);
     if !speaks {
         let message = format!("The user {author} is not one in whose name this account may post");
         let problem = AdsProblem::invalid_parameter("as_user_id", author, message);
@@ -150,8 +150,8 @@ fn resolve_author(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) 
 }
 
 /// Refuses who may neither write in the name of the account nor is the author.
-pub fn require_write_access(desk: &AccountContext<'_, '_>, author: UserId) -> Result<(), Error> {
-    if desk.account()?.may_compose_posts || desk.caller.user == author {
+pub fn require_write_access(ctx: &AccountContext<'_, '_>, author: UserId) -> Result<(), Error> {
+    if ctx.account()?.may_compose_posts || ctx.caller.user == author {
         return Ok(());
     }
     let message = "The role on this account does not allow to write posts in its name";
@@ -159,7 +159,7 @@ pub fn require_write_access(desk: &AccountContext<'_, '_>, author: UserId) -> Re
 }
 
 fn check_text(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     change: &RecordChange,
     author: UserId,
 ) -> Result<Option<AdsProblem>, Error> {
@@ -174,7 +174,7 @@ fn check_text(
     if !change.changes_field("text") {
         return Ok(None);
     }
-    let author = store::users::find_by_id(desk.tx, author)?;
+    let author = store::users::find_by_id(ctx.tx, author)?;
     let long = author.is_some_and(|author| author.subscription_type != "None");
     let most = if long { MAX_LONG_LENGTH } else { MAX_POST_WEIGHT };
     let weighed = weigh_text(text, 0..0);
@@ -186,13 +186,13 @@ fn check_text(
     Ok(Some(AdsProblem::invalid_parameter("text", shown, message)))
 }
 
-fn check_media(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<Option<AdsProblem>, Error> {
+fn check_media(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<Option<AdsProblem>, Error> {
     if !change.changes_field("media_keys") {
         return Ok(None);
     }
     let keys = change.record.texts("media_keys");
     for key in &keys {
-        if media_library::find_library_media(desk, key)?.is_none() {
+        if media_library::find_library_media(ctx, key)?.is_none() {
             return Ok(Some(media_library::media_not_found("media_keys", key)));
         }
     }
@@ -205,7 +205,7 @@ fn check_media(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Resu
     Ok(None)
 }
 
-fn check_card(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<Option<AdsProblem>, Error> {
+fn check_card(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<Option<AdsProblem>, Error> {
     let uri = change.record.text("card_uri");
     if uri.is_empty() {
         return Ok(None);
@@ -214,7 +214,7 @@ fn check_card(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Resul
         let message = "A post has a card or media, and not both";
         return Ok(Some(AdsProblem::invalid_attribute("card_uri", message)));
     }
-    if !change.changes_field("card_uri") || is_live_card(desk, uri)? {
+    if !change.changes_field("card_uri") || is_live_card(ctx, uri)? {
         return Ok(None);
     }
     let message = format!("The card {uri} was not found");
@@ -223,16 +223,16 @@ fn check_card(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Resul
 }
 
 /// Whether an address leads to a card of the account that was not deleted.
-fn is_live_card(desk: &mut AccountContext<'_, '_>, uri: &str) -> Result<bool, Error> {
+fn is_live_card(ctx: &mut AccountContext<'_, '_>, uri: &str) -> Result<bool, Error> {
     let Some(id) = uri.strip_prefix("card://").and_then(|id| id.parse().ok()) else {
         return Ok(false);
     };
-    let found = desk.find_record(&CARD, id)?;
+    let found = ctx.find_record(&CARD, id)?;
     if found.is_some_and(|card| card.level == RecordVisibility::Listed) {
         return Ok(true);
     }
     for of in [&POLL_CARD, &VIDEO_CONVERSATION_CARD, &IMAGE_CONVERSATION_CARD] {
-        if !desk.list_visible_records(of, "uri", id)?.is_empty() {
+        if !ctx.list_visible_records(of, "uri", id)?.is_empty() {
             return Ok(true);
         }
     }

@@ -55,20 +55,20 @@ const CONVERSATION: Resource = Resource {
 };
 
 /// Posts lead to the page of the card, where it is answered.
-fn sync_card_link(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
+fn sync_card_link(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     let card = &change.record;
     let Some(uri) = card.int("uri") else {
         return Ok(());
     };
     if change.verb == ResourceVerb::Delete {
-        return Ok(card_links::remove_links(desk.tx, uri)?);
+        return Ok(card_links::remove_links(ctx.tx, uri)?);
     }
     let to = CardDestination {
         url: "",
         title: card.text("title"),
         media_key: card.text("media_key"),
     };
-    Ok(card_links::set_destinations(desk.tx, uri, &[to])?)
+    Ok(card_links::set_destinations(ctx.tx, uri, &[to])?)
 }
 
 // A number sign is one more than the twenty.
@@ -220,17 +220,17 @@ fn is_video(card: &AdsRecord) -> bool {
     card.resource.name == VIDEO_CONVERSATION_CARD.name
 }
 
-fn validate_media(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn validate_media(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
-        return card_media::update_media_references(desk, &card_media_keys(&change.record), &[]);
+        return card_media::update_media_references(ctx, &card_media_keys(&change.record), &[]);
     }
     if change.is_new() {
-        let uri = desk.tx.next_id::<()>().get();
+        let uri = ctx.tx.next_id::<()>().get();
         change.record.set("uri", uri);
     }
     let mut problems = Vec::new();
     for (name, key) in media_fields(&change.record).filter(|(name, _)| change.changes_field(name)) {
-        let media = match card_media::require_usable_media(desk, name, key) {
+        let media = match card_media::require_usable_media(ctx, name, key) {
             Ok(media) => media,
             Err(Error::Refused(Refusal::Ads(declined))) => {
                 problems.extend(declined.problems);
@@ -261,20 +261,20 @@ fn validate_media(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) 
         return Err(Refusal::from(problems).into());
     }
     let before = change.before.as_ref().map(card_media_keys).unwrap_or_default();
-    card_media::update_media_references(desk, &before, &card_media_keys(&change.record))
+    card_media::update_media_references(ctx, &before, &card_media_keys(&change.record))
 }
 
 fn computed_fields(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     cards: &[AdsRecord],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
-    let known = card_media::find_by_keys(desk, cards.iter().flat_map(card_media_keys))?;
-    let all = cards.iter().map(|card| card_fields(desk, card, &known));
+    let known = card_media::find_by_keys(ctx, cards.iter().flat_map(card_media_keys))?;
+    let all = cards.iter().map(|card| card_fields(ctx, card, &known));
     Ok(all.collect())
 }
 
 /// What is set; of a deleted card nothing but its name is told.
-fn card_fields(desk: &AccountContext<'_, '_>, card: &AdsRecord, known: &MediaByKey) -> Vec<(&'static str, Value)> {
+fn card_fields(ctx: &AccountContext<'_, '_>, card: &AdsRecord, known: &MediaByKey) -> Vec<(&'static str, Value)> {
     if card.deleted {
         return Vec::new();
     }
@@ -291,11 +291,11 @@ fn card_fields(desk: &AccountContext<'_, '_>, card: &AdsRecord, known: &MediaByK
         known.get(key)
     };
     if let Some(main) = media("media_key") {
-        all.push(("media_url", card_media::media_url(desk, main)));
+        all.push(("media_url", card_media::media_url(ctx, main)));
         if is_video(card) {
             let (wide, high) = card_media::aspect_ratio(main);
-            let poster = media("poster_media_key").map(|poster| card_media::media_url(desk, poster));
-            let poster = poster.unwrap_or_else(|| card_media::poster_url(desk, main));
+            let poster = media("poster_media_key").map(|poster| card_media::media_url(ctx, poster));
+            let poster = poster.unwrap_or_else(|| card_media::poster_url(ctx, main));
             all.extend([
                 ("poster_media_url", poster),
                 ("video_width", wide.to_string().into()),
@@ -311,7 +311,7 @@ fn card_fields(desk: &AccountContext<'_, '_>, card: &AdsRecord, known: &MediaByK
         ("unlocked_image_media_key", "unlocked_image_url"),
         ("unlocked_video_media_key", "unlocked_video_url"),
     ] {
-        all.extend(media(name).map(|media| (url, card_media::media_url(desk, media))));
+        all.extend(media(name).map(|media| (url, card_media::media_url(ctx, media))));
     }
     all
 }

@@ -59,13 +59,13 @@ const RECORDED_FIELDS: &[&str] = &[
     "video_cta_value",
 ];
 
-fn publish_post(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    validate_call_to_action(given)?;
-    let mut record = AdsRecord::new(&ACCOUNT_POST, 0, desk.account_id()?, desk.now());
+fn publish_post(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    validate_call_to_action(params)?;
+    let mut record = AdsRecord::new(&ACCOUNT_POST, 0, ctx.account_id()?, ctx.now());
     let mut sent = Vec::new();
     for name in RECORDED_FIELDS.iter().copied() {
-        if let Some(value) = given.get(name) {
+        if let Some(value) = params.get(name) {
             record.set(name, value.clone());
             sent.push(name);
         }
@@ -76,31 +76,31 @@ fn publish_post(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Resu
         before: None,
         sent_fields: sent,
     };
-    validate_composition(desk, &mut change)?;
+    validate_composition(ctx, &mut change)?;
     let mut record = change.record;
-    apply_video_details(desk, given, &mut record)?;
-    let seen = if desk.account()?.record.flag("sandbox") {
-        let id: PostId = desk.tx.next_id();
-        account_posts::record_published_post(desk, &record, id)?;
-        posts::find_by_ids(desk, "PUBLISHED", &[id.get()])?.pop()
+    apply_video_details(ctx, params, &mut record)?;
+    let seen = if ctx.account()?.record.flag("sandbox") {
+        let id: PostId = ctx.tx.next_id();
+        account_posts::record_published_post(ctx, &record, id)?;
+        posts::find_by_ids(ctx, "PUBLISHED", &[id.get()])?.pop()
     } else {
-        let post = create_platform_post(desk, &record)?;
-        account_posts::record_published_post(desk, &record, post.id)?;
-        let said = account_posts::find_by_post(desk, post.id.get())?;
+        let post = create_platform_post(ctx, &record)?;
+        account_posts::record_published_post(ctx, &record, post.id)?;
+        let said = account_posts::find_by_post(ctx, post.id.get())?;
         Some(PostWithAccountRecord::from_published(post, said))
     };
     let form = StatusForm {
-        extended: given.text("post_mode") == Some("extended"),
-        trim_user: given.flag("trim_user"),
+        extended: params.text("post_mode") == Some("extended"),
+        trim_user: params.flag("trim_user"),
     };
-    let shown = posts::render_posts(desk, seen.into_iter().collect(), form)?;
+    let shown = posts::render_posts(ctx, seen.into_iter().collect(), form)?;
     Ok(OperationOutput::from_value(shown.get(0).unwrap_or(&Value::Null)))
 }
 
 /// What calls to something says where that is, and the other way round.
-fn validate_call_to_action(given: &ParsedParams) -> Result<(), AdsProblem> {
+fn validate_call_to_action(params: &ParsedParams) -> Result<(), AdsProblem> {
     for (one, other) in [("video_cta", "video_cta_value"), ("video_cta_value", "video_cta")] {
-        if given.has(one) && !given.has(other) {
+        if params.has(one) && !params.has(other) {
             return Err(AdsProblem {
                 location: ProblemLocation::Parameter(other.into()),
                 ..AdsProblem::new("INCLUSIVE_PARAMETERS", format!("{one} needs {other}"))
@@ -113,8 +113,8 @@ fn validate_call_to_action(given: &ParsedParams) -> Result<(), AdsProblem> {
 /// What is said of a video stays with it in the library; what it calls to, with the post. Of
 /// anything else nothing of that is said.
 fn apply_video_details(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
+    ctx: &mut AccountContext<'_, '_>,
+    params: &ParsedParams,
     record: &mut AdsRecord,
 ) -> Result<(), Error> {
     let keys = record.texts("media_keys");
@@ -126,27 +126,27 @@ fn apply_video_details(
         record.set("video_cta_value", Value::Null);
         return Ok(());
     };
-    let Some(mut media) = media_library::find_library_media(desk, &key)? else {
+    let Some(mut media) = media_library::find_library_media(ctx, &key)? else {
         return Ok(());
     };
     let mut said = false;
     for (sent, name) in [("video_title", "title"), ("video_description", "description")] {
-        if let Some(value) = given.get(sent) {
+        if let Some(value) = params.get(sent) {
             media.set(name, value.clone());
             said = true;
         }
     }
     if said {
-        media.updated_at = desk.now();
-        desk.save_record(&media)?;
+        media.updated_at = ctx.now();
+        ctx.save_record(&media)?;
     }
     Ok(())
 }
 
-fn create_platform_post(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<store::posts::Post, Error> {
+fn create_platform_post(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<store::posts::Post, Error> {
     let author = PostAuthor {
         user_id: UserId::new(record.int("user_id").unwrap_or(0)),
-        app_id: desk.caller.app.filter(|app| *app != CONSOLE_APP_ID),
+        app_id: ctx.caller.app.filter(|app| *app != CONSOLE_APP_ID),
         self_serve: false,
     };
     let keys = record.texts("media_keys");
@@ -159,10 +159,10 @@ fn create_platform_post(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -
         reply_settings: reply_settings(record.text("conversation_settings")).to_owned(),
         ..NewPost::default()
     };
-    create(desk.tx, &author, &new).map_err(|stop| match stop {
+    create(ctx.tx, &author, &new).map_err(|stop| match stop {
         Error::Refused(Refusal::Forbidden { code: Some(187), .. }) => {
             let message = "The user has posted the same within the last day";
-            let name = VocabularyWord::same_in_both("text").name_in(desk.caller.speech);
+            let name = VocabularyWord::same_in_both("text").name_in(ctx.caller.speech);
             AdsProblem {
                 location: ProblemLocation::Parameter(name.into()),
                 ..AdsProblem::new("DUPLICATE_TWEET", message)

@@ -60,28 +60,28 @@ pub static OPERATIONS: &[CustomOperation] = &[
         .update(FieldRequirement::Required)]),
 ];
 
-fn list_curated_categories(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let asked = parse_country_codes("country_codes", &given.texts("country_codes"))?;
-    let mut found = list_all(desk.tx)?;
+fn list_curated_categories(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let asked = parse_country_codes("country_codes", &params.texts("country_codes"))?;
+    let mut found = list_all(ctx.tx)?;
     found.retain(|category| {
         let codes = category.texts("country_codes");
         codes.iter().any(|code| asked.iter().any(|one| one == code))
     });
     let total = found.len();
-    let answer = listing::list_in_memory(desk, &CURATED_CATEGORY, given, found)?;
+    let answer = listing::list_in_memory(ctx, &CURATED_CATEGORY, params, found)?;
     Ok(answer.with_total_count(total))
 }
 
-fn get_curated_category(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
+fn get_curated_category(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
     let id = CURATED_CATEGORY
         .id_format
-        .parse("id", given.text("id").unwrap_or_default())?;
-    let found = find(desk.tx, id)?;
+        .parse("id", params.text("id").unwrap_or_default())?;
+    let found = find(ctx.tx, id)?;
     let missing = || crate::account_context::record_not_found(&CURATED_CATEGORY, "id", id);
     let found = found.ok_or_else(missing)?;
-    Ok(OperationOutput::from_json(render_record(desk, &found)?))
+    Ok(OperationOutput::from_json(render_record(ctx, &found)?))
 }
 
 /// All of them that are there.
@@ -117,14 +117,14 @@ pub fn parse_country_codes(name: &'static str, codes: &[String]) -> Result<Vec<S
 }
 
 fn computed_fields(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     records: &[AdsRecord],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
     let members = |record: &AdsRecord| -> Vec<i64> {
         let ids = record.items("publisher_user_ids").iter();
         ids.filter_map(Value::as_i64).collect()
     };
-    let videos = publishers::count_videos(desk, records.iter().flat_map(members))?;
+    let videos = publishers::count_videos(ctx, records.iter().flat_map(members))?;
     let rows = records.iter().map(|record| {
         let counts = members(record).into_iter();
         let sum: i64 = counts

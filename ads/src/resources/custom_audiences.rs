@@ -198,52 +198,52 @@ pub enum AudienceAccess {
 
 /// An audience that is there for the account, and what the account may do with it.
 pub fn find(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     id: i64,
     with_deleted: bool,
 ) -> Result<Option<(AdsRecord, AudienceAccess)>, Error> {
-    let Some(row) = records::find_by_id(desk.tx, CUSTOM_AUDIENCE.name, id)? else {
+    let Some(row) = records::find_by_id(ctx.tx, CUSTOM_AUDIENCE.name, id)? else {
         return Ok(None);
     };
     let record = AdsRecord::from_stored(&CUSTOM_AUDIENCE, &row)?;
-    if record.account_id != desk.account_id()? {
+    if record.account_id != ctx.account_id()? {
         if record.deleted {
             return Ok(None);
         }
-        let permission = audience_permissions::find_granted_permission(desk, id)?;
+        let permission = audience_permissions::find_granted_permission(ctx, id)?;
         let hold = permission.map(|one| match one.text("permission_level") {
             "READ_WRITE" => AudienceAccess::Write,
             _ => AudienceAccess::Read,
         });
-        let hold = hold.filter(|_| !is_partner(desk));
+        let hold = hold.filter(|_| !is_partner(ctx));
         return Ok(hold.map(|hold| (record, hold)));
     }
     let known = with_deleted || !record.deleted;
-    let own = !is_partner(desk) || record.int("created_by") == Some(desk.caller.user.get());
+    let own = !is_partner(ctx) || record.int("created_by") == Some(ctx.caller.user.get());
     Ok((known && own).then_some((record, AudienceAccess::Own)))
 }
 
 /// Partners see the audiences that they brought, and no others.
-fn is_partner(desk: &AccountContext<'_, '_>) -> bool {
-    let account = desk.account();
+fn is_partner(ctx: &AccountContext<'_, '_>) -> bool {
+    let account = ctx.account();
     account.is_ok_and(|account| account.role == AdsRole::PartnerAudienceManager)
 }
 
 /// The audience that the path names.
 pub fn require_audience(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
+    ctx: &mut AccountContext<'_, '_>,
+    params: &ParsedParams,
 ) -> Result<(AdsRecord, AudienceAccess), Error> {
-    ensure_valid_params(given)?;
-    let id = given.int("custom_audience_id").unwrap_or(-1);
-    let found = find(desk, id, given.flag("with_deleted"))?;
+    ensure_valid_params(params)?;
+    let id = params.int("custom_audience_id").unwrap_or(-1);
+    let found = find(ctx, id, params.flag("with_deleted"))?;
     let missing = || record_not_found(&CUSTOM_AUDIENCE, CUSTOM_AUDIENCE.id.post, id);
     found.ok_or_else(|| missing().into())
 }
 
 /// The same, which must be the account's own.
-pub fn require_own_audience(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<AdsRecord, Error> {
-    let (record, hold) = require_audience(desk, given)?;
+pub fn require_own_audience(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<AdsRecord, Error> {
+    let (record, hold) = require_audience(ctx, params)?;
     if hold == AudienceAccess::Own {
         return Ok(record);
     }
@@ -252,9 +252,9 @@ pub fn require_own_audience(desk: &mut AccountContext<'_, '_>, given: &ParsedPar
 
 /// The audience that a criterion names: one that the account owns or may use, and that comes to
 /// enough people.
-pub fn require_targetable(desk: &mut AccountContext<'_, '_>, value: &str) -> Result<AdsRecord, Error> {
+pub fn require_targetable(ctx: &mut AccountContext<'_, '_>, value: &str) -> Result<AdsRecord, Error> {
     let id = CUSTOM_AUDIENCE.id_format.parse("targeting_value", value)?;
-    let Some((audience, _)) = find(desk, id, false)? else {
+    let Some((audience, _)) = find(ctx, id, false)? else {
         return Err(record_not_found(&CUSTOM_AUDIENCE, "targeting_value", id).into());
     };
     if audience.flag("targetable") {
@@ -269,46 +269,46 @@ pub fn action_not_allowed(message: &str) -> Error {
     AdsProblem::new("ACTION_NOT_ALLOWED", message).into()
 }
 
-fn list_audiences(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    if given.text("permission_scope") == Some("SHARED") {
-        let mut shared = audience_permissions::list_shared_audiences(desk)?;
-        if is_partner(desk) {
+fn list_audiences(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    if params.text("permission_scope") == Some("SHARED") {
+        let mut shared = audience_permissions::list_shared_audiences(ctx)?;
+        if is_partner(ctx) {
             shared.clear();
         }
-        if given.has("custom_audience_ids") {
-            let asked = given.ints("custom_audience_ids");
+        if params.has("custom_audience_ids") {
+            let asked = params.ints("custom_audience_ids");
             shared.retain(|record| asked.contains(&record.id));
         }
-        return listing::list_in_memory(desk, &CUSTOM_AUDIENCE, given, shared);
+        return listing::list_in_memory(ctx, &CUSTOM_AUDIENCE, params, shared);
     }
-    let mut given = given.clone();
-    if is_partner(desk) {
-        given.insert("created_by", desk.caller.user.get().into());
+    let mut params = params.clone();
+    if is_partner(ctx) {
+        params.insert("created_by", ctx.caller.user.get().into());
     }
-    listing::list(desk, &CUSTOM_AUDIENCE, &given)
+    listing::list(ctx, &CUSTOM_AUDIENCE, &params)
 }
 
-fn get_audience(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    let (record, _) = require_audience(desk, given)?;
-    Ok(OperationOutput::from_json(render_record(desk, &record)?))
+fn get_audience(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    let (record, _) = require_audience(ctx, params)?;
+    Ok(OperationOutput::from_json(render_record(ctx, &record)?))
 }
 
-fn create_audience(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    let record = engine::create(desk, &CUSTOM_AUDIENCE, given)?;
-    Ok(OperationOutput::from_json(render_record(desk, &record)?))
+fn create_audience(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    let record = engine::create(ctx, &CUSTOM_AUDIENCE, params)?;
+    Ok(OperationOutput::from_json(render_record(ctx, &record)?))
 }
 
-fn update_audience(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    let id = require_own_audience(desk, given)?.id;
-    let record = engine::update(desk, &CUSTOM_AUDIENCE, id, given)?;
-    Ok(OperationOutput::from_json(render_record(desk, &record)?))
+fn update_audience(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    let id = require_own_audience(ctx, params)?.id;
+    let record = engine::update(ctx, &CUSTOM_AUDIENCE, id, params)?;
+    Ok(OperationOutput::from_json(render_record(ctx, &record)?))
 }
 
-fn delete_audience(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    let id = require_own_audience(desk, given)?.id;
-    let record = engine::delete(desk, &CUSTOM_AUDIENCE, id)?;
-    Ok(OperationOutput::from_json(render_record(desk, &record)?))
+fn delete_audience(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    let id = require_own_audience(ctx, params)?.id;
+    let record = engine::delete(ctx, &CUSTOM_AUDIENCE, id)?;
+    Ok(OperationOutput::from_json(render_record(ctx, &record)?))
 }
 
 /// A batch makes audiences out of others; what members of a list are is uploaded.
@@ -336,14 +336,14 @@ fn validate_audience_type(change: &RecordChange) -> Result<(), AdsProblem> {
 }
 
 /// The audiences that one is made of are the account's own, or lent to it, and lists of members.
-fn validate_segments(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn validate_segments(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if !change.is_new() || change.record.text("audience_type") != FLEXIBLE {
         return Ok(());
     }
     let segments = change.record.get("segments").cloned().unwrap_or_default();
     let name = CUSTOM_AUDIENCE.id.post;
     for id in segments::audience_ids(&segments) {
-        let Some((part, _)) = find(desk, id, false)? else {
+        let Some((part, _)) = find(ctx, id, false)? else {
             return Err(record_not_found(&CUSTOM_AUDIENCE, name, id).into());
         };
         if part.text("audience_type") == FLEXIBLE {
@@ -352,20 +352,20 @@ fn validate_segments(desk: &mut AccountContext<'_, '_>, change: &mut RecordChang
             return Err(AdsProblem::invalid_attribute(name, message).into());
         }
     }
-    change.record.set("due_at", desk.now().ms());
+    change.record.set("due_at", ctx.now().ms());
     Ok(())
 }
 
-fn validate_unique_name(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn validate_unique_name(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.is_new() {
-        change.record.set("created_by", desk.caller.user.get());
+        change.record.set("created_by", ctx.caller.user.get());
     }
     if change.verb == ResourceVerb::Delete || !change.changes_field("name") {
         return Ok(());
     }
     let name = change.record.text("name").to_owned();
-    let (account, key) = (desk.account_id()?, change.record.name_key());
-    for row in records::list_by_name(desk.tx, CUSTOM_AUDIENCE.name, account, &key)? {
+    let (account, key) = (ctx.account_id()?, change.record.name_key());
+    for row in records::list_by_name(ctx.tx, CUSTOM_AUDIENCE.name, account, &key)? {
         let other = AdsRecord::from_stored(&CUSTOM_AUDIENCE, &row)?;
         if other.id != change.record.id && other.text("name") == name {
             let message = format!("There is an audience with the name \"{name}\" already");
@@ -375,35 +375,35 @@ fn validate_unique_name(desk: &mut AccountContext<'_, '_>, change: &mut RecordCh
     Ok(())
 }
 
-fn sync_parts_and_matching(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
+fn sync_parts_and_matching(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Create
         && let Some(segments) = change.record.get("segments")
     {
         let parts = segments::audience_ids(segments);
-        audiences::set_component_audiences(desk.tx, change.record.id, &parts)?;
+        audiences::set_component_audiences(ctx.tx, change.record.id, &parts)?;
     }
     if change.verb != ResourceVerb::Delete {
         return Ok(());
     }
-    for whole in audiences::list_containing_audiences(desk.tx, change.record.id)? {
-        audience_matching::mark_audience_changed(desk.tx, whole)?;
+    for whole in audiences::list_containing_audiences(ctx.tx, change.record.id)? {
+        audience_matching::mark_audience_changed(ctx.tx, whole)?;
     }
-    audiences::delete(desk.tx, change.record.id)?;
-    targeted::refresh_targeting_line_items(desk.tx, change.record.id)
+    audiences::delete(ctx.tx, change.record.id)?;
+    targeted::refresh_targeting_line_items(ctx.tx, change.record.id)
 }
 
 fn computed_fields(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     records: &[AdsRecord],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
-    let account = desk.account_id()?;
+    let account = ctx.account_id()?;
     let mut all = Vec::with_capacity(records.len());
     for record in records {
         let own = record.account_id == account;
         let level = if own {
             "READ_WRITE".to_owned()
         } else {
-            let permission = audience_permissions::find_granted_permission(desk, record.id)?;
+            let permission = audience_permissions::find_granted_permission(ctx, record.id)?;
             permission.map_or_else(|| "READ_ONLY".to_owned(), |one| one.text("permission_level").to_owned())
         };
         let kind = record.text("audience_type");

@@ -64,9 +64,9 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
 .rate_limited(AdsRateClass::AccountPerMinute(1500))
 .body_limit(audience_users::MAX_BODY_BYTES)];
 
-fn validate_single_list(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
-    let account = desk.account_id()?;
-    if change.is_new() && find_list_id(desk.tx, account)?.is_some() {
+fn validate_single_list(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+    let account = ctx.account_id()?;
+    if change.is_new() && find_list_id(ctx.tx, account)?.is_some() {
         let message = "The account has a do-not-reach list already";
         return Err(AdsProblem::invalid_attribute("account_id", message).into());
     }
@@ -79,18 +79,18 @@ pub fn find_list_id(tx: &mut Tx<'_>, account: i64) -> Result<Option<i64>, Error>
     Ok(lists.first().map(|list| list.id))
 }
 
-fn end_memberships(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
+fn end_memberships(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
-        audiences::delete(desk.tx, change.record.id)?;
+        audiences::delete(ctx.tx, change.record.id)?;
     }
     Ok(())
 }
 
-fn change_list_members(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    crate::engine::ensure_valid_params(given)?;
-    let id = given.int(DO_NOT_REACH_LIST.id.post).unwrap_or(-1);
-    let list: AdsRecord = desk.require_record(&DO_NOT_REACH_LIST, id)?;
-    let count = audience_users::write_members(desk, &list, given, AcceptedKeys::Contacts)?;
+fn change_list_members(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    crate::engine::ensure_valid_params(params)?;
+    let id = params.int(DO_NOT_REACH_LIST.id.post).unwrap_or(-1);
+    let list: AdsRecord = ctx.require_record(&DO_NOT_REACH_LIST, id)?;
+    let count = audience_users::write_members(ctx, &list, params, AcceptedKeys::Contacts)?;
     let counts = json!([{ "success_count": count, "total_count": count }]);
     let params = json!({
         "account_id": ACCOUNT.id_format.format(list.account_id),

@@ -70,7 +70,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "getAdsDraftPosts",
         "draft_<posts>",
         "A page of draft posts of a user.",
-        |desk: &mut AccountContext<'_, '_>, given| compositions::list(desk, &DRAFT_POST, given),
+        |ctx: &mut AccountContext<'_, '_>, params| compositions::list(ctx, &DRAFT_POST, params),
     )
     .requires_role(RequiredRole::CreativeReader)
     .params(LIST_PARAMS),
@@ -91,21 +91,21 @@ pub static OPERATIONS: &[CustomOperation] = &[
 
 /// Tells the caller where to see it.
 fn send_preview_notification(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
+    ctx: &mut AccountContext<'_, '_>,
+    params: &ParsedParams,
 ) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let draft = desk.require_record(&DRAFT_POST, given.int("draft_post_id").unwrap_or(-1))?;
-    require_write_access(desk, UserId::new(draft.int("user_id").unwrap_or(0)))?;
-    let account = desk.account()?.record.text("name").to_owned();
-    let caller = desk.caller.user;
-    let caller = store::users::find_by_id(desk.tx, caller)?.ok_or_else(|| {
+    ensure_valid_params(params)?;
+    let draft = ctx.require_record(&DRAFT_POST, params.int("draft_post_id").unwrap_or(-1))?;
+    require_write_access(ctx, UserId::new(draft.int("user_id").unwrap_or(0)))?;
+    let account = ctx.account()?.record.text("name").to_owned();
+    let caller = ctx.caller.user;
+    let caller = store::users::find_by_id(ctx.tx, caller)?.ok_or_else(|| {
         let message = "The caller is not there any longer";
         Error::from(AdsProblem::new("USER_NOT_FOUND", message))
     })?;
-    let path = SignedPreview::new(desk, "DRAFT", draft.id, post_preview::DAY_MS)?.signed_path(&desk.cursor_key);
+    let path = SignedPreview::new(ctx, "DRAFT", draft.id, post_preview::DAY_MS)?.signed_path(&ctx.cursor_key);
     let text = format!("A draft post of the advertising account {account} can be looked at.");
-    network::notifications::notify_user(desk.tx, caller.id, &text, &path)?;
+    network::notifications::notify_user(ctx.tx, caller.id, &text, &path)?;
     let message = format!("See @{}'s notifications to preview your draft post.", caller.username);
     Ok(OperationOutput::from_value(&json!({ "message": message })))
 }

@@ -91,59 +91,59 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .sandbox_only(),
 ];
 
-fn list_features(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let mut all = granted_features(desk)?;
-    if given.has("feature_keys") {
-        let asked = given.texts("feature_keys");
+fn list_features(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let mut all = granted_features(ctx)?;
+    if params.has("feature_keys") {
+        let asked = params.texts("feature_keys");
         all.retain(|feature| asked.contains(feature));
     }
     Ok(OperationOutput::from_value(&json!(all)))
 }
 
-fn add_features(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let mut all = granted_features(desk)?;
-    all.extend(given.texts("feature_keys"));
-    set(desk, all)
+fn add_features(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let mut all = granted_features(ctx)?;
+    all.extend(params.texts("feature_keys"));
+    set(ctx, all)
 }
 
-fn remove_features(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let gone = given.texts("feature_keys");
-    let mut all = granted_features(desk)?;
+fn remove_features(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let gone = params.texts("feature_keys");
+    let mut all = granted_features(ctx)?;
     all.retain(|feature| !gone.contains(feature));
-    set(desk, all)
+    set(ctx, all)
 }
 
-fn granted_features(desk: &AccountContext<'_, '_>) -> Result<Vec<String>, Error> {
-    let account = &desk.account()?.record;
+fn granted_features(ctx: &AccountContext<'_, '_>) -> Result<Vec<String>, Error> {
+    let account = &ctx.account()?.record;
     let mut all: Vec<String> = account.texts("features").into_iter().map(str::to_owned).collect();
     all.sort_unstable();
     Ok(all)
 }
 
 /// Gives an account these features and no others; all that it then has.
-pub fn set(desk: &mut AccountContext<'_, '_>, mut all: Vec<String>) -> Result<OperationOutput, Error> {
+pub fn set(ctx: &mut AccountContext<'_, '_>, mut all: Vec<String>) -> Result<OperationOutput, Error> {
     all.sort_unstable();
     all.dedup();
-    let mut account = desk.account()?.record.clone();
+    let mut account = ctx.account()?.record.clone();
     account.set("features", json!(all));
-    account.updated_at = desk.now();
-    desk.save_record(&account)?;
+    account.updated_at = ctx.now();
+    ctx.save_record(&account)?;
     Ok(OperationOutput::from_value(&Value::from(all)))
 }
 
 /// Whether the account may pass a gate: it has the feature, or is not held to it.
-pub fn is_gate_open(desk: &AccountContext<'_, '_>, gate: &FeatureGate) -> Result<bool, Error> {
-    let account = &desk.account()?.record;
+pub fn is_gate_open(ctx: &AccountContext<'_, '_>, gate: &FeatureGate) -> Result<bool, Error> {
+    let account = &ctx.account()?.record;
     let held = gate.applies_to_all_accounts || account.text("feature_gates") == "strict";
     Ok(!held || account.has("features", gate.feature))
 }
 
 /// Refuses what a gate keeps the account from.
-pub fn require_gate(desk: &AccountContext<'_, '_>, gate: &FeatureGate, at: ProblemLocation) -> Result<(), Error> {
-    if is_gate_open(desk, gate)? {
+pub fn require_gate(ctx: &AccountContext<'_, '_>, gate: &FeatureGate, at: ProblemLocation) -> Result<(), Error> {
+    if is_gate_open(ctx, gate)? {
         return Ok(());
     }
     Err(gate_closed_problem(gate, at).into())
@@ -180,11 +180,11 @@ fn is_gated_value(gate: &FeatureGate, value: &Value) -> bool {
 }
 
 /// What a change sets that the account does not have the feature for.
-pub fn check_gates(desk: &AccountContext<'_, '_>, change: &RecordChange) -> Result<Vec<AdsProblem>, Error> {
+pub fn check_gates(ctx: &AccountContext<'_, '_>, change: &RecordChange) -> Result<Vec<AdsProblem>, Error> {
     let record = &change.record;
     let mut problems = Vec::new();
     if let Some(gate) = &record.resource.feature_gate
-        && !is_gate_open(desk, gate)?
+        && !is_gate_open(ctx, gate)?
     {
         problems.push(gate_closed_problem(gate, ProblemLocation::Request));
     }
@@ -193,8 +193,8 @@ pub fn check_gates(desk: &AccountContext<'_, '_>, change: &RecordChange) -> Resu
         let value = record.get(name).filter(|_| change.changes_field(name));
         let Some(value) = value else { continue };
         for gate in field.gates {
-            if gate_applies(gate, record, value) && !is_gate_open(desk, gate)? {
-                let name = field.name.name_in(desk.caller.speech);
+            if gate_applies(gate, record, value) && !is_gate_open(ctx, gate)? {
+                let name = field.name.name_in(ctx.caller.speech);
                 problems.push(gate_closed_problem(gate, ProblemLocation::Parameter(name.into())));
             }
         }
@@ -204,15 +204,10 @@ pub fn check_gates(desk: &AccountContext<'_, '_>, change: &RecordChange) -> Resu
 
 /// Whether a record of the account may have a value in a field: what is filled in passes the same
 /// gates as what is sent.
-pub fn may_set_value(
-    desk: &AccountContext<'_, '_>,
-    record: &AdsRecord,
-    name: &str,
-    value: &str,
-) -> Result<bool, Error> {
+pub fn may_set_value(ctx: &AccountContext<'_, '_>, record: &AdsRecord, name: &str, value: &str) -> Result<bool, Error> {
     let value = Value::from(value);
     for gate in record.resource.field(name).map_or(&[][..], |field| field.gates) {
-        if gate_applies(gate, record, &value) && !is_gate_open(desk, gate)? {
+        if gate_applies(gate, record, &value) && !is_gate_open(ctx, gate)? {
             return Ok(false);
         }
     }

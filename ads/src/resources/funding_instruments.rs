@@ -151,12 +151,12 @@ pub fn reasons_not_able_to_fund(record: &AdsRecord, spent: i64, now: Time) -> Ve
 }
 
 fn computed_fields(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     records: &[AdsRecord],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
-    let now = desk.now();
+    let now = ctx.now();
     let ids: Vec<i64> = records.iter().map(|record| record.id).collect();
-    let spent = store::ledger::total_spend(desk.tx, AdEntity::Funding, &ids)?;
+    let spent = store::ledger::total_spend(ctx.tx, AdEntity::Funding, &ids)?;
     let spent: HashMap<i64, i64> = spent.into_iter().collect();
     let of = |record: &AdsRecord| {
         let spent = spent.get(&record.id).copied().unwrap_or(0);

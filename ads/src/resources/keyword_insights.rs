@@ -42,12 +42,12 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     FieldSpec::new("negative_keywords", FieldKind::Texts(MAX_KEYWORDS, 255)),
 ])];
 
-fn search_keyword_insights(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    let mut problems = given.problems.clone();
-    problems.extend(check_keywords(given));
-    let since = Time::from_ms(given.int("start_time").unwrap_or(0));
-    let until = given.int("end_time").map_or(desk.now(), Time::from_ms);
-    if given.has("start_time") && !is_valid_window(since, until, desk.now()) {
+fn search_keyword_insights(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    let mut problems = params.problems.clone();
+    problems.extend(check_keywords(params));
+    let since = Time::from_ms(params.int("start_time").unwrap_or(0));
+    let until = params.int("end_time").map_or(ctx.now(), Time::from_ms);
+    if params.has("start_time") && !is_valid_window(since, until, ctx.now()) {
         problems.push(AdsProblem {
             code: "INVALID_TIME_WINDOW",
             ..AdsProblem::invalid_parameter(
@@ -60,27 +60,27 @@ fn search_keyword_insights(desk: &mut AccountContext<'_, '_>, given: &ParsedPara
     if !problems.is_empty() {
         return Err(Refusal::from(problems).into());
     }
-    ensure_valid_params(given)?;
-    let country = match given.text("location") {
-        Some(id) => Some(resolve_country(desk, id)?),
+    ensure_valid_params(params)?;
+    let country = match params.text("location") {
+        Some(id) => Some(resolve_country(ctx, id)?),
         None => None,
     };
     let wanted = InsightsQuery {
-        keywords: given.texts("keywords"),
-        negatives: given.texts("negative_keywords"),
+        keywords: params.texts("keywords"),
+        negatives: params.texts("negative_keywords"),
         since,
-        until: until.min(desk.now()),
+        until: until.min(ctx.now()),
         country,
-        blocked: option_catalog::list_blocked_keywords(desk.tx)?,
+        blocked: option_catalog::list_blocked_keywords(ctx.tx)?,
     };
-    let step_ms = match given.text("granularity") {
+    let step_ms = match params.text("granularity") {
         Some("HOUR") => HOUR_MS,
         _ => DAY_MS,
     };
-    let evaluator = desk.evaluator()?;
+    let evaluator = ctx.evaluator()?;
     let snapshot = evaluator.post_search()?.snapshot();
-    let volume = insights::count_volume(desk.tx, &snapshot, &wanted, step_ms)?;
-    let related = evaluator.insights.find_related_keywords(desk.tx, &snapshot, &wanted)?;
+    let volume = insights::count_volume(ctx.tx, &snapshot, &wanted, step_ms)?;
+    let related = evaluator.insights.find_related_keywords(ctx.tx, &snapshot, &wanted)?;
     Ok(OperationOutput::from_value(&json!({
         "related_keywords": *related,
         "post_volume": volume,
@@ -93,15 +93,15 @@ fn is_valid_window(since: Time, until: Time, now: Time) -> bool {
 }
 
 /// What is wrong with the keywords.
-fn check_keywords(given: &ParsedParams) -> Option<AdsProblem> {
+fn check_keywords(params: &ParsedParams) -> Option<AdsProblem> {
     let names = ["keywords", "negative_keywords"];
     for name in names {
-        if let Some(empty) = given.texts(name).into_iter().find(|text| !is_valid_keyword(text)) {
+        if let Some(empty) = params.texts(name).into_iter().find(|text| !is_valid_keyword(text)) {
             let message = format!("\"{empty}\" holds no word, for {name}");
             return Some(AdsProblem::invalid_parameter(name, empty, message));
         }
     }
-    let count: usize = names.iter().map(|name| given.texts(name).len()).sum();
+    let count: usize = names.iter().map(|name| params.texts(name).len()).sum();
     (count > MAX_KEYWORDS).then(|| {
         let message = format!("At most {MAX_KEYWORDS} keywords and negative keywords together, got {count}");
         AdsProblem::invalid_parameter("keywords", count.to_string(), message)
@@ -109,12 +109,12 @@ fn check_keywords(given: &ParsedParams) -> Option<AdsProblem> {
 }
 
 /// The country that a place is.
-fn resolve_country(desk: &mut AccountContext<'_, '_>, id: &str) -> Result<InsightsCountry, Error> {
+fn resolve_country(ctx: &mut AccountContext<'_, '_>, id: &str) -> Result<InsightsCountry, Error> {
     let built_in = gazetteer().find_by_id(id);
     let code = if let Some(spot) = built_in {
         Some(spot.country).filter(|_| spot.kind == "COUNTRIES")
     } else {
-        let added = network::places::find_by_text_id(desk.tx, id)?;
+        let added = network::places::find_by_text_id(ctx.tx, id)?;
         let added = added.filter(|place| place.kind == "country");
         added.and_then(|place| Some(gazetteer().find_country(&place.country_code)?.country))
     };
@@ -122,9 +122,9 @@ fn resolve_country(desk: &mut AccountContext<'_, '_>, id: &str) -> Result<Insigh
         let message = format!("\"{id}\" is not the id of a country, for location");
         return Err(AdsProblem::invalid_parameter("location", id, message).into());
     };
-    let evaluator = desk.evaluator()?;
+    let evaluator = ctx.evaluator()?;
     Ok(InsightsCountry {
         code: spot.country.to_owned(),
-        residents: evaluator.users_in_country(desk.tx, &spot.id)?,
+        residents: evaluator.users_in_country(ctx.tx, &spot.id)?,
     })
 }

@@ -43,8 +43,8 @@ pub static LINE_ITEM_CURATED_CATEGORY: Resource = Resource {
 };
 
 /// The link of a line item, if it has one.
-pub fn find_by_line_item(desk: &mut AccountContext<'_, '_>, item: i64) -> Result<Option<AdsRecord>, Error> {
-    let all = desk.list_visible_records(&LINE_ITEM_CURATED_CATEGORY, "line_item_id", item)?;
+pub fn find_by_line_item(ctx: &mut AccountContext<'_, '_>, item: i64) -> Result<Option<AdsRecord>, Error> {
+    let all = ctx.list_visible_records(&LINE_ITEM_CURATED_CATEGORY, "line_item_id", item)?;
     Ok(all.into_iter().next())
 }
 
@@ -52,11 +52,11 @@ fn line_item_id(change: &RecordChange) -> i64 {
     change.record.int("line_item_id").unwrap_or(0)
 }
 
-fn validate_single_category(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn validate_single_category(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
-    let known = find_by_line_item(desk, line_item_id(change))?;
+    let known = find_by_line_item(ctx, line_item_id(change))?;
     if known.is_none_or(|known| known.id == change.record.id) {
         return Ok(());
     }
@@ -65,14 +65,14 @@ fn validate_single_category(desk: &mut AccountContext<'_, '_>, change: &mut Reco
 }
 
 /// The category's countries and those that the line item is shown in have one in common.
-fn validate_countries(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn validate_countries(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
     let id = change.record.int("curated_category_id").unwrap_or(0);
-    let category = desk.require_record(&CURATED_CATEGORY, id)?;
-    for criterion in targeting_criteria::list_by_type(desk, line_item_id(change), "LOCATION")? {
-        let country = find_country(desk.tx, criterion.text("targeting_value"))?;
+    let category = ctx.require_record(&CURATED_CATEGORY, id)?;
+    for criterion in targeting_criteria::list_by_type(ctx, line_item_id(change), "LOCATION")? {
+        let country = find_country(ctx.tx, criterion.text("targeting_value"))?;
         if country.is_some_and(|code| category.has("country_codes", &code)) {
             return Ok(());
         }
@@ -82,18 +82,18 @@ fn validate_countries(desk: &mut AccountContext<'_, '_>, change: &mut RecordChan
     Err(AdsProblem::invalid_attribute("curated_category_id", message).into())
 }
 
-fn validate_no_other_content(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn validate_no_other_content(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
-    if !targeting_criteria::list_by_type(desk, line_item_id(change), "IAB_CATEGORY")?.is_empty() {
+    if !targeting_criteria::list_by_type(ctx, line_item_id(change), "IAB_CATEGORY")?.is_empty() {
         let message = "The line item targets categories of content already";
         return Err(AdsProblem::invalid_attribute("curated_category_id", message).into());
     }
     let alike = targeting_criteria::group_key(line_item_id(change), "CONTENT_PUBLISHER_USER");
-    let account = desk.account_id()?;
+    let account = ctx.account_id()?;
     let kind = targeting_criteria::TARGETING_CRITERION.name;
-    if records::count_by_field(desk.tx, kind, account, ("alike", alike))? > MAX_EXCLUDED_PUBLISHERS {
+    if records::count_by_field(ctx.tx, kind, account, ("alike", alike))? > MAX_EXCLUDED_PUBLISHERS {
         let message = format!("A line item with a curated category leaves out at most {MAX_EXCLUDED_PUBLISHERS} users");
         return Err(AdsProblem::invalid_attribute("curated_category_id", message).into());
     }

@@ -126,7 +126,7 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
     "activateAdsLineItem",
     "line_items/{line_item_id}/activate",
     "Makes a line item active.",
-    |desk, given| campaigns::activate(desk, &LINE_ITEM, given),
+    |ctx, params| campaigns::activate(ctx, &LINE_ITEM, params),
 )
 .requires_role(RequiredRole::CampaignWriter)
 .params(&[FieldSpec::reference("line_item_id", &LINE_ITEM)
@@ -280,13 +280,13 @@ fn validate_campaign_limits(change: &RecordChange, campaign: &AdsRecord) -> Resu
 }
 
 /// What is advertised is somebody's whom the account may promote.
-fn validate_advertiser_user(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn validate_advertiser_user(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     const NAME: &str = "advertiser_user_id";
     let user = change.record.int(NAME).filter(|_| change.was_sent(NAME));
     let Some(user) = user.filter(|_| change.verb != ResourceVerb::Delete && change.changes_field(NAME)) else {
         return Ok(());
     };
-    if promotable_users::find_by_user(desk, base::UserId::new(user))?.is_some() {
+    if promotable_users::find_by_user(ctx, base::UserId::new(user))?.is_some() {
         return Ok(());
     }
     let message = format!("The user {user} is not promoted by this account");
@@ -296,21 +296,21 @@ fn validate_advertiser_user(desk: &mut AccountContext<'_, '_>, change: &mut Reco
 }
 
 /// What follows from the campaign, the objective and the account.
-fn fill_defaults(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn fill_defaults(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
-    let now = desk.now();
+    let now = ctx.now();
     if change.is_new() {
         let id = change.record.int("campaign_id").unwrap_or(0);
-        let campaign = desk.require_record(&CAMPAIGN, id)?;
+        let campaign = ctx.require_record(&CAMPAIGN, id)?;
         change.record.set("currency", campaign.text("currency").to_owned());
         change
             .record
             .set("funding_instrument_id", campaign.int("funding_instrument_id"));
     }
     if change.record.get("advertiser_user_id").is_none() {
-        let full = promotable_users::find_own_user(desk)?;
+        let full = promotable_users::find_own_user(ctx)?;
         change.record.set("advertiser_user_id", full.map(base::Id::get));
     }
     let record = &mut change.record;
@@ -324,7 +324,7 @@ fn fill_defaults(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -
             continue;
         }
         for value in value {
-            if features::may_set_value(desk, record, name, value)? {
+            if features::may_set_value(ctx, record, name, value)? {
                 record.set(name, *value);
                 break;
             }
@@ -361,16 +361,16 @@ fn update_serves_until(record: &mut AdsRecord) {
 }
 
 /// An account has only so many line items that are no drafts.
-fn enforce_line_item_limit(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn enforce_line_item_limit(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let counts = |record: &AdsRecord| !record.deleted && record.text("entity_status") != "DRAFT";
     let before = change.before.as_ref().is_some_and(counts);
     if change.verb == ResourceVerb::Delete || before || !counts(&change.record) {
         return Ok(());
     }
-    let account = &desk.account()?.record;
+    let account = &ctx.account()?.record;
     let (account, limit) = (account.id, account.int("line_item_limit"));
     let limit = limit.unwrap_or(accounts::MAX_LINE_ITEMS);
-    if records::count(desk.tx, LINE_ITEM.name, account)? < limit {
+    if records::count(ctx.tx, LINE_ITEM.name, account)? < limit {
         return Ok(());
     }
     let message = format!("The account has {limit} active line items, which is its limit");
@@ -378,12 +378,12 @@ fn enforce_line_item_limit(desk: &mut AccountContext<'_, '_>, change: &mut Recor
 }
 
 /// Line items of a campaign have one objective and sell one product; there are only so many.
-fn validate_siblings(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn validate_siblings(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb != ResourceVerb::Create {
         return Ok(());
     }
     let campaign = change.record.int("campaign_id").unwrap_or(0);
-    let siblings = desk.list_records(&LINE_ITEM, "campaign_id", campaign)?;
+    let siblings = ctx.list_records(&LINE_ITEM, "campaign_id", campaign)?;
     let live: Vec<&AdsRecord> = siblings.iter().filter(|item| !item.deleted).collect();
     if live.len() >= MAX_PER_CAMPAIGN {
         let message = format!("The campaign has {MAX_PER_CAMPAIGN} line items, which is its limit");
@@ -401,48 +401,48 @@ fn validate_siblings(desk: &mut AccountContext<'_, '_>, change: &mut RecordChang
     Ok(())
 }
 
-fn validate_total_budget(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
-    campaigns::validate_total_covers_spend(desk, change, store::ledger::AdEntity::LineItem)
+fn validate_total_budget(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+    campaigns::validate_total_covers_spend(ctx, change, store::ledger::AdEntity::LineItem)
 }
 
-fn sync_apps_and_campaign(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
+fn sync_apps_and_campaign(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     let record = &change.record;
     for (system, platform, name) in [
         ("Android", "1", "android_app_store_identifier"),
         ("iOS", "0", "ios_app_store_identifier"),
     ] {
-        account_apps::ensure_app(desk, system, record.text(name))?;
+        account_apps::ensure_app(ctx, system, record.text(name))?;
         let is_set = change.verb != ResourceVerb::Delete && record.get(name).is_some();
         if is_set && change.changes_field(name) {
             // An app is for those whose devices it runs on.
-            targeting_criteria::add_platform(desk, record.id, platform)?;
+            targeting_criteria::add_platform(ctx, record.id, platform)?;
         }
     }
-    campaigns::update_campaign_summary(desk, change.record.int("campaign_id").unwrap_or(0))
+    campaigns::update_campaign_summary(ctx, change.record.int("campaign_id").unwrap_or(0))
 }
 
 /// Counts what a line item shows, after that changed.
-pub fn count_creatives(desk: &mut AccountContext<'_, '_>, id: i64) -> Result<(), Error> {
-    let Some(mut item) = desk.find_record(&LINE_ITEM, id)? else {
+pub fn count_creatives(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<(), Error> {
+    let Some(mut item) = ctx.find_record(&LINE_ITEM, id)? else {
         return Ok(());
     };
-    let account = desk.account_id()?;
+    let account = ctx.account_id()?;
     let mut creatives = 0;
     for kind in ["promoted_post", "promoted_account", "media_creative"] {
-        creatives += records::count_by_field(desk.tx, kind, account, ("line_item_id", id))?;
+        creatives += records::count_by_field(ctx.tx, kind, account, ("line_item_id", id))?;
     }
     if item.int("creatives") == Some(creatives) {
         return Ok(());
     }
     item.set("creatives", creatives);
     update_serves_until(&mut item);
-    desk.save_record(&item)?;
-    campaigns::update_campaign_summary(desk, item.int("campaign_id").unwrap_or(0))
+    ctx.save_record(&item)?;
+    campaigns::update_campaign_summary(ctx, item.int("campaign_id").unwrap_or(0))
 }
 
 /// Notes whether a line item has nobody left whom it could be shown to.
-pub fn set_unreached(desk: &mut AccountContext<'_, '_>, id: i64, unreached: bool) -> Result<(), Error> {
-    let Some(mut item) = desk.find_record(&LINE_ITEM, id)? else {
+pub fn set_unreached(ctx: &mut AccountContext<'_, '_>, id: i64, unreached: bool) -> Result<(), Error> {
+    let Some(mut item) = ctx.find_record(&LINE_ITEM, id)? else {
         return Ok(());
     };
     if item.flag("unreached") == unreached {
@@ -450,24 +450,24 @@ pub fn set_unreached(desk: &mut AccountContext<'_, '_>, id: i64, unreached: bool
     }
     item.set("unreached", i64::from(unreached));
     update_serves_until(&mut item);
-    desk.save_record(&item)?;
-    campaigns::update_campaign_summary(desk, item.int("campaign_id").unwrap_or(0))
+    ctx.save_record(&item)?;
+    campaigns::update_campaign_summary(ctx, item.int("campaign_id").unwrap_or(0))
 }
 
 /// Adds a placement that follows from something else.
-pub fn add_placement(desk: &mut AccountContext<'_, '_>, item: &AdsRecord, placement: &str) -> Result<(), Error> {
+pub fn add_placement(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord, placement: &str) -> Result<(), Error> {
     if item.has("placements", placement) || item.has("placements", "ALL_ON_TWITTER") {
         return Ok(());
     }
-    let Some(mut item) = desk.find_record(&LINE_ITEM, item.id)? else {
+    let Some(mut item) = ctx.find_record(&LINE_ITEM, item.id)? else {
         return Ok(());
     };
     let mut placements: Vec<&str> = item.texts("placements");
     placements.push(placement);
     let placements = json!(placements);
     item.set("placements", placements);
-    item.updated_at = desk.now();
-    desk.save_record(&item)
+    item.updated_at = ctx.now();
+    ctx.save_record(&item)
 }
 
 /// Refuses line items that sell something else.

@@ -64,13 +64,13 @@ fn validate_landing_url(change: &RecordChange, item: &AdsRecord) -> Result<(), A
 }
 
 /// What is shown before videos goes into line items for that; pictures go into other apps.
-fn validate_creative_type(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn validate_creative_type(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
     let id = |name| change.record.int(name).unwrap_or(0);
-    let item = desk.require_record(&LINE_ITEM, id("line_item_id"))?;
-    let media = desk.require_record(&ACCOUNT_MEDIA, id("account_media_id"))?;
+    let item = ctx.require_record(&LINE_ITEM, id("line_item_id"))?;
+    let media = ctx.require_record(&ACCOUNT_MEDIA, id("account_media_id"))?;
     let kind = media.text("creative_type").to_owned();
     let before_videos = matches!(kind.as_str(), "PREROLL" | "VAST_PREROLL");
     let outside = item
@@ -95,6 +95,6 @@ fn validate_creative_type(desk: &mut AccountContext<'_, '_>, change: &mut Record
     Ok(())
 }
 
-fn recount_creatives(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
-    count_creatives(desk, change.record.int("line_item_id").unwrap_or(0))
+fn recount_creatives(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
+    count_creatives(ctx, change.record.int("line_item_id").unwrap_or(0))
 }

@@ -113,13 +113,13 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .params(&[KEY]),
 ];
 
-fn list_media(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    let kind = given.text("media_type").map(str::to_owned);
-    let term = given.text("q").unwrap_or_default().to_lowercase();
+fn list_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    let kind = params.text("media_type").map(str::to_owned);
+    let term = params.text("q").unwrap_or_default().to_lowercase();
     if kind.is_none() && term.is_empty() {
-        return listing::list(desk, &LIBRARY_MEDIA, given);
+        return listing::list(ctx, &LIBRARY_MEDIA, params);
     }
-    listing::list_matching(desk, &LIBRARY_MEDIA, given, &|record| {
+    listing::list_matching(ctx, &LIBRARY_MEDIA, params, &|record| {
         let is_of_kind = |kind| media_type_from_key(record.text("media_key")).0 == kind;
         let holds = |name: &&str| record.text(name).to_lowercase().contains(&term);
         kind.as_deref().is_none_or(is_of_kind) && SEARCHED_FIELDS.iter().any(holds)
@@ -129,17 +129,17 @@ fn list_media(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result
 /// Where a term is looked for.
 const SEARCHED_FIELDS: &[&str] = &["name", "title", "file_name", "description"];
 
-fn get_media(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let record = find_media(desk, given)?;
-    render_answer(desk, &record)
+fn get_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let record = find_media(ctx, params)?;
+    render_answer(ctx, &record)
 }
 
 /// The medium that a look names. Looking does not take it in.
-fn find_media(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<AdsRecord, Error> {
-    let key = given.text("media_key").unwrap_or_default();
-    let known = match find_uploaded_media(desk, key)? {
-        Some(medium) => desk.list_records(&LIBRARY_MEDIA, "media_id", medium.id.get())?,
+fn find_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<AdsRecord, Error> {
+    let key = params.text("media_key").unwrap_or_default();
+    let known = match find_uploaded_media(ctx, key)? {
+        Some(medium) => ctx.list_records(&LIBRARY_MEDIA, "media_id", medium.id.get())?,
         None => Vec::new(),
     };
     let known = known.into_iter().find(|known| !known.deleted);
@@ -147,41 +147,41 @@ fn find_media(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result
 }
 
 /// Takes a medium in; one that was there already is the same with what is said of it now.
-fn add_media(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let key = given.text("media_key").unwrap_or_default();
-    let now = desk.now();
+fn add_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let key = params.text("media_key").unwrap_or_default();
+    let now = ctx.now();
     let alive = |medium: &Media| medium.expires_at.is_none_or(|end| end > now);
-    let Some(medium) = find_uploaded_media(desk, key)?.filter(alive) else {
+    let Some(medium) = find_uploaded_media(ctx, key)?.filter(alive) else {
         return Err(media_not_found("media_key", key).into());
     };
-    if !is_usable(desk, &medium)? {
+    if !is_usable(ctx, &medium)? {
         let message = format!("The media {key} is not one that this account may use");
         let problem = AdsProblem::invalid_parameter("media_key", key, message);
         return Err(problem.with_code("INVALID_MEDIA").into());
     }
-    let record = add_to_library(desk, &medium)?;
-    let record = update(desk, &LIBRARY_MEDIA, record.id, given)?;
-    render_answer(desk, &record)
+    let record = add_to_library(ctx, &medium)?;
+    let record = update(ctx, &LIBRARY_MEDIA, record.id, params)?;
+    render_answer(ctx, &record)
 }
 
-fn update_media(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let record = require_media(desk, given)?;
-    let record = update(desk, &LIBRARY_MEDIA, record.id, given)?;
-    render_answer(desk, &record)
+fn update_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let record = require_media(ctx, params)?;
+    let record = update(ctx, &LIBRARY_MEDIA, record.id, params)?;
+    render_answer(ctx, &record)
 }
 
-fn remove_media(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let record = require_media(desk, given)?;
-    let record = delete(desk, &LIBRARY_MEDIA, record.id)?;
-    render_answer(desk, &record)
+fn remove_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let record = require_media(ctx, params)?;
+    let record = delete(ctx, &LIBRARY_MEDIA, record.id)?;
+    render_answer(ctx, &record)
 }
 
-fn require_media(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<AdsRecord, Error> {
-    let key = given.text("media_key").unwrap_or_default();
-    let found = find_library_media(desk, key)?;
+fn require_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<AdsRecord, Error> {
+    let key = params.text("media_key").unwrap_or_default();
+    let found = find_library_media(ctx, key)?;
     found.ok_or_else(|| media_not_found("media_key", key).into())
 }
 
@@ -193,77 +193,77 @@ pub fn media_not_found(parameter: &'static str, key: &str) -> AdsProblem {
 
 /// A medium of the library: what the account's own user uploaded or may use, unless it was
 /// removed.
-pub fn find_library_media(desk: &mut AccountContext<'_, '_>, key: &str) -> Result<Option<AdsRecord>, Error> {
-    let Some(medium) = find_uploaded_media(desk, key)? else {
+pub fn find_library_media(ctx: &mut AccountContext<'_, '_>, key: &str) -> Result<Option<AdsRecord>, Error> {
+    let Some(medium) = find_uploaded_media(ctx, key)? else {
         return Ok(None);
     };
-    let known = desk.list_records(&LIBRARY_MEDIA, "media_id", medium.id.get())?;
+    let known = ctx.list_records(&LIBRARY_MEDIA, "media_id", medium.id.get())?;
     if let Some(known) = known.into_iter().next() {
         return Ok(Some(known).filter(|known| !known.deleted));
     }
-    if !is_usable(desk, &medium)? {
+    if !is_usable(ctx, &medium)? {
         return Ok(None);
     }
-    add_to_library(desk, &medium).map(Some)
+    add_to_library(ctx, &medium).map(Some)
 }
 
 /// Whether the account's own user uploaded a medium, or may use it.
-fn is_usable(desk: &mut AccountContext<'_, '_>, medium: &Media) -> Result<bool, Error> {
-    let Some(full) = promotable_users::find_own_user(desk)? else {
+fn is_usable(ctx: &mut AccountContext<'_, '_>, medium: &Media) -> Result<bool, Error> {
+    let Some(full) = promotable_users::find_own_user(ctx)? else {
         return Ok(false);
     };
-    let alive = medium.expires_at.is_none_or(|end| end > desk.now());
-    let usable = medium.owner_id == full || media::is_shared(desk.tx, medium.id, full)?;
+    let alive = medium.expires_at.is_none_or(|end| end > ctx.now());
+    let usable = medium.owner_id == full || media::is_shared(ctx.tx, medium.id, full)?;
     // What only messages carry is for those who read them.
-    Ok(alive && usable && !media::is_message_only(desk.tx, medium.id)?)
+    Ok(alive && usable && !media::is_message_only(ctx.tx, medium.id)?)
 }
 
-fn add_to_library(desk: &mut AccountContext<'_, '_>, medium: &Media) -> Result<AdsRecord, Error> {
-    let is_new = desk
+fn add_to_library(ctx: &mut AccountContext<'_, '_>, medium: &Media) -> Result<AdsRecord, Error> {
+    let is_new = ctx
         .list_records(&LIBRARY_MEDIA, "media_id", medium.id.get())?
         .is_empty();
-    let mut given = ParsedParams::default();
-    given.insert("media_key", medium.media_key.clone().into());
-    given.insert("media_id", medium.id.get().into());
-    let record = create(desk, &LIBRARY_MEDIA, &given)?;
+    let mut params = ParsedParams::default();
+    params.insert("media_key", medium.media_key.clone().into());
+    params.insert("media_id", medium.id.get().into());
+    let record = create(ctx, &LIBRARY_MEDIA, &params)?;
     if is_new {
-        create_account_media(desk, medium)?;
+        create_account_media(ctx, medium)?;
     }
     Ok(record)
 }
 
 /// A medium is in a library once; one that was removed comes back as it was.
-fn find_duplicate(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Option<AdsRecord>, Error> {
+fn find_duplicate(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Option<AdsRecord>, Error> {
     let id = record.int("media_id").unwrap_or(0);
-    let known = desk.list_records(&LIBRARY_MEDIA, "media_id", id)?;
+    let known = ctx.list_records(&LIBRARY_MEDIA, "media_id", id)?;
     Ok(known.into_iter().next())
 }
 
-fn find_uploaded_media(desk: &mut AccountContext<'_, '_>, key: &str) -> Result<Option<Media>, Error> {
+fn find_uploaded_media(ctx: &mut AccountContext<'_, '_>, key: &str) -> Result<Option<Media>, Error> {
     let Some(id) = key.split_once('_').and_then(|(_, id)| Id::parse(id)) else {
         return Ok(None);
     };
-    let found = media::find_by_id(desk.tx, id)?;
+    let found = media::find_by_id(ctx.tx, id)?;
     Ok(found.filter(|found| found.media_key == key && found.kind != "subtitles"))
 }
 
 /// Videos for advertising and pictures of certain measures become media that creatives show.
-fn create_account_media(desk: &mut AccountContext<'_, '_>, medium: &Media) -> Result<(), Error> {
-    let mut given = ParsedParams::default();
+fn create_account_media(ctx: &mut AccountContext<'_, '_>, medium: &Media) -> Result<(), Error> {
+    let mut params = ParsedParams::default();
     if medium.media_key.starts_with("13_") {
-        given.insert("creative_type", "PREROLL".into());
-        given.insert("video_id", medium.media_key.clone().into());
+        params.insert("creative_type", "PREROLL".into());
+        params.insert("video_id", medium.media_key.clone().into());
     } else if let Some(kind) = creative_type_from_size(medium.width, medium.height)
         && medium.kind == "photo"
     {
-        given.insert("creative_type", kind.into());
-        let address = media_url(desk, medium);
-        given.insert("media_url", address.map_or(Value::Null, Value::from));
+        params.insert("creative_type", kind.into());
+        let address = media_url(ctx, medium);
+        params.insert("media_url", address.map_or(Value::Null, Value::from));
     } else {
         return Ok(());
     }
-    given.insert("media_key", medium.media_key.clone().into());
-    create(desk, &ACCOUNT_MEDIA, &given).map(|_| ())
+    params.insert("media_key", medium.media_key.clone().into());
+    create(ctx, &ACCOUNT_MEDIA, &params).map(|_| ())
 }
 
 fn validate_video_fields(change: &RecordChange) -> Result<(), AdsProblem> {
@@ -280,12 +280,12 @@ fn validate_video_fields(change: &RecordChange) -> Result<(), AdsProblem> {
     })
 }
 
-fn validate_poster(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn validate_poster(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let key = change.record.text("poster_media_key").to_owned();
     if key.is_empty() || change.verb == ResourceVerb::Delete || !change.changes_field("poster_media_key") {
         return Ok(());
     }
-    if find_library_media(desk, &key)?.is_none() {
+    if find_library_media(ctx, &key)?.is_none() {
         return Err(media_not_found("poster_media_key", &key).into());
     }
     if !key.starts_with("3_") {
@@ -297,50 +297,50 @@ fn validate_poster(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange)
 }
 
 /// What is in a library stays, as what is in a post does.
-fn sync_file_lifetime(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
+fn sync_file_lifetime(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     let id = Id::new(change.record.int("media_id").unwrap_or(0));
     match change.verb {
-        ResourceVerb::Create => media::add_post_uses(desk.tx, &[id])?,
+        ResourceVerb::Create => media::add_post_uses(ctx.tx, &[id])?,
         ResourceVerb::Delete => {
-            let now = desk.now();
-            media::remove_post_uses(desk.tx, &[id], now)?;
+            let now = ctx.now();
+            media::remove_post_uses(ctx.tx, &[id], now)?;
         }
         _ => {}
     }
     Ok(())
 }
 
-fn media_url(desk: &AccountContext<'_, '_>, medium: &Media) -> Option<String> {
+fn media_url(ctx: &AccountContext<'_, '_>, medium: &Media) -> Option<String> {
     match medium.file_name() {
-        Some(name) => Some(format!("{}/media/{name}", desk.site_url)),
+        Some(name) => Some(format!("{}/media/{name}", ctx.site_url)),
         None => Some(medium.url.clone()).filter(|url| !url.is_empty()),
     }
 }
 
 /// A picture of something that plays.
-fn still_image_url(desk: &AccountContext<'_, '_>, medium: &Media) -> Option<String> {
+fn still_image_url(ctx: &AccountContext<'_, '_>, medium: &Media) -> Option<String> {
     if medium.size_path("small").is_some() {
-        return Some(format!("{}?name=small", media_url(desk, medium)?));
+        return Some(format!("{}?name=small", media_url(ctx, medium)?));
     }
     Some(medium.preview_image_url.clone()).filter(|url| !url.is_empty())
 }
 
-fn render_answer(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<OperationOutput, Error> {
-    Ok(OperationOutput::from_json(render_record(desk, record)?))
+fn render_answer(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<OperationOutput, Error> {
+    Ok(OperationOutput::from_json(render_record(ctx, record)?))
 }
 
-fn render_records(desk: &mut AccountContext<'_, '_>, records: &[AdsRecord]) -> Result<Vec<String>, Error> {
+fn render_records(ctx: &mut AccountContext<'_, '_>, records: &[AdsRecord]) -> Result<Vec<String>, Error> {
     let keys = records
         .iter()
         .flat_map(|record| [record.text("media_key"), record.text("poster_media_key")]);
-    let known = card_media::find_by_keys(desk, keys)?;
+    let known = card_media::find_by_keys(ctx, keys)?;
     let all = records.iter().map(|record| {
         let key = record.text("media_key");
         let poster = known.get(record.text("poster_media_key"));
-        let mut members = record.render_fields(desk.caller.speech);
+        let mut members = record.render_fields(ctx.caller.speech);
         // The file of a user who left goes with them.
         if let Some(medium) = known.get(key) {
-            members.extend(render_file(desk, record, medium, poster));
+            members.extend(render_file(ctx, record, medium, poster));
         }
         for (name, at) in [("created_at", record.created_at), ("updated_at", record.updated_at)] {
             members.insert(name.to_owned(), format_time(at).into());
@@ -352,19 +352,19 @@ fn render_records(desk: &mut AccountContext<'_, '_>, records: &[AdsRecord]) -> R
 }
 
 fn render_file(
-    desk: &AccountContext<'_, '_>,
+    ctx: &AccountContext<'_, '_>,
     record: &AdsRecord,
     medium: &Media,
     poster: Option<&Media>,
 ) -> Map<String, Value> {
     let poster = match poster {
-        Some(poster) => media_url(desk, poster),
-        None => still_image_url(desk, medium),
+        Some(poster) => media_url(ctx, poster),
+        None => still_image_url(ctx, medium),
     };
-    let speech = desk.caller.speech;
+    let speech = ctx.caller.speech;
     let mut members = file_fields(medium, speech, record.deleted);
     let plays = medium.kind != "photo";
-    members.insert("media_url".to_owned(), media_url(desk, medium).into());
+    members.insert("media_url".to_owned(), media_url(ctx, medium).into());
     members.insert("poster_media_url".to_owned(), poster.filter(|_| plays).into());
     members
 }

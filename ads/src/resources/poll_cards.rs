@@ -89,15 +89,15 @@ fn validate_choice_order(change: &RecordChange) -> Result<(), AdsProblem> {
 }
 
 /// The poll itself opens with the card and goes with it.
-fn sync_poll(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn sync_poll(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let key = change.record.text("media_key").to_owned();
     let keys: Vec<&str> = Some(key.as_str()).filter(|key| !key.is_empty()).into_iter().collect();
     if change.verb == ResourceVerb::Delete {
-        polls::delete_standalone(desk.tx, change.record.int("uri").unwrap_or(0))?;
-        return card_media::update_media_references(desk, &keys, &[]);
+        polls::delete_standalone(ctx.tx, change.record.int("uri").unwrap_or(0))?;
+        return card_media::update_media_references(ctx, &keys, &[]);
     }
     if !keys.is_empty() {
-        let media = card_media::require_usable_media(desk, "media_key", &key)?;
+        let media = card_media::require_usable_media(ctx, "media_key", &key)?;
         let kind = if card_media::is_image(&media) {
             card_media::check_image("media_key", &media, &[AspectRatio::Wide])?;
             "IMAGE_POLLS"
@@ -106,9 +106,9 @@ fn sync_poll(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Re
             "VIDEO_POLLS"
         };
         change.record.set("card_type", kind);
-        card_media::update_media_references(desk, &[], &keys)?;
+        card_media::update_media_references(ctx, &[], &keys)?;
     }
-    let id = desk.tx.next_id::<base::id::marker::PollMarker>().get();
+    let id = ctx.tx.next_id::<base::id::marker::PollMarker>().get();
     change.record.set("uri", id);
     let poll = Poll {
         id,
@@ -117,7 +117,7 @@ fn sync_poll(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Re
         ends_at: ends_at(&change.record),
         options: poll_choices(&change.record),
     };
-    Ok(polls::insert_standalone(desk.tx, &poll)?)
+    Ok(polls::insert_standalone(ctx.tx, &poll)?)
 }
 
 fn poll_choices(card: &AdsRecord) -> Vec<PollChoice> {
@@ -139,11 +139,11 @@ fn ends_at(card: &AdsRecord) -> Time {
 }
 
 fn computed_fields(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     cards: &[AdsRecord],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
-    let known = card_media::find_by_keys(desk, cards.iter().filter_map(media_key))?;
-    let all = cards.iter().map(|card| card_fields(desk, card, &known));
+    let known = card_media::find_by_keys(ctx, cards.iter().filter_map(media_key))?;
+    let all = cards.iter().map(|card| card_fields(ctx, card, &known));
     Ok(all.collect())
 }
 
@@ -151,7 +151,7 @@ fn media_key(card: &AdsRecord) -> Option<&str> {
     Some(card.text("media_key")).filter(|key| !key.is_empty())
 }
 
-fn card_fields(desk: &AccountContext<'_, '_>, card: &AdsRecord, known: &MediaByKey) -> Vec<(&'static str, Value)> {
+fn card_fields(ctx: &AccountContext<'_, '_>, card: &AdsRecord, known: &MediaByKey) -> Vec<(&'static str, Value)> {
     let mut all = vec![("start_time", Value::from(format_time(card.created_at)))];
     if card.deleted {
         return all;
@@ -168,7 +168,7 @@ fn card_fields(desk: &AccountContext<'_, '_>, card: &AdsRecord, known: &MediaByK
         return all;
     };
     let (width, height) = (media.width.to_string(), media.height.to_string());
-    let url = card_media::media_url(desk, media);
+    let url = card_media::media_url(ctx, media);
     if card_media::is_image(media) {
         all.push(("image", url));
         all.push(("image_display_width", width.into()));
@@ -183,7 +183,7 @@ fn card_fields(desk: &AccountContext<'_, '_>, card: &AdsRecord, known: &MediaByK
         ("video_hls_url", Value::Null),
         ("video_width", width.clone().into()),
         ("video_height", height.clone().into()),
-        ("video_poster_url", card_media::poster_url(desk, media)),
+        ("video_poster_url", card_media::poster_url(ctx, media)),
         ("video_poster_width", width.into()),
         ("video_poster_height", height.into()),
         ("content_duration_seconds", format!("{seconds}.{thousandths:03}").into()),

@@ -95,9 +95,9 @@ pub struct PostWithAccountRecord {
 
 impl PostWithAccountRecord {
     /// What is not published yet, or not anywhere but in the sandbox, as the post it would be.
-    pub fn from_record(desk: &mut AccountContext<'_, '_>, record: AdsRecord) -> Result<Self, Error> {
+    pub fn from_record(ctx: &mut AccountContext<'_, '_>, record: AdsRecord) -> Result<Self, Error> {
         Ok(Self {
-            post: compositions::to_post(desk, &record)?,
+            post: compositions::to_post(ctx, &record)?,
             kind: if std::ptr::eq(record.resource, &raw const DRAFT_POST) {
                 "DRAFT"
             } else if std::ptr::eq(record.resource, &raw const SCHEDULED_POST) {
@@ -120,11 +120,11 @@ impl PostWithAccountRecord {
 }
 
 /// The resource whose records stand for posts of a kind; none where the platform has the posts.
-fn find_resource(desk: &AccountContext<'_, '_>, kind: &str) -> Result<Option<&'static Resource>, Error> {
+fn find_resource(ctx: &AccountContext<'_, '_>, kind: &str) -> Result<Option<&'static Resource>, Error> {
     Ok(match kind {
         "DRAFT" => Some(&DRAFT_POST),
         "SCHEDULED" => Some(&SCHEDULED_POST),
-        _ if desk.account()?.record.flag("sandbox") => Some(&ACCOUNT_POST),
+        _ if ctx.account()?.record.flag("sandbox") => Some(&ACCOUNT_POST),
         _ => None,
     })
 }
@@ -136,67 +136,67 @@ fn is_unpublished(record: &AdsRecord) -> bool {
     status.is_none() || record.text("scheduled_status") == "SCHEDULED"
 }
 
-fn list_posts(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let user = match given.int("user_id") {
+fn list_posts(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let user = match params.int("user_id") {
         Some(user) => UserId::new(user),
-        None => promotable_users::find_own_user(desk)?.unwrap_or(UserId::new(-1)),
+        None => promotable_users::find_own_user(ctx)?.unwrap_or(UserId::new(-1)),
     };
-    let kind = given.text("post_type").unwrap_or_default();
-    let (seen, next) = if given.has("post_ids") {
-        let mut seen = find_by_ids(desk, kind, &given.ints("post_ids"))?;
-        seen.retain(|one| one.post.author_id == user && matches_timeline(&one.post, given));
-        slice_page(desk, seen, given)?
-    } else if let Some(of) = find_resource(desk, kind)? {
-        list_record_posts(desk, of, user, given)?
-    } else if given.has("name") {
-        list_named_posts(desk, user, given)?
+    let kind = params.text("post_type").unwrap_or_default();
+    let (seen, next) = if params.has("post_ids") {
+        let mut seen = find_by_ids(ctx, kind, &params.ints("post_ids"))?;
+        seen.retain(|one| one.post.author_id == user && matches_timeline(&one.post, params));
+        slice_page(ctx, seen, params)?
+    } else if let Some(of) = find_resource(ctx, kind)? {
+        list_record_posts(ctx, of, user, params)?
+    } else if params.has("name") {
+        list_named_posts(ctx, user, params)?
     } else {
-        list_platform_posts(desk, user, given)?
+        list_platform_posts(ctx, user, params)?
     };
     let form = StatusForm {
         extended: true,
-        trim_user: given.flag("trim_user"),
+        trim_user: params.flag("trim_user"),
     };
-    let mut answer = OperationOutput::from_value(&render_posts(desk, seen, form)?);
+    let mut answer = OperationOutput::from_value(&render_posts(ctx, seen, form)?);
     answer.next_cursor = Some(next);
     Ok(answer)
 }
 
 /// Whether a post is of the timeline that is asked for.
-fn matches_timeline(post: &Post, given: &ParsedParams) -> bool {
-    let timeline = match given.text("timeline_type") {
+fn matches_timeline(post: &Post, params: &ParsedParams) -> bool {
+    let timeline = match params.text("timeline_type") {
         Some("ALL") => true,
         Some("ORGANIC") => !post.nullcast,
         _ => post.nullcast,
     };
     let answers = post.in_reply_to_user_id.is_some() || post.text.starts_with('@');
-    timeline && (!answers || given.flag("include_mentions_and_replies"))
+    timeline && (!answers || params.flag("include_mentions_and_replies"))
 }
 
 /// The posts of a kind with some ids, newest first; ids that are none of the kind are left out.
 pub fn find_by_ids(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     kind: &str,
     ids: &[i64],
 ) -> Result<Vec<PostWithAccountRecord>, Error> {
     let mut seen = Vec::new();
-    if let Some(of) = find_resource(desk, kind)? {
-        let account = desk.account_id()?;
-        for row in records::find_by_ids(desk.tx, of.name, ids)? {
+    if let Some(of) = find_resource(ctx, kind)? {
+        let account = ctx.account_id()?;
+        for row in records::find_by_ids(ctx.tx, of.name, ids)? {
             let record = AdsRecord::from_stored(of, &row)?;
             if record.account_id == account && !record.deleted && is_unpublished(&record) {
-                seen.push(PostWithAccountRecord::from_record(desk, record)?);
+                seen.push(PostWithAccountRecord::from_record(ctx, record)?);
             }
         }
     } else {
-        let mut known: HashMap<i64, AdsRecord> = account_posts::find_by_posts(desk, ids)?
+        let mut known: HashMap<i64, AdsRecord> = account_posts::find_by_posts(ctx, ids)?
             .into_iter()
             .filter_map(|one| Some((one.int("post_id")?, one)))
             .collect();
         let ids: Vec<PostId> = ids.iter().copied().map(PostId::new).collect();
-        for post in posts::find_by_ids(desk.tx, &ids)? {
-            let theirs = promotable_users::find_by_user(desk, post.author_id)?.is_some();
+        for post in posts::find_by_ids(ctx.tx, &ids)? {
+            let theirs = promotable_users::find_by_user(ctx, post.author_id)?.is_some();
             if theirs && post.state == PostState::Live {
                 let said = known.remove(&post.id.get());
                 seen.push(PostWithAccountRecord::from_published(post, said));
@@ -211,37 +211,37 @@ type PostPage = (Vec<PostWithAccountRecord>, Option<String>);
 
 /// A page of posts that are at hand, by their ids.
 fn slice_page(
-    desk: &AccountContext<'_, '_>,
+    ctx: &AccountContext<'_, '_>,
     mut seen: Vec<PostWithAccountRecord>,
-    given: &ParsedParams,
+    params: &ParsedParams,
 ) -> Result<PostPage, Error> {
-    let scope = listing::cursor_scope(desk, &given.echo);
-    let below = match listing::parse_cursor(desk, &scope, given)? {
+    let scope = listing::cursor_scope(ctx, &params.echo);
+    let below = match listing::parse_cursor(ctx, &scope, params)? {
         Some((_, id)) => id,
         None => i64::MAX,
     };
     seen.retain(|one| one.post.id.get() < below);
-    let count = page_size(given);
+    let count = page_size(params);
     let more = seen.len() > count;
     seen.truncate(count);
     let last = seen.last().filter(|_| more).map(|one| one.post.id.get());
-    let next = last.map(|id| cursor::encode(&desk.cursor_key, &scope, &(OrderValue::Number(id), id)));
+    let next = last.map(|id| cursor::encode(&ctx.cursor_key, &scope, &(OrderValue::Number(id), id)));
     Ok((seen, next))
 }
 
-fn page_size(given: &ParsedParams) -> usize {
-    usize::try_from(given.int("count").unwrap_or(200)).unwrap_or(1)
+fn page_size(params: &ParsedParams) -> usize {
+    usize::try_from(params.int("count").unwrap_or(200)).unwrap_or(1)
 }
 
 /// Those that records stand for.
 fn list_record_posts(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
     user: UserId,
-    given: &ParsedParams,
+    params: &ParsedParams,
 ) -> Result<PostPage, Error> {
-    let timeline = given.text("timeline_type").unwrap_or_default().to_owned();
-    let answers = given.flag("include_mentions_and_replies");
+    let timeline = params.text("timeline_type").unwrap_or_default().to_owned();
+    let answers = params.flag("include_mentions_and_replies");
     let keeps = |record: &AdsRecord| {
         let timeline = match timeline.as_str() {
             "ALL" => true,
@@ -251,66 +251,66 @@ fn list_record_posts(
         let own = record.int("user_id") == Some(user.get());
         own && timeline && is_unpublished(record) && (answers || !record.text("text").starts_with('@'))
     };
-    let (records, next) = listing::find_matching(desk, of, &name_prefix_params(given), &keeps)?;
+    let (records, next) = listing::find_matching(ctx, of, &name_prefix_params(params), &keeps)?;
     let mut seen = Vec::new();
     for record in records {
-        seen.push(PostWithAccountRecord::from_record(desk, record)?);
+        seen.push(PostWithAccountRecord::from_record(ctx, record)?);
     }
     Ok((seen, next))
 }
 
 /// Published posts that have a name, those that were named last first.
-fn list_named_posts(desk: &mut AccountContext<'_, '_>, user: UserId, given: &ParsedParams) -> Result<PostPage, Error> {
+fn list_named_posts(ctx: &mut AccountContext<'_, '_>, user: UserId, params: &ParsedParams) -> Result<PostPage, Error> {
     let keeps = |record: &AdsRecord| record.int("user_id") == Some(user.get());
-    let (records, next) = listing::find_matching(desk, &ACCOUNT_POST, &name_prefix_params(given), &keeps)?;
+    let (records, next) = listing::find_matching(ctx, &ACCOUNT_POST, &name_prefix_params(params), &keeps)?;
     let ids: Vec<i64> = records.iter().filter_map(|one| one.int("post_id")).collect();
-    let mut seen = find_by_ids(desk, "PUBLISHED", &ids)?;
-    seen.retain(|one| matches_timeline(&one.post, given));
+    let mut seen = find_by_ids(ctx, "PUBLISHED", &ids)?;
+    seen.retain(|one| matches_timeline(&one.post, params));
     Ok((seen, next))
 }
 
 /// The start of a name, as lists know it.
-fn name_prefix_params(given: &ParsedParams) -> ParsedParams {
-    let mut given = given.clone();
-    if let Some(name) = given.text("name").map(str::to_owned) {
-        given.insert("q", name.into());
+fn name_prefix_params(params: &ParsedParams) -> ParsedParams {
+    let mut params = params.clone();
+    if let Some(name) = params.text("name").map(str::to_owned) {
+        params.insert("q", name.into());
     }
-    given
+    params
 }
 
 /// Posts of the platform.
 fn list_platform_posts(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     user: UserId,
-    given: &ParsedParams,
+    params: &ParsedParams,
 ) -> Result<PostPage, Error> {
-    let Some(known) = promotable_users::find_by_user(desk, user)? else {
+    let Some(known) = promotable_users::find_by_user(ctx, user)? else {
         return Ok((Vec::new(), None));
     };
     // Others agreed to what everyone sees being promoted; what they promote is theirs.
-    let own = known.text("promotable_user_type") == "FULL" || desk.caller.user == user;
-    let (promoted, organic) = match given.text("timeline_type") {
+    let own = known.text("promotable_user_type") == "FULL" || ctx.caller.user == user;
+    let (promoted, organic) = match params.text("timeline_type") {
         Some("ALL") => (own, true),
         Some("ORGANIC") => (false, true),
         _ => (own, false),
     };
-    let scope = listing::cursor_scope(desk, &given.echo);
-    let below = match listing::parse_cursor(desk, &scope, given)? {
+    let scope = listing::cursor_scope(ctx, &params.echo);
+    let below = match listing::parse_cursor(ctx, &scope, params)? {
         Some((_, id)) => id,
         None => i64::MAX,
     };
-    let limit = i64::try_from(page_size(given) + 1).unwrap_or(i64::MAX);
-    let answers = given.flag("include_mentions_and_replies");
+    let limit = i64::try_from(page_size(params) + 1).unwrap_or(i64::MAX);
+    let answers = params.flag("include_mentions_and_replies");
     let mut all = Vec::new();
     for (asked, nullcast) in [(promoted, true), (organic, false)] {
         if asked {
             let of = (user, nullcast, answers);
-            all.extend(posts::list_own_posts(desk.tx, of, below, limit)?);
+            all.extend(posts::list_own_posts(ctx.tx, of, below, limit)?);
         }
     }
     all.sort_by_key(|post| std::cmp::Reverse(post.id));
     let ids: Vec<i64> = all.iter().map(|post| post.id.get()).collect();
-    let mut known: HashMap<i64, AdsRecord> = account_posts::find_by_posts(desk, &ids)?
+    let mut known: HashMap<i64, AdsRecord> = account_posts::find_by_posts(ctx, &ids)?
         .into_iter()
         .filter_map(|one| Some((one.int("post_id")?, one)))
         .collect();
@@ -318,12 +318,12 @@ fn list_platform_posts(
         let said = known.remove(&post.id.get());
         PostWithAccountRecord::from_published(post, said)
     });
-    slice_page(desk, seen.collect(), given)
+    slice_page(ctx, seen.collect(), params)
 }
 
 /// Posts in the form of the older interface, with what the account says of them.
 pub fn render_posts(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     seen: Vec<PostWithAccountRecord>,
     form: StatusForm,
 ) -> Result<Value, Error> {
@@ -332,18 +332,18 @@ pub fn render_posts(
         let own = by_author.entry(one.post.author_id).or_default();
         own.push(one.post.clone());
     }
-    let full = promotable_users::find_own_user(desk)?;
+    let full = promotable_users::find_own_user(ctx)?;
     let mut statuses = HashMap::new();
     for (author, posts) in by_author {
         // Others' are seen as the account's own user sees them.
         let viewer = match full {
-            Some(full) if desk.caller.user != author => full,
+            Some(full) if ctx.caller.user != author => full,
             _ => author,
         };
         let viewer = Viewer::user(viewer);
-        statuses.extend(view::legacy_statuses_json(desk.tx, viewer, posts, form, desk.site_url)?);
+        statuses.extend(view::legacy_statuses_json(ctx.tx, viewer, posts, form, ctx.site_url)?);
     }
-    let speech = desk.caller.speech;
+    let speech = ctx.caller.speech;
     let mut all = Vec::new();
     for one in &seen {
         let Some(Value::Object(mut status)) = statuses.remove(&one.post.id) else {
@@ -389,28 +389,28 @@ fn conversation_settings(reply: &str) -> String {
     }
 }
 
-fn name_post(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let id = given.int("post_id").unwrap_or(-1);
-    let Some(one) = find_by_ids(desk, "PUBLISHED", &[id])?.pop() else {
-        let name = ACCOUNT_POST.id.name_in(desk.caller.speech);
+fn name_post(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let id = params.int("post_id").unwrap_or(-1);
+    let Some(one) = find_by_ids(ctx, "PUBLISHED", &[id])?.pop() else {
+        let name = ACCOUNT_POST.id.name_in(ctx.caller.speech);
         let message = format!("The post {id} was not found");
         let problem = AdsProblem::invalid_parameter(name, id, message);
         return Err(problem.with_code(ACCOUNT_POST.not_found).into());
     };
     let mut one = one;
-    if given.has("name") {
+    if params.has("name") {
         let is_known = one.account_record.is_some();
         let mut said = match one.account_record.take() {
             Some(said) => said,
-            None => account_posts::new_record(desk, id, one.post.author_id.get())?,
+            None => account_posts::new_record(ctx, id, one.post.author_id.get())?,
         };
-        said.set("name", given.get("name").cloned().unwrap_or_default());
-        said.updated_at = desk.now();
+        said.set("name", params.get("name").cloned().unwrap_or_default());
+        said.updated_at = ctx.now();
         if is_known {
-            desk.save_record(&said)?;
+            ctx.save_record(&said)?;
         } else {
-            account_posts::insert(desk, &said)?;
+            account_posts::insert(ctx, &said)?;
         }
         one.account_record = Some(said);
     }
@@ -418,23 +418,23 @@ fn name_post(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<
         extended: true,
         trim_user: false,
     };
-    let shown = render_posts(desk, vec![one], form)?;
+    let shown = render_posts(ctx, vec![one], form)?;
     Ok(OperationOutput::from_value(shown.get(0).unwrap_or(&Value::Null)))
 }
 
-fn list_previews(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let kind = given.text("post_type").unwrap_or_default();
-    let asked = given.ints("post_ids");
-    let found: Vec<i64> = find_by_ids(desk, kind, &asked)?
+fn list_previews(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let kind = params.text("post_type").unwrap_or_default();
+    let asked = params.ints("post_ids");
+    let found: Vec<i64> = find_by_ids(ctx, kind, &asked)?
         .iter()
         .map(|one| one.post.id.get())
         .collect();
-    let name = ACCOUNT_POST.id.name_in(desk.caller.speech);
+    let name = ACCOUNT_POST.id.name_in(ctx.caller.speech);
     let mut all = Vec::new();
     for id in asked.into_iter().filter(|id| found.contains(id)) {
-        let path = SignedPreview::new(desk, kind, id, post_preview::QUARTER_HOUR_MS)?.signed_path(&desk.cursor_key);
-        let page = format!("<iframe class='tweet-preview' src='{}{path}'></iframe>", desk.site_url);
+        let path = SignedPreview::new(ctx, kind, id, post_preview::QUARTER_HOUR_MS)?.signed_path(&ctx.cursor_key);
+        let page = format!("<iframe class='tweet-preview' src='{}{path}'></iframe>", ctx.site_url);
         all.push(json!({ name: id.to_string(), "preview": page }));
     }
     Ok(OperationOutput::from_value(&all.into()))

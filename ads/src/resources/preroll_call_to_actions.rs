@@ -43,12 +43,12 @@ fn validate_objective(_: &RecordChange, item: &AdsRecord) -> Result<(), AdsProbl
     Err(AdsProblem::invalid_attribute("line_item_id", message).with_code("INCOMPATIBLE_LINE_ITEM"))
 }
 
-fn validate_single_call_to_action(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn validate_single_call_to_action(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb != ResourceVerb::Create {
         return Ok(());
     }
     let item = change.record.int("line_item_id").unwrap_or(0);
-    if desk
+    if ctx
         .list_visible_records(&PREROLL_CALL_TO_ACTION, "line_item_id", item)?
         .is_empty()
     {

@@ -32,20 +32,20 @@ const USER_TYPES: &[VocabularyWord] = &[
 ];
 
 /// Adds one: what an operator does after that user's consent.
-pub fn add(desk: &mut AccountContext<'_, '_>, user: UserId, kind: &str) -> Result<AdsRecord, Error> {
-    if let Some(known) = find_by_user(desk, user)? {
+pub fn add(ctx: &mut AccountContext<'_, '_>, user: UserId, kind: &str) -> Result<AdsRecord, Error> {
+    if let Some(known) = find_by_user(ctx, user)? {
         return Ok(known);
     }
-    let mut given = ParsedParams::default();
-    given.insert("user_id", user.get().into());
-    given.insert("promotable_user_type", Value::from(kind));
-    engine::create(desk, &PROMOTABLE_USER, &given)
+    let mut params = ParsedParams::default();
+    params.insert("user_id", user.get().into());
+    params.insert("promotable_user_type", Value::from(kind));
+    engine::create(ctx, &PROMOTABLE_USER, &params)
 }
 
 /// All of the account; there are few.
-pub fn list_all(desk: &mut AccountContext<'_, '_>) -> Result<Vec<AdsRecord>, Error> {
-    let account = desk.account_id()?;
-    let rows = store::records::list_by_account(desk.tx, PROMOTABLE_USER.name, account)?;
+pub fn list_all(ctx: &mut AccountContext<'_, '_>) -> Result<Vec<AdsRecord>, Error> {
+    let account = ctx.account_id()?;
+    let rows = store::records::list_by_account(ctx.tx, PROMOTABLE_USER.name, account)?;
     let all: Result<Vec<AdsRecord>, _> = rows
         .iter()
         .map(|row| AdsRecord::from_stored(&PROMOTABLE_USER, row))
@@ -54,14 +54,14 @@ pub fn list_all(desk: &mut AccountContext<'_, '_>) -> Result<Vec<AdsRecord>, Err
 }
 
 /// A user as a promotable one of the account.
-pub fn find_by_user(desk: &mut AccountContext<'_, '_>, user: UserId) -> Result<Option<AdsRecord>, Error> {
-    let all = list_all(desk)?;
+pub fn find_by_user(ctx: &mut AccountContext<'_, '_>, user: UserId) -> Result<Option<AdsRecord>, Error> {
+    let all = list_all(ctx)?;
     Ok(all.into_iter().find(|one| one.int("user_id") == Some(user.get())))
 }
 
 /// The account's own user.
-pub fn find_own_user(desk: &mut AccountContext<'_, '_>) -> Result<Option<UserId>, Error> {
-    let all = list_all(desk)?;
+pub fn find_own_user(ctx: &mut AccountContext<'_, '_>) -> Result<Option<UserId>, Error> {
+    let all = list_all(ctx)?;
     let full = all.into_iter().find(|one| one.text("promotable_user_type") == "FULL");
     Ok(full.and_then(|one| one.int("user_id")).map(UserId::new))
 }

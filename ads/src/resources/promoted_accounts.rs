@@ -56,13 +56,13 @@ fn validate_product_type(_: &RecordChange, item: &AdsRecord) -> Result<(), AdsPr
 }
 
 /// The account's own user, if others may follow it.
-fn validate_user(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn validate_user(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
     let user = UserId::new(change.record.int("user_id").unwrap_or(0));
-    let own = promotable_users::find_own_user(desk)? == Some(user);
-    let found = store::users::find_by_id(desk.tx, user)?;
+    let own = promotable_users::find_own_user(ctx)? == Some(user);
+    let found = store::users::find_by_id(ctx.tx, user)?;
     let open = found.is_some_and(|user| user.state == UserState::Active && !user.protected);
     if own && open {
         return Ok(());
@@ -73,12 +73,12 @@ fn validate_user(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -
         .into())
 }
 
-fn validate_line_item_filter(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<(), Error> {
-    if !given.has("line_item_ids") {
+fn validate_line_item_filter(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<(), Error> {
+    if !params.has("line_item_ids") {
         return Ok(());
     }
-    for id in given.ints("line_item_ids") {
-        let item = desk.find_record(&LINE_ITEM, id)?;
+    for id in params.ints("line_item_ids") {
+        let item = ctx.find_record(&LINE_ITEM, id)?;
         if item.is_some_and(|item| item.text("product_type") == "PROMOTED_ACCOUNT") {
             return Ok(());
         }
@@ -89,13 +89,13 @@ fn validate_line_item_filter(desk: &mut AccountContext<'_, '_>, given: &ParsedPa
         .into())
 }
 
-fn find_duplicate(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Option<AdsRecord>, Error> {
+fn find_duplicate(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Option<AdsRecord>, Error> {
     let item = record.int("line_item_id").unwrap_or(0);
-    let all = desk.list_records(&PROMOTED_ACCOUNT, "line_item_id", item)?;
+    let all = ctx.list_records(&PROMOTED_ACCOUNT, "line_item_id", item)?;
     let same = |other: &AdsRecord| other.get("user_id") == record.get("user_id");
     Ok(all.into_iter().find(same))
 }
 
-fn recount_creatives(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
-    count_creatives(desk, change.record.int("line_item_id").unwrap_or(0))
+fn recount_creatives(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
+    count_creatives(ctx, change.record.int("line_item_id").unwrap_or(0))
 }

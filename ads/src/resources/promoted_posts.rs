@@ -67,30 +67,30 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
         .required(),
 ])];
 
-fn promote_posts(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let item = desk.require_record(&LINE_ITEM, given.int("line_item_id").unwrap_or(-1))?;
+fn promote_posts(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let item = ctx.require_record(&LINE_ITEM, params.int("line_item_id").unwrap_or(-1))?;
     require_product_type(&item, &["PROMOTED_POSTS", "PROMOTED_ACCOUNT"], "promoted posts")?;
     let mut made = Vec::new();
-    for id in given.ints("post_ids") {
-        made.push(promote_post(desk, &item, PostId::new(id))?);
+    for id in params.ints("post_ids") {
+        made.push(promote_post(ctx, &item, PostId::new(id))?);
     }
     if item.text("product_type") == "PROMOTED_ACCOUNT" {
-        line_items::add_placement(desk, &item, "TWITTER_TIMELINE")?;
+        line_items::add_placement(ctx, &item, "TWITTER_TIMELINE")?;
     }
     let count = made.len();
-    let answer = OperationOutput::from_json(render_record_array(desk, &made)?).as_last_page();
+    let answer = OperationOutput::from_json(render_record_array(ctx, &made)?).as_last_page();
     Ok(answer.with_total_count(count))
 }
 
 /// Promotes one post, or finds that it is promoted already.
-pub fn promote_post(desk: &mut AccountContext<'_, '_>, item: &AdsRecord, id: PostId) -> Result<AdsRecord, Error> {
-    let post = require_promotable(desk, item, id)?;
-    let post = resolve_promoted_id(desk, post)?;
-    let mut given = ParsedParams::default();
-    given.insert("line_item_id", item.id.into());
-    given.insert("post_id", post.into());
-    create(desk, &PROMOTED_POST, &given)
+pub fn promote_post(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord, id: PostId) -> Result<AdsRecord, Error> {
+    let post = require_promotable(ctx, item, id)?;
+    let post = resolve_promoted_id(ctx, post)?;
+    let mut params = ParsedParams::default();
+    params.insert("line_item_id", item.id.into());
+    params.insert("post_id", post.into());
+    create(ctx, &PROMOTED_POST, &params)
 }
 
 /// A post that may be promoted.
@@ -104,7 +104,7 @@ pub struct PromotablePost {
 
 /// What is promoted when a post is asked for.
 pub fn require_promotable(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     item: &AdsRecord,
     id: PostId,
 ) -> Result<PromotablePost, Error> {
@@ -112,7 +112,7 @@ pub fn require_promotable(
         let why = "does not suit the objective of the line item";
         post_problem(id, "INVALID_TWEET", why)
     };
-    if let Some(tried) = account_posts::find_sandbox_post(desk, id.get())? {
+    if let Some(tried) = account_posts::find_sandbox_post(ctx, id.get())? {
         if !compositions::suits_line_item(&tried, item) {
             return Err(unsuited());
         }
@@ -122,15 +122,15 @@ pub fn require_promotable(
             via_repost: by_repost,
         });
     }
-    let Some(post) = find_original_post(desk, id)? else {
+    let Some(post) = find_original_post(ctx, id)? else {
         return Err(post_problem(id, "TWEET_NOT_FOUND", "was not found"));
     };
-    let promotable = promotable_users::find_by_user(desk, post.author_id)?;
+    let promotable = promotable_users::find_by_user(ctx, post.author_id)?;
     let Some(promotable) = promotable else {
         let why = "is not by a promotable user of this account";
         return Err(post_problem(id, "INVALID_TWEET", why));
     };
-    let author = store::users::find_by_id(desk.tx, post.author_id)?;
+    let author = store::users::find_by_id(ctx.tx, post.author_id)?;
     let open = author.is_some_and(|author| author.state == store::users::UserState::Active && !author.protected);
     let for_some = post.members_only || post.followers_only || post.repost_of_id.is_some();
     if !open || for_some {
@@ -146,14 +146,14 @@ pub fn require_promotable(
 }
 
 /// The live post with an id; of a repost by the account's own user, what it reposts.
-fn find_original_post(desk: &mut AccountContext<'_, '_>, id: PostId) -> Result<Option<Post>, Error> {
+fn find_original_post(ctx: &mut AccountContext<'_, '_>, id: PostId) -> Result<Option<Post>, Error> {
     let live = |post: &Post| post.state == PostState::Live;
-    let Some(post) = posts::find_by_id(desk.tx, id)?.filter(live) else {
+    let Some(post) = posts::find_by_id(ctx.tx, id)?.filter(live) else {
         return Ok(None);
     };
     match post.repost_of_id {
-        Some(original) if promotable_users::find_own_user(desk)? == Some(post.author_id) => {
-            Ok(posts::find_by_id(desk.tx, original)?.filter(live))
+        Some(original) if promotable_users::find_own_user(ctx)? == Some(post.author_id) => {
+            Ok(posts::find_by_id(ctx.tx, original)?.filter(live))
         }
         _ => Ok(Some(post)),
     }
@@ -161,18 +161,18 @@ fn find_original_post(desk: &mut AccountContext<'_, '_>, id: PostId) -> Result<O
 
 /// The post that stands for another one: itself, or a repost of it by the account's own user,
 /// which is a real one, and promoted only (contract §8.11).
-fn resolve_promoted_id(desk: &mut AccountContext<'_, '_>, of: PromotablePost) -> Result<i64, Error> {
+fn resolve_promoted_id(ctx: &mut AccountContext<'_, '_>, of: PromotablePost) -> Result<i64, Error> {
     if !of.via_repost {
         return Ok(of.post.get());
     }
-    if desk.account()?.record.flag("sandbox") {
-        return account_posts::find_or_create_sandbox_repost(desk, of.post);
+    if ctx.account()?.record.flag("sandbox") {
+        return account_posts::find_or_create_sandbox_repost(ctx, of.post);
     }
-    let Some(full) = promotable_users::find_own_user(desk)? else {
+    let Some(full) = promotable_users::find_own_user(ctx)? else {
         return Err(post_problem(of.post, "INVALID_TWEET", "cannot be reposted by anyone"));
     };
-    let app = desk.caller.app.filter(|app| *app != CONSOLE_APP_ID);
-    match network::reposts::repost_for_promotion(desk.tx, full, app, of.post) {
+    let app = ctx.caller.app.filter(|app| *app != CONSOLE_APP_ID);
+    match network::reposts::repost_for_promotion(ctx.tx, full, app, of.post) {
         Ok(repost) => Ok(repost.id.get()),
         // That one blocks the other, for one.
         Err(Error::Refused(_)) => Err(post_problem(of.post, "INVALID_TWEET", "cannot be reposted")),
@@ -243,13 +243,13 @@ impl ContentTraits<'_> {
     }
 }
 
-fn find_duplicate(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Option<AdsRecord>, Error> {
+fn find_duplicate(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Option<AdsRecord>, Error> {
     let item = record.int("line_item_id").unwrap_or(0);
-    let all = desk.list_records(&PROMOTED_POST, "line_item_id", item)?;
+    let all = ctx.list_records(&PROMOTED_POST, "line_item_id", item)?;
     let same = |other: &AdsRecord| other.get("post_id") == record.get("post_id");
     Ok(all.into_iter().find(same))
 }
 
-fn recount_creatives(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
-    count_creatives(desk, change.record.int("line_item_id").unwrap_or(0))
+fn recount_creatives(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
+    count_creatives(ctx, change.record.int("line_item_id").unwrap_or(0))
 }

@@ -48,11 +48,11 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
 .requires_role(RequiredRole::Anyone)
 .rate_limited(AdsRateClass::Low)];
 
-fn list_publishers(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
+fn list_publishers(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
     let mut rows = Vec::new();
-    for publisher in list_all(desk.tx)? {
-        if let Some(user) = find_public_user(desk.tx, publisher.id)? {
+    for publisher in list_all(ctx.tx)? {
+        if let Some(user) = find_public_user(ctx.tx, publisher.id)? {
             rows.push(render_publisher(&publisher, &user));
         }
     }
@@ -102,11 +102,11 @@ pub struct VideoCounts {
 /// The videos of some publishers of the last thirty days, by publisher. Those that show no
 /// advertisements have none.
 pub fn count_videos(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     publishers: impl IntoIterator<Item = i64>,
 ) -> Result<BTreeMap<i64, VideoCounts>, Fault> {
-    let counts_posts = desk.config.count_videos_immediately;
-    let tx = &mut *desk.tx;
+    let counts_posts = ctx.config.count_videos_immediately;
+    let tx = &mut *ctx.tx;
     let since = tx.now().plus_ms(-COUNTING_WINDOW_MS);
     let mut counts = BTreeMap::new();
     for id in publishers {
@@ -132,9 +132,9 @@ pub fn count_videos(
 
 /// Of each category of content: how many publishers showed a video in the last thirty days, and
 /// how many of their videos something was shown before.
-pub fn count_by_category(desk: &mut AccountContext<'_, '_>) -> Result<BTreeMap<String, (i64, i64)>, Fault> {
-    let all = list_all(desk.tx)?;
-    let videos = count_videos(desk, all.iter().map(|one| one.id))?;
+pub fn count_by_category(ctx: &mut AccountContext<'_, '_>) -> Result<BTreeMap<String, (i64, i64)>, Fault> {
+    let all = list_all(ctx.tx)?;
+    let videos = count_videos(ctx, all.iter().map(|one| one.id))?;
     let mut sums = BTreeMap::new();
     for publisher in &all {
         let count = videos.get(&publisher.id).copied().unwrap_or_default();

@@ -82,29 +82,29 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .params(&[ID]),
 ];
 
-fn list_recommendations(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    accounts::require_opt_in_feature(desk, "RECOMMENDATIONS")?;
-    let account = desk.account_id()?;
+fn list_recommendations(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    accounts::require_opt_in_feature(ctx, "RECOMMENDATIONS")?;
+    let account = ctx.account_id()?;
     let mut open = Vec::new();
-    for row in records::list_by_account(desk.tx, FUNDING_INSTRUMENT.name, account)? {
-        let said = desk.list_visible_records(&RECOMMENDATION, "funding_instrument_id", row.id)?;
+    for row in records::list_by_account(ctx.tx, FUNDING_INSTRUMENT.name, account)? {
+        let said = ctx.list_visible_records(&RECOMMENDATION, "funding_instrument_id", row.id)?;
         open.extend(said.into_iter().filter(|one| one.text("status") == "PENDING"));
     }
     let count = open.len();
-    let answer = OperationOutput::from_json(render_record_array(desk, &open)?).as_last_page();
+    let answer = OperationOutput::from_json(render_record_array(ctx, &open)?).as_last_page();
     Ok(answer.with_total_count(count))
 }
 
-fn get_recommendation(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    accounts::require_opt_in_feature(desk, "RECOMMENDATIONS")?;
-    let id = given.int("recommendation_id").unwrap_or(-1);
-    let record = desk.require_record(&RECOMMENDATION, id)?;
-    let mut shown: Value = serde_json::from_str(&render_record(desk, &record)?).unwrap_or_default();
+fn get_recommendation(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    accounts::require_opt_in_feature(ctx, "RECOMMENDATIONS")?;
+    let id = params.int("recommendation_id").unwrap_or(-1);
+    let record = ctx.require_record(&RECOMMENDATION, id)?;
+    let mut shown: Value = serde_json::from_str(&render_record(ctx, &record)?).unwrap_or_default();
     if let Some(members) = shown.as_object_mut() {
         let changes = record.get("changes").cloned().unwrap_or_default();
-        members.insert("changes".to_owned(), render_changes(changes, desk.caller.speech));
+        members.insert("changes".to_owned(), render_changes(changes, ctx.caller.speech));
     }
     let mut answer = OperationOutput::from_value(&shown);
     answer.data_type = "recommendations";

@@ -78,7 +78,7 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     "getAdsScheduledPosts",
     "scheduled_<posts>",
     "A page of scheduled posts of a user.",
-    |desk: &mut AccountContext<'_, '_>, given| compositions::list(desk, &SCHEDULED_POST, given),
+    |ctx: &mut AccountContext<'_, '_>, params| compositions::list(ctx, &SCHEDULED_POST, params),
 )
 .requires_role(RequiredRole::CreativeReader)
 .params(LIST_PARAMS)];
@@ -104,12 +104,12 @@ fn validate_still_scheduled(_: &mut AccountContext<'_, '_>, change: &mut RecordC
     Ok(())
 }
 
-fn validate_scheduled_at(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn validate_scheduled_at(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
     if change.is_new() {
-        let app = desk.caller.app.filter(|app| *app != CONSOLE_APP_ID);
+        let app = ctx.caller.app.filter(|app| *app != CONSOLE_APP_ID);
         let app = app.map(AppId::get);
         change.record.set("app_id", app.map_or(Value::Null, Value::from));
     }
@@ -118,7 +118,7 @@ fn validate_scheduled_at(desk: &mut AccountContext<'_, '_>, change: &mut RecordC
     }
     let asked = change.record.int("scheduled_at").unwrap_or(0);
     let at = asked - asked.rem_euclid(MINUTE_MS);
-    let now = desk.now().ms();
+    let now = ctx.now().ms();
     let wrong = |message: &str| {
         let written = format_time(Time::from_ms(asked));
         AdsProblem::invalid_parameter("scheduled_at", written, message)
@@ -129,7 +129,7 @@ fn validate_scheduled_at(desk: &mut AccountContext<'_, '_>, change: &mut RecordC
     if at > now.saturating_add(MAX_AHEAD_MS) {
         return Err(wrong("scheduled_at must be within one year").into());
     }
-    if is_crowded(desk, &change.record, at)? {
+    if is_crowded(ctx, &change.record, at)? {
         let message = "No more than 30 posts of a user may be scheduled within 15 minutes";
         return Err(wrong(message).with_code("SCHEDULED_TWEET_LIMIT_EXCEEDED").into());
     }
@@ -139,10 +139,10 @@ fn validate_scheduled_at(desk: &mut AccountContext<'_, '_>, change: &mut RecordC
 }
 
 /// Whether as many posts as may be are scheduled around a minute.
-fn is_crowded(desk: &mut AccountContext<'_, '_>, record: &AdsRecord, at: i64) -> Result<bool, Error> {
+fn is_crowded(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord, at: i64) -> Result<bool, Error> {
     let mut count = 0;
     for minute in -WINDOW_MINUTES..=WINDOW_MINUTES {
-        let there = desk.list_visible_records(&SCHEDULED_POST, "due_at", at.saturating_add(minute * MINUTE_MS))?;
+        let there = ctx.list_visible_records(&SCHEDULED_POST, "due_at", at.saturating_add(minute * MINUTE_MS))?;
         let others = there
             .iter()
             .filter(|other| other.id != record.id && other.get("user_id") == record.get("user_id"));
@@ -152,11 +152,11 @@ fn is_crowded(desk: &mut AccountContext<'_, '_>, record: &AdsRecord, at: i64) ->
 }
 
 /// What a deleted post was to be promoted by goes with it.
-fn hide_promotions(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
+fn hide_promotions(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
-        let account = desk.account_id()?;
+        let account = ctx.account_id()?;
         let of = ("scheduled_post_id", change.record.id);
-        records::hide_by_field(desk.tx, SCHEDULED_PROMOTED_POST.name, account, of)?;
+        records::hide_by_field(ctx.tx, SCHEDULED_PROMOTED_POST.name, account, of)?;
     }
     Ok(())
 }

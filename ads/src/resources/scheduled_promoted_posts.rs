@@ -55,24 +55,24 @@ fn validate_product_type(_: &RecordChange, item: &AdsRecord) -> Result<(), AdsPr
 }
 
 /// Whether the post is still to come, and suits the line item.
-fn validate_scheduled_post(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn validate_scheduled_post(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let id = change.record.int("scheduled_post_id").unwrap_or(-1);
-    let Some(post) = desk.find_record(&SCHEDULED_POST, id)? else {
+    let Some(post) = ctx.find_record(&SCHEDULED_POST, id)? else {
         if change.verb == ResourceVerb::Delete {
             return Ok(());
         }
-        return Err(desk.not_found_problem(&SCHEDULED_POST, id).into());
+        return Err(ctx.not_found_problem(&SCHEDULED_POST, id).into());
     };
     let open = post.text("scheduled_status") == "SCHEDULED";
     if change.verb == ResourceVerb::Delete {
-        let now = desk.now().ms();
+        let now = ctx.now().ms();
         if open && post.int("scheduled_at").is_some_and(|at| at > now) {
             return Ok(());
         }
         let message = "The time of the scheduled post has come";
         return Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into());
     }
-    let name = SCHEDULED_POST.id.name_in(desk.caller.speech);
+    let name = SCHEDULED_POST.id.name_in(ctx.caller.speech);
     let wrong = |why: &str| {
         let message = format!("The scheduled post {id} {why}");
         AdsProblem::invalid_parameter(name, id, message).with_code("INVALID_TWEET")
@@ -80,39 +80,39 @@ fn validate_scheduled_post(desk: &mut AccountContext<'_, '_>, change: &mut Recor
     if !open {
         return Err(wrong("is not scheduled any longer").into());
     }
-    let item = desk.require_record(&LINE_ITEM, change.record.int("line_item_id").unwrap_or(-1))?;
+    let item = ctx.require_record(&LINE_ITEM, change.record.int("line_item_id").unwrap_or(-1))?;
     if !compositions::suits_line_item(&post, &item) {
         return Err(wrong("does not suit the objective of the line item").into());
     }
     Ok(())
 }
 
-fn find_duplicate(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Option<AdsRecord>, Error> {
+fn find_duplicate(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Option<AdsRecord>, Error> {
     let post = record.int("scheduled_post_id").unwrap_or(0);
-    let all = desk.list_records(&SCHEDULED_PROMOTED_POST, "scheduled_post_id", post)?;
+    let all = ctx.list_records(&SCHEDULED_PROMOTED_POST, "scheduled_post_id", post)?;
     let same = |other: &AdsRecord| other.get("line_item_id") == record.get("line_item_id");
     Ok(all.into_iter().find(same))
 }
 
 /// Promotes a post that was just published in the line items that wait for it. One that cannot
 /// take it any longer does not keep the others from it.
-pub fn promote_published_post(desk: &mut AccountContext<'_, '_>, scheduled: i64, post: PostId) -> Result<(), Error> {
-    for mut waiting in desk.list_visible_records(&SCHEDULED_PROMOTED_POST, "scheduled_post_id", scheduled)? {
+pub fn promote_published_post(ctx: &mut AccountContext<'_, '_>, scheduled: i64, post: PostId) -> Result<(), Error> {
+    for mut waiting in ctx.list_visible_records(&SCHEDULED_PROMOTED_POST, "scheduled_post_id", scheduled)? {
         let item = waiting.int("line_item_id").unwrap_or(-1);
-        let Some(item) = desk.find_record(&LINE_ITEM, item)?.filter(|item| !item.deleted) else {
+        let Some(item) = ctx.find_record(&LINE_ITEM, item)?.filter(|item| !item.deleted) else {
             continue;
         };
-        let made = match promote_post(desk, &item, post) {
+        let made = match promote_post(ctx, &item, post) {
             Ok(made) => made,
             Err(Error::Refused(_)) => continue,
             Err(failed) => return Err(failed),
         };
         if item.text("product_type") == "PROMOTED_ACCOUNT" {
-            line_items::add_placement(desk, &item, "TWITTER_TIMELINE")?;
+            line_items::add_placement(ctx, &item, "TWITTER_TIMELINE")?;
         }
         waiting.set("post_id", made.int("post_id"));
-        waiting.updated_at = desk.now();
-        desk.save_record(&waiting)?;
+        waiting.updated_at = ctx.now();
+        ctx.save_record(&waiting)?;
     }
     Ok(())
 }

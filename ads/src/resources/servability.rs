@@ -97,22 +97,22 @@ pub fn is_complete(item: &AdsRecord) -> bool {
 /// What there is to spend, and what there is to be seen, for some campaigns, or for line items and
 /// their campaigns.
 pub fn load_delivery_resources(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     records: &[AdsRecord],
 ) -> Result<DeliveryResources, Error> {
-    let mut means = load_spending_resources(desk, records)?;
-    mark_unseen(desk, records, &mut means)?;
+    let mut means = load_spending_resources(ctx, records)?;
+    mark_unseen(ctx, records, &mut means)?;
     Ok(means)
 }
 
 /// Finds out of which of them nothing can be seen: posts are deleted, and their authors suspended,
 /// without any advertiser being asked.
 fn mark_unseen(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     records: &[AdsRecord],
     means: &mut DeliveryResources,
 ) -> Result<(), Error> {
-    let sandbox = desk.account()?.record.flag("sandbox");
+    let sandbox = ctx.account()?.record.flag("sandbox");
     let mut open: Vec<((&'static str, i64), Vec<i64>)> = Vec::new();
     for record in records {
         let items = if record.resource.name == resource_name(AdEntity::Campaign) {
@@ -134,7 +134,7 @@ fn mark_unseen(
         let ids = open.iter().flat_map(|(_, items)| items.iter().take(count));
         let ids: HashSet<i64> = ids.copied().collect();
         let ids: Vec<i64> = ids.into_iter().collect();
-        let seen = records::servable_line_items(desk.tx, &ids, sandbox)?;
+        let seen = records::servable_line_items(ctx.tx, &ids, sandbox)?;
         let seen: HashSet<i64> = seen.into_iter().collect();
         open.retain_mut(|(key, items)| {
             if items.iter().take(count).any(|item| seen.contains(item)) {
@@ -153,7 +153,7 @@ fn mark_unseen(
 
 /// The same without looking at what there is to be seen: for who looks at what is shown itself.
 pub fn load_spending_resources(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     records: &[AdsRecord],
 ) -> Result<DeliveryResources, Error> {
     let mut ids: Vec<i64> = records
@@ -162,23 +162,23 @@ pub fn load_spending_resources(
         .collect();
     ids.sort_unstable();
     ids.dedup();
-    let now = desk.now();
+    let now = ctx.now();
     let mut means = DeliveryResources::default();
-    let spent: HashMap<i64, i64> = store::ledger::total_spend(desk.tx, AdEntity::Funding, &ids)?
+    let spent: HashMap<i64, i64> = store::ledger::total_spend(ctx.tx, AdEntity::Funding, &ids)?
         .into_iter()
         .collect();
-    for row in records::find_by_ids(desk.tx, FUNDING_INSTRUMENT.name, &ids)? {
+    for row in records::find_by_ids(ctx.tx, FUNDING_INSTRUMENT.name, &ids)? {
         let record = AdsRecord::from_stored(&FUNDING_INSTRUMENT, &row)?;
         let spent = spent.get(&record.id).copied().unwrap_or(0);
         let able = funding_instruments::reasons_not_able_to_fund(&record, spent, now).is_empty();
         means.funding.insert(record.id, able);
     }
-    let day = AccountTimeZone::from_name(desk.account()?.record.text("timezone")).day_bounds(now);
+    let day = AccountTimeZone::from_name(ctx.account()?.record.text("timezone")).day_bounds(now);
     for entity in [AdEntity::Campaign, AdEntity::LineItem] {
         let kind = resource_name(entity);
         let own: Vec<&AdsRecord> = records.iter().filter(|one| one.resource.name == kind).collect();
         let ids: Vec<i64> = own.iter().map(|record| record.id).collect();
-        let spent = budget::load_spent(desk.tx, entity, &ids, day)?;
+        let spent = budget::load_spent(ctx.tx, entity, &ids, day)?;
         let reached = own.iter().filter(|record| {
             let spent = spent.get(&record.id).copied().unwrap_or_default();
             budget::budget_limits(entity, record).are_exhausted(spent)

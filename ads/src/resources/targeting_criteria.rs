@@ -224,9 +224,9 @@ pub fn validate_targeting_value(kind: &str, value: &str) -> Result<(), AdsProble
 /// Types whose criteria only go together.
 pub const BATCH_ONLY_TYPES: &[&str] = &["IAB_CATEGORY", "CONTENT_PUBLISHER_USER"];
 
-fn validate_batch_only(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn validate_batch_only(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let kind = change.record.text("targeting_type");
-    if change.verb == ResourceVerb::Delete || desk.batch.is_some() || !BATCH_ONLY_TYPES.contains(&kind) {
+    if change.verb == ResourceVerb::Delete || ctx.batch.is_some() || !BATCH_ONLY_TYPES.contains(&kind) {
         return Ok(());
     }
     let message = format!("Criteria of {kind} are made in a batch only");
@@ -235,7 +235,7 @@ fn validate_batch_only(desk: &mut AccountContext<'_, '_>, change: &mut RecordCha
 }
 
 /// Options are those that are listed; campaigns and users are the account's own.
-fn validate_option(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn validate_option(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
@@ -245,7 +245,7 @@ fn validate_option(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange)
         "CAMPAIGN_ENGAGEMENT" => &CAMPAIGN,
         "USER_ENGAGEMENT" => &PROMOTABLE_USER,
         one if one == "LANGUAGE" || one == "LIVE_TV_EVENT" || option_catalog::OPTION_TYPES.contains(&one) => {
-            if find_label(desk.tx, one, &value)?.is_some() {
+            if find_label(ctx.tx, one, &value)?.is_some() {
                 return Ok(());
             }
             let message = format!("\"{value}\" is no value of {kind}");
@@ -254,7 +254,7 @@ fn validate_option(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange)
         _ => return Ok(()),
     };
     let id = own.id_format.parse("targeting_value", &value)?;
-    let found = desk.find_record(own, id)?.filter(|found| !found.deleted);
+    let found = ctx.find_record(own, id)?.filter(|found| !found.deleted);
     let Some(found) = found else {
         return Err(record_not_found(own, "targeting_value", id).into());
     };
@@ -263,15 +263,15 @@ fn validate_option(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange)
 }
 
 /// Followers are targeted of the account's own user only.
-fn resolve_criterion_name(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn resolve_criterion_name(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
     let kind = change.record.text("targeting_type").to_owned();
     let value = change.record.text("targeting_value").to_owned();
-    let name = match find_named_user(desk, &kind, &value)? {
+    let name = match find_named_user(ctx, &kind, &value)? {
         Some(user) => user.username,
-        None => find_label(desk.tx, &kind, &value)?.unwrap_or(value),
+        None => find_label(ctx.tx, &kind, &value)?.unwrap_or(value),
     };
     change.record.set("name", name);
     Ok(())
@@ -279,13 +279,13 @@ fn resolve_criterion_name(desk: &mut AccountContext<'_, '_>, change: &mut Record
 
 /// The user whom a criterion names, if its type names one: someone who is there, and where it is
 /// about followers the account's own.
-pub fn find_named_user(desk: &mut AccountContext<'_, '_>, kind: &str, value: &str) -> Result<Option<User>, Error> {
+pub fn find_named_user(ctx: &mut AccountContext<'_, '_>, kind: &str, value: &str) -> Result<Option<User>, Error> {
     if !(kind.ends_with("OF_USER") || kind == "CONTENT_PUBLISHER_USER") {
         return Ok(None);
     }
     let user = UserId::parse(value).unwrap_or_else(|| UserId::new(0));
-    let own = kind != "FOLLOWERS_OF_USER" || promotable_users::find_own_user(desk)? == Some(user);
-    let found = store::users::find_by_id(desk.tx, user)?.filter(|_| own);
+    let own = kind != "FOLLOWERS_OF_USER" || promotable_users::find_own_user(ctx)? == Some(user);
+    let found = store::users::find_by_id(ctx.tx, user)?.filter(|_| own);
     if found.is_some() {
         return Ok(found);
     }
@@ -307,9 +307,9 @@ fn max_criteria(kind: &str) -> i64 {
     }
 }
 
-fn enforce_criteria_limit(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn enforce_criteria_limit(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
-        desk.criteria_counts.clear();
+        ctx.criteria_counts.clear();
         return Ok(());
     }
     let record = &change.record;
@@ -325,7 +325,7 @@ fn enforce_criteria_limit(desk: &mut AccountContext<'_, '_>, change: &mut Record
     let same = hash_key(&[&item.to_string(), &kind, &value, record.text("operator_type")]);
     change.record.set("same", same);
     change.record.set("alike", alike);
-    let curated = line_item_curated_categories::find_by_line_item(desk, item)?.is_some();
+    let curated = line_item_curated_categories::find_by_line_item(ctx, item)?.is_some();
     if kind == "IAB_CATEGORY" && curated {
         let message = "The line item has a curated category already";
         return Err(AdsProblem::invalid_attribute("targeting_type", message).into());
@@ -334,20 +334,20 @@ fn enforce_criteria_limit(desk: &mut AccountContext<'_, '_>, change: &mut Record
         "CONTENT_PUBLISHER_USER" if curated => MAX_EXCLUDED_PUBLISHERS,
         other => max_criteria(other),
     };
-    let account = desk.account_id()?;
-    let count = |desk: &mut AccountContext<'_, '_>, field, value| {
-        records::count_by_field(desk.tx, TARGETING_CRITERION.name, account, (field, value))
+    let account = ctx.account_id()?;
+    let count = |ctx: &mut AccountContext<'_, '_>, field, value| {
+        records::count_by_field(ctx.tx, TARGETING_CRITERION.name, account, (field, value))
     };
-    if count(desk, "same", same)? > 0 {
+    if count(ctx, "same", same)? > 0 {
         return Ok(());
     }
     // A batch counts once: what it deletes was deleted before.
-    let there = match desk.criteria_counts.get(&alike) {
+    let there = match ctx.criteria_counts.get(&alike) {
         Some(there) => *there,
-        None => count(desk, "alike", alike)?,
+        None => count(ctx, "alike", alike)?,
     };
     if there < limit {
-        desk.criteria_counts.insert(alike, there + 1);
+        ctx.criteria_counts.insert(alike, there + 1);
         return Ok(());
     }
     let message = format!("A line item has at most {limit} criteria of {kind}");
@@ -360,18 +360,18 @@ pub fn group_key(item: i64, kind: &str) -> i64 {
 }
 
 /// The criteria of a kind at a line item.
-pub fn list_by_type(desk: &mut AccountContext<'_, '_>, item: i64, kind: &str) -> Result<Vec<AdsRecord>, Error> {
-    desk.list_visible_records(&TARGETING_CRITERION, "alike", group_key(item, kind))
+pub fn list_by_type(ctx: &mut AccountContext<'_, '_>, item: i64, kind: &str) -> Result<Vec<AdsRecord>, Error> {
+    ctx.list_visible_records(&TARGETING_CRITERION, "alike", group_key(item, kind))
 }
 
 /// Audiences are targeted that the account owns or may use, and that come to enough people.
-fn resolve_audience(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+fn resolve_audience(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let kind = change.record.text("targeting_type").to_owned();
     if change.verb == ResourceVerb::Delete || !kind.starts_with("CUSTOM_AUDIENCE") {
         return Ok(());
     }
     let value = change.record.text("targeting_value").to_owned();
-    let audience = custom_audiences::require_targetable(desk, &value)?;
+    let audience = custom_audiences::require_targetable(ctx, &value)?;
     let id = audience.id;
     let other = if kind == "CUSTOM_AUDIENCE" {
         "CUSTOM_AUDIENCE_EXPANDED"
@@ -379,7 +379,7 @@ fn resolve_audience(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange
         "CUSTOM_AUDIENCE"
     };
     let item = change.record.int("line_item_id").unwrap_or(0);
-    let others = desk.list_visible_records(&TARGETING_CRITERION, "alike", group_key(item, other))?;
+    let others = ctx.list_visible_records(&TARGETING_CRITERION, "alike", group_key(item, other))?;
     if others.iter().any(|one| one.int("audience") == Some(id)) {
         let message = "A line item targets an audience or those who are like it, and not both";
         return Err(AdsProblem::invalid_attribute("targeting_value", message).into());
@@ -392,38 +392,38 @@ fn resolve_audience(desk: &mut AccountContext<'_, '_>, change: &mut RecordChange
 }
 
 /// Targets a platform by what follows from something else, unless single devices of it are.
-pub fn add_platform(desk: &mut AccountContext<'_, '_>, item: i64, platform: &str) -> Result<(), Error> {
-    for device in list_by_type(desk, item, "DEVICE")? {
+pub fn add_platform(ctx: &mut AccountContext<'_, '_>, item: i64, platform: &str) -> Result<(), Error> {
+    for device in list_by_type(ctx, item, "DEVICE")? {
         let value = device.text("targeting_value");
-        if combination_rules::device_platform(desk, value)? == Some(platform) {
+        if combination_rules::device_platform(ctx, value)? == Some(platform) {
             return Ok(());
         }
     }
-    let mut given = ParsedParams::default();
-    given.insert("line_item_id", item.into());
-    given.insert("targeting_type", "PLATFORM".into());
-    given.insert("targeting_value", platform.into());
-    engine::create(desk, &TARGETING_CRITERION, &given).map(|_| ())
+    let mut params = ParsedParams::default();
+    params.insert("line_item_id", item.into());
+    params.insert("targeting_type", "PLATFORM".into());
+    params.insert("targeting_value", platform.into());
+    engine::create(ctx, &TARGETING_CRITERION, &params).map(|_| ())
 }
 
-fn refresh_audience_reach(desk: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
+fn refresh_audience_reach(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     let record = &change.record;
     if record.get("audience").is_none() {
         return Ok(());
     }
-    audience_targeting::refresh_line_item_reach(desk, record.int("line_item_id").unwrap_or(0))
+    audience_targeting::refresh_line_item_reach(ctx, record.int("line_item_id").unwrap_or(0))
 }
 
 /// Places say which kind of place they are.
 fn location_type_fields(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     all: &[AdsRecord],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
     let mut members = Vec::with_capacity(all.len());
     for one in all {
         let mut more = Vec::new();
         if one.text("targeting_type") == "LOCATION" {
-            let kind = find_location_type(desk.tx, one.text("targeting_value"))?;
+            let kind = find_location_type(ctx.tx, one.text("targeting_value"))?;
             more.push(("location_type", kind.into()));
         }
         members.push(more);
@@ -431,8 +431,8 @@ fn location_type_fields(
     Ok(members)
 }
 
-fn find_duplicate(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Option<AdsRecord>, Error> {
+fn find_duplicate(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Option<AdsRecord>, Error> {
     let same = record.int("same").unwrap_or(0);
-    let all = desk.list_visible_records(&TARGETING_CRITERION, "same", same)?;
+    let all = ctx.list_visible_records(&TARGETING_CRITERION, "same", same)?;
     Ok(all.into_iter().next())
 }

@@ -128,7 +128,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "/targeting_criteria/app_store_categories",
         "Categories of apps that viewers have.",
         &[Q_PARAM, OS_PARAM],
-        |desk, given| list_choices(desk, given, "APP_STORE_CATEGORY"),
+        |ctx, params| list_choices(ctx, params, "APP_STORE_CATEGORY"),
     ),
     option_list(
         "getAdsConversations",
@@ -140,14 +140,14 @@ pub static OPERATIONS: &[CustomOperation] = &[
             CURSOR,
             Q_PARAM,
         ],
-        |desk, given| list_choices(desk, given, "CONVERSATION"),
+        |ctx, params| list_choices(ctx, params, "CONVERSATION"),
     ),
     option_list(
         "getAdsDevices",
         "/targeting_criteria/devices",
         "What viewers use.",
         &[COUNT, CURSOR, Q_PARAM, OS_PARAM],
-        |desk, given| list_choices(desk, given, "DEVICE"),
+        |ctx, params| list_choices(ctx, params, "DEVICE"),
     ),
     option_list(
         "getAdsEvents",
@@ -168,17 +168,17 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "/targeting_criteria/interests",
         "What viewers are interested in.",
         &[COUNT, CURSOR, Q_PARAM],
-        |desk, given| list_choices(desk, given, "INTEREST"),
+        |ctx, params| list_choices(ctx, params, "INTEREST"),
     ),
     option_list(
         "getAdsLanguages",
         "/targeting_criteria/languages",
         "Languages that viewers write in.",
         &[COUNT, CURSOR, Q_PARAM],
-        |desk, given| {
+        |ctx, params| {
             let rows = LANGUAGES.iter();
             let rows = rows.map(|(code, name)| option_row("LANGUAGE", code, name));
-            paginate_rows(desk, given, rows.collect())
+            paginate_rows(ctx, params, rows.collect())
         },
     ),
     option_list(
@@ -199,15 +199,15 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "/targeting_criteria/network_operators",
         "Networks that viewers come by.",
         &[COUNT, COUNTRY_PARAM.default_word("US"), CURSOR, Q_PARAM],
-        |desk, given| list_choices(desk, given, "NETWORK_OPERATOR"),
+        |ctx, params| list_choices(ctx, params, "NETWORK_OPERATOR"),
     ),
     option_list(
         "getAdsPlatformVersions",
         "/targeting_criteria/platform_versions",
         "Versions of what viewers' devices run.",
         &[Q_PARAM, OS_PARAM],
-        |desk, given| {
-            let mut answer = list_choices(desk, given, "PLATFORM_VERSION")?;
+        |ctx, params| {
+            let mut answer = list_choices(ctx, params, "PLATFORM_VERSION")?;
             answer.data_type = "targeting_criterion";
             Ok(answer)
         },
@@ -217,13 +217,13 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "/targeting_criteria/platforms",
         "What viewers' devices run.",
         &[COUNT, CURSOR, Q_PARAM, FieldSpec::text("lang", 2, 5)],
-        |desk, given| {
+        |ctx, params| {
             let rows = PLATFORMS.iter().map(|(value, name)| {
                 let mut row = option_row("PLATFORM", value, name);
                 set_member(&mut row, "localized_name", (*name).into());
                 row
             });
-            paginate_rows(desk, given, rows.collect())
+            paginate_rows(ctx, params, rows.collect())
         },
     ),
     option_list(
@@ -258,28 +258,28 @@ fn set_member(row: &mut Value, name: &str, value: Value) {
 }
 
 fn paginate_rows(
-    desk: &AccountContext<'_, '_>,
-    given: &ParsedParams,
+    ctx: &AccountContext<'_, '_>,
+    params: &ParsedParams,
     rows: Vec<Value>,
 ) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    Ok(search_page(desk, given, rows, Some(DEFAULT_PAGE_SIZE))?.0)
+    ensure_valid_params(params)?;
+    Ok(search_page(ctx, params, rows, Some(DEFAULT_PAGE_SIZE))?.0)
 }
 
 /// Options with what they are shown with; parameters of the same names choose among them.
 fn list_choices(
-    desk: &mut AccountContext<'_, '_>,
-    given: &ParsedParams,
+    ctx: &mut AccountContext<'_, '_>,
+    params: &ParsedParams,
     kind: &'static str,
 ) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
+    ensure_valid_params(params)?;
     let mut rows = Vec::new();
-    for choice in option_catalog::list_by_type(desk.tx, kind)? {
+    for choice in option_catalog::list_by_type(ctx.tx, kind)? {
         let mut row = option_row(kind, &choice.value, &choice.name);
         let mut fits = true;
         for name in option_catalog::shown_detail_names(kind) {
             let value = choice.details.get(*name).cloned().unwrap_or(Value::Null);
-            fits &= given
+            fits &= params
                 .get(name)
                 .is_none_or(|asked| matches_ignoring_case(asked.as_str(), value.as_str()));
             set_member(&mut row, name, value);
@@ -288,7 +288,7 @@ fn list_choices(
             rows.push(row);
         }
     }
-    paginate_rows(desk, given, rows)
+    paginate_rows(ctx, params, rows)
 }
 
 fn matches_ignoring_case(asked: Option<&str>, known: Option<&str>) -> bool {
@@ -310,11 +310,11 @@ fn render_place(spot: &GeoPlace) -> Value {
 }
 
 /// Places: the built-in ones, and those that posts can be tagged with.
-fn list_locations(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
+fn list_locations(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let mut rows: Vec<Value> = gazetteer().all().iter().map(render_place).collect();
     let mut last = i64::MIN;
     loop {
-        let some = places::list(desk.tx, last, PLACES_PER_QUERY)?;
+        let some = places::list(ctx.tx, last, PLACES_PER_QUERY)?;
         let Some(end) = some.last() else { break };
         last = end.id;
         rows.extend(some.iter().filter_map(|place| {
@@ -329,7 +329,7 @@ fn list_locations(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Re
             Some(row)
         }));
     }
-    let kind = given.text("location_type");
+    let kind = params.text("location_type");
     // An older name.
     let kind = kind.map(|kind| if kind == "CITY" { "CITIES" } else { kind });
     let text = |row: &Value, name: &str| {
@@ -337,11 +337,11 @@ fn list_locations(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Re
         text.unwrap_or_default().to_owned()
     };
     rows.retain(|row| {
-        let country = given.text("country_code");
+        let country = params.text("country_code");
         country.is_none_or(|code| text(row, "country_code").eq_ignore_ascii_case(code))
             && kind.is_none_or(|kind| text(row, "location_type") == kind)
     });
-    paginate_rows(desk, given, rows)
+    paginate_rows(ctx, params, rows)
 }
 
 fn location_type(kind: &str) -> Option<&'static str> {
@@ -353,25 +353,25 @@ fn location_type(kind: &str) -> Option<&'static str> {
     }
 }
 
-fn list_tv_markets(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
+fn list_tv_markets(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let rows = TV_MARKETS.iter().map(|locale| {
         let code = locale.split('-').nth(1).unwrap_or_default();
         let name = gazetteer().find_country(code).map_or(code, |spot| spot.name);
         json!({ "name": name, "country_code": code, "locale": locale })
     });
-    paginate_rows(desk, given, rows.collect())
+    paginate_rows(ctx, params, rows.collect())
 }
 
-fn list_tv_shows(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
+fn list_tv_shows(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     const MIN_USERS: u64 = 1_000;
-    ensure_valid_params(given)?;
-    let asked = given.text("locale").unwrap_or_default();
+    ensure_valid_params(params)?;
+    let asked = params.text("locale").unwrap_or_default();
     let parts = |locale: &str| {
         let (language, country) = locale.split_once('-').unwrap_or((locale, ""));
         json!({ "language": language, "country": country })
     };
     let mut rows = Vec::new();
-    for choice in option_catalog::list_by_type(desk.tx, "TV_SHOW")? {
+    for choice in option_catalog::list_by_type(ctx.tx, "TV_SHOW")? {
         if !choice.detail_texts("locales").contains(&asked) {
             continue;
         }
@@ -380,11 +380,11 @@ fn list_tv_shows(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Res
         set_member(&mut row, "genre", genre.unwrap_or(Value::Null));
         let locales = choice.detail_texts("locales").into_iter().map(parts).collect();
         set_member(&mut row, "locales", locales);
-        let users = estimate_reach(desk, "TV_SHOW", &choice)?;
+        let users = estimate_reach(ctx, "TV_SHOW", &choice)?;
         set_member(&mut row, "estimated_users", users.max(MIN_USERS).into());
         rows.push(row);
     }
-    let mut answer = paginate_rows(desk, given, rows)?;
+    let mut answer = paginate_rows(ctx, params, rows)?;
     let (language, country) = asked.split_once('-').unwrap_or((asked, ""));
     let locale = json!({ "countryCode": country, "languageCode": language });
     answer.echo_params.insert("locale".to_owned(), locale);
@@ -392,7 +392,7 @@ fn list_tv_shows(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Res
 }
 
 /// How many active users an option comes to.
-fn estimate_reach(desk: &mut AccountContext<'_, '_>, kind: &str, choice: &CatalogOption) -> Result<u64, Error> {
+fn estimate_reach(ctx: &mut AccountContext<'_, '_>, kind: &str, choice: &CatalogOption) -> Result<u64, Error> {
     let audience = TargetedAudience {
         criteria: vec![TargetingCriterion {
             kind: kind.to_owned(),
@@ -401,18 +401,18 @@ fn estimate_reach(desk: &mut AccountContext<'_, '_>, kind: &str, choice: &Catalo
         }],
         ..TargetedAudience::default()
     };
-    let evaluator = desk.evaluator()?;
-    Ok(evaluator.estimate(desk.tx, &audience)?.count)
+    let evaluator = ctx.evaluator()?;
+    Ok(evaluator.estimate(ctx.tx, &audience)?.count)
 }
 
-fn list_events(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let kinds = given.texts("event_types");
-    let countries = given.texts("country_codes");
-    let since = given.int("start_time").map_or(desk.now(), Time::from_ms);
-    let until = given.int("end_time").map(Time::from_ms);
+fn list_events(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let kinds = params.texts("event_types");
+    let countries = params.texts("country_codes");
+    let since = params.int("start_time").map_or(ctx.now(), Time::from_ms);
+    let until = params.int("end_time").map(Time::from_ms);
     let mut rows = Vec::new();
-    for choice in option_catalog::list_by_type(desk.tx, "EVENT")? {
+    for choice in option_catalog::list_by_type(ctx.tx, "EVENT")? {
         let text = |name: &str| {
             let text = choice.details.get(name).and_then(Value::as_str);
             text.unwrap_or_default()
@@ -429,7 +429,7 @@ fn list_events(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Resul
         if !fits {
             continue;
         }
-        let total = estimate_reach(desk, "EVENT", &choice)?;
+        let total = estimate_reach(ctx, "EVENT", &choice)?;
         let moment = |at: Option<Time>| at.map_or(Value::Null, |at| format_time(at).into());
         let country = Some(code).filter(|code| !code.is_empty());
         rows.push(json!({
@@ -450,7 +450,7 @@ fn list_events(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Resul
             "country_breakdown_percentage": {},
         }));
     }
-    paginate_rows(desk, given, rows)
+    paginate_rows(ctx, params, rows)
 }
 
 /// What a value of a criterion is called; none where it is its own name.

@@ -36,16 +36,16 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     FieldSpec::new("count", FieldKind::Int(1, 50)).default_number(30),
 ])];
 
-fn list_suggestions(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let kind = given.text("suggestion_type").unwrap_or_default().to_owned();
-    let values = given.texts("targeting_values");
+fn list_suggestions(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let kind = params.text("suggestion_type").unwrap_or_default().to_owned();
+    let values = params.texts("targeting_values");
     let mut found = if kind == "KEYWORD" {
-        suggest_keywords(desk, values)?
+        suggest_keywords(ctx, values)?
     } else {
-        suggest_users(desk, &values)?
+        suggest_users(ctx, &values)?
     };
-    let count = given.int("count").unwrap_or(30);
+    let count = params.int("count").unwrap_or(30);
     found.truncate(usize::try_from(count).unwrap_or(0));
     let rows = found.into_iter();
     let rows: Vec<Value> = rows
@@ -55,7 +55,7 @@ fn list_suggestions(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> 
 }
 
 /// What was written together with some keywords lately.
-fn suggest_keywords(desk: &mut AccountContext<'_, '_>, keywords: Vec<String>) -> Result<Vec<String>, Error> {
+fn suggest_keywords(ctx: &mut AccountContext<'_, '_>, keywords: Vec<String>) -> Result<Vec<String>, Error> {
     if let Some(empty) = keywords.iter().find(|text| !is_valid_keyword(text)) {
         let message = format!("\"{empty}\" holds no word, for targeting_values");
         return Err(AdsProblem::invalid_parameter("targeting_values", empty, message).into());
@@ -63,24 +63,24 @@ fn suggest_keywords(desk: &mut AccountContext<'_, '_>, keywords: Vec<String>) ->
     let wanted = InsightsQuery {
         keywords,
         negatives: Vec::new(),
-        since: desk.now().plus_ms(-LOOKBACK_MS),
-        until: desk.now(),
+        since: ctx.now().plus_ms(-LOOKBACK_MS),
+        until: ctx.now(),
         country: None,
-        blocked: option_catalog::list_blocked_keywords(desk.tx)?,
+        blocked: option_catalog::list_blocked_keywords(ctx.tx)?,
     };
-    let evaluator = desk.evaluator()?;
+    let evaluator = ctx.evaluator()?;
     let snapshot = evaluator.post_search()?.snapshot();
-    let related = evaluator.insights.find_related_keywords(desk.tx, &snapshot, &wanted)?;
+    let related = evaluator.insights.find_related_keywords(ctx.tx, &snapshot, &wanted)?;
     Ok(related.to_vec())
 }
 
 /// Who is followed by those who follow some users.
-fn suggest_users(desk: &mut AccountContext<'_, '_>, values: &[String]) -> Result<Vec<String>, Error> {
+fn suggest_users(ctx: &mut AccountContext<'_, '_>, values: &[String]) -> Result<Vec<String>, Error> {
     let mut ids = Vec::with_capacity(values.len());
     for value in values {
         let known = UserId::parse(value);
         let known = match known {
-            Some(id) => store::users::find_by_id(desk.tx, id)?,
+            Some(id) => store::users::find_by_id(ctx.tx, id)?,
             None => None,
         };
         let Some(user) = known.filter(|user| user.state == UserState::Active) else {
@@ -89,10 +89,10 @@ fn suggest_users(desk: &mut AccountContext<'_, '_>, values: &[String]) -> Result
         };
         ids.push(user.id.get());
     }
-    let evaluator = desk.evaluator()?;
+    let evaluator = ctx.evaluator()?;
     let mut found = Vec::new();
-    for id in evaluator.commonly_followed_accounts(desk.tx, &ids)? {
-        let user = store::users::find_by_id(desk.tx, UserId::new(id))?;
+    for id in evaluator.commonly_followed_accounts(ctx.tx, &ids)? {
+        let user = store::users::find_by_id(ctx.tx, UserId::new(id))?;
         if user.is_some_and(|user| user.state == UserState::Active && !user.protected) {
             found.push(id.to_string());
         }

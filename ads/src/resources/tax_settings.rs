@@ -105,37 +105,37 @@ fn validate_client(change: &RecordChange) -> Result<(), AdsProblem> {
     }
 }
 
-fn get_tax_settings(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let record = load_settings(desk)?;
-    Ok(render_settings(desk, &record))
+fn get_tax_settings(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let record = load_settings(ctx)?;
+    Ok(render_settings(ctx, &record))
 }
 
-fn update_tax_settings(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let record = load_settings(desk)?;
-    if desk.find_record(&TAX_SETTINGS, record.id)?.is_none() {
-        records::insert(desk.tx, TAX_SETTINGS.name, &record.to_stored())?;
+fn update_tax_settings(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let record = load_settings(ctx)?;
+    if ctx.find_record(&TAX_SETTINGS, record.id)?.is_none() {
+        records::insert(ctx.tx, TAX_SETTINGS.name, &record.to_stored())?;
     }
-    let record = update(desk, &TAX_SETTINGS, record.id, given)?;
-    Ok(render_settings(desk, &record))
+    let record = update(ctx, &TAX_SETTINGS, record.id, params)?;
+    Ok(render_settings(ctx, &record))
 }
 
 /// An account's settings; of one that never said anything, what that means.
-fn load_settings(desk: &mut AccountContext<'_, '_>) -> Result<AdsRecord, Error> {
-    let id = desk.account_id()?;
-    if let Some(found) = desk.find_record(&TAX_SETTINGS, id)? {
+fn load_settings(ctx: &mut AccountContext<'_, '_>) -> Result<AdsRecord, Error> {
+    let id = ctx.account_id()?;
+    if let Some(found) = ctx.find_record(&TAX_SETTINGS, id)? {
         return Ok(found);
     }
-    let mut record = AdsRecord::new(&TAX_SETTINGS, id, id, desk.now());
+    let mut record = AdsRecord::new(&TAX_SETTINGS, id, id, ctx.now());
     for field in FIELDS {
         record.set(field.name.post, field.default_value.to_value(field.kind));
     }
     Ok(record)
 }
 
-fn render_settings(desk: &AccountContext<'_, '_>, record: &AdsRecord) -> OperationOutput {
-    let mut members = record.render_fields(desk.caller.speech);
+fn render_settings(ctx: &AccountContext<'_, '_>, record: &AdsRecord) -> OperationOutput {
+    let mut members = record.render_fields(ctx.caller.speech);
     if record.text("business_relationship") != "AGENCY" {
         members.retain(|name, _| !name.starts_with("client_"));
     }

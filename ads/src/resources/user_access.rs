@@ -18,14 +18,14 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     get_user_access,
 )];
 
-fn get_user_access(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let account = desk.account()?;
+fn get_user_access(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let account = ctx.account()?;
     let mut permissions = vec![Value::from(account.role.name())];
     if account.may_compose_posts {
-        permissions.push(composer_permission(desk.caller.speech).into());
+        permissions.push(composer_permission(ctx.caller.speech).into());
     }
-    let user = desk.caller.user.to_string();
+    let user = ctx.caller.user.to_string();
     Ok(OperationOutput::from_value(
         &json!({ "user_id": user, "permissions": permissions }),
     ))

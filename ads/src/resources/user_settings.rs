@@ -98,30 +98,30 @@ fn validate_contact(change: &RecordChange) -> Result<(), AdsProblem> {
     Ok(())
 }
 
-fn get_user_settings(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let user = UserId::new(given.int("user_id").unwrap_or(0));
-    if user != desk.caller.user && desk.account()?.role != AdsRole::Admin {
+fn get_user_settings(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let user = UserId::new(params.int("user_id").unwrap_or(0));
+    if user != ctx.caller.user && ctx.account()?.role != AdsRole::Admin {
         return Err(not_own_settings());
     }
-    let record = load_settings(desk, user)?;
-    Ok(render_settings(desk, &record))
+    let record = load_settings(ctx, user)?;
+    Ok(render_settings(ctx, &record))
 }
 
-fn update_user_settings(desk: &mut AccountContext<'_, '_>, given: &ParsedParams) -> Result<OperationOutput, Error> {
-    ensure_valid_params(given)?;
-    let user = UserId::new(given.int("user_id").unwrap_or(0));
+fn update_user_settings(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let user = UserId::new(params.int("user_id").unwrap_or(0));
     // Nobody else's, not even for an administrator.
-    if user != desk.caller.user {
+    if user != ctx.caller.user {
         return Err(not_own_settings());
     }
-    let mut record = load_settings(desk, user)?;
+    let mut record = load_settings(ctx, user)?;
     if record.id == 0 {
-        record.id = records::next_id(desk.tx, USER_SETTINGS.name)?;
-        records::insert(desk.tx, USER_SETTINGS.name, &record.to_stored())?;
+        record.id = records::next_id(ctx.tx, USER_SETTINGS.name)?;
+        records::insert(ctx.tx, USER_SETTINGS.name, &record.to_stored())?;
     }
-    let record = update(desk, &USER_SETTINGS, record.id, given)?;
-    Ok(render_settings(desk, &record))
+    let record = update(ctx, &USER_SETTINGS, record.id, params)?;
+    Ok(render_settings(ctx, &record))
 }
 
 fn not_own_settings() -> Error {
@@ -130,20 +130,20 @@ fn not_own_settings() -> Error {
 }
 
 /// A user's settings; of one who never said anything, empty ones.
-fn load_settings(desk: &mut AccountContext<'_, '_>, user: UserId) -> Result<AdsRecord, Error> {
-    let account = desk.account_id()?;
-    let found = desk.list_records(&USER_SETTINGS, "user_id", user.get())?;
+fn load_settings(ctx: &mut AccountContext<'_, '_>, user: UserId) -> Result<AdsRecord, Error> {
+    let account = ctx.account_id()?;
+    let found = ctx.list_records(&USER_SETTINGS, "user_id", user.get())?;
     if let Some(found) = found.into_iter().next() {
         return Ok(found);
     }
     // Whoever has no role here has no settings either.
-    if store::ads::find_access(desk.tx, user, account)?.is_none() {
+    if store::ads::find_access(ctx.tx, user, account)?.is_none() {
         let message = format!("The user {user} has no role on this account");
         return Err(AdsProblem::invalid_parameter("user_id", user, message)
             .with_code("USER_NOT_FOUND")
             .into());
     }
-    let mut record = AdsRecord::new(&USER_SETTINGS, 0, account, desk.now());
+    let mut record = AdsRecord::new(&USER_SETTINGS, 0, account, ctx.now());
     for field in USER_SETTINGS.fields {
         record.set(field.name.post, field.default_value.to_value(field.kind));
     }
@@ -151,8 +151,8 @@ fn load_settings(desk: &mut AccountContext<'_, '_>, user: UserId) -> Result<AdsR
     Ok(record)
 }
 
-fn render_settings(desk: &AccountContext<'_, '_>, record: &AdsRecord) -> OperationOutput {
-    let mut members = record.render_fields(desk.caller.speech);
+fn render_settings(ctx: &AccountContext<'_, '_>, record: &AdsRecord) -> OperationOutput {
+    let mut members = record.render_fields(ctx.caller.speech);
     // What was unset is empty.
     for (_, value) in members.iter_mut().filter(|(_, value)| value.is_null()) {
         *value = "".into();

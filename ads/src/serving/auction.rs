@@ -45,10 +45,10 @@ const MAX_SAMPLED_LOSERS: usize = 8;
 /// Finds who is shown in each slot.
 pub(super) fn run_auctions(
     tx: &mut Tx<'_>,
-    (evaluator, house): (&Evaluator, &AdsConfig),
+    (evaluator, config): (&Evaluator, &AdsConfig),
     ask: &AdRequest,
 ) -> Result<AuctionResult, Error> {
-    let all = candidates::find_candidates(tx, house, ask.placement)?;
+    let all = candidates::find_candidates(tx, config, ask.placement)?;
     let mut room = AuctionContext {
         evaluator,
         request: ask,
@@ -163,13 +163,13 @@ impl AuctionContext<'_> {
             return Ok(None);
         }
         let account = candidate.account.clone();
-        let mut desk = AccountContext::new_for_operator(tx, base::UserId::new(0), account);
-        if !video_placements::fits_video_placement(&mut desk, item, self.request)?
-            || !is_eligible(&mut desk, self.evaluator, item, viewer)?
+        let mut ctx = AccountContext::new_for_operator(tx, base::UserId::new(0), account);
+        if !video_placements::fits_video_placement(&mut ctx, item, self.request)?
+            || !is_eligible(&mut ctx, self.evaluator, item, viewer)?
         {
             return Ok(None);
         }
-        creatives::choose_creative(&mut desk, item, viewer, (self.rotation, &self.used_creatives))
+        creatives::choose_creative(&mut ctx, item, viewer, (self.rotation, &self.used_creatives))
     }
 }
 

@@ -57,7 +57,7 @@ impl AuctionCandidate {
 /// All of them, those that bid most for an impression first.
 pub(super) fn find_candidates(
     tx: &mut Tx<'_>,
-    house: &AdsConfig,
+    config: &AdsConfig,
     placement: Placement,
 ) -> Result<Vec<AuctionCandidate>, Error> {
     let now = tx.now();
@@ -78,7 +78,7 @@ pub(super) fn find_candidates(
         let Some(account) = account.filter(|one| !one.deleted && !one.flag("sandbox")) else {
             continue;
         };
-        found.extend(account_candidates(tx, house, account, items)?);
+        found.extend(account_candidates(tx, config, account, items)?);
     }
     found.sort_by_key(|one| (std::cmp::Reverse(one.score()), one.item.id));
     Ok(found)
@@ -96,7 +96,7 @@ pub(super) fn matches_placement(item: &AdsRecord, placement: Placement) -> bool 
 /// Those of an account that may be served now.
 pub(super) fn account_candidates(
     tx: &mut Tx<'_>,
-    house: &AdsConfig,
+    config: &AdsConfig,
     account: &AdsRecord,
     items: Vec<AdsRecord>,
 ) -> Result<Vec<AuctionCandidate>, Error> {
@@ -105,14 +105,14 @@ pub(super) fn account_candidates(
     let campaigns = records_by_ids(tx, &CAMPAIGN, &ids)?;
     let mut both: Vec<AdsRecord> = campaigns.values().cloned().collect();
     both.extend(items.iter().cloned());
-    let mut desk = AccountContext::new_for_operator(tx, base::UserId::new(0), account.clone());
+    let mut ctx = AccountContext::new_for_operator(tx, base::UserId::new(0), account.clone());
     // What is shown is looked at when it is chosen.
-    let means = servability::load_spending_resources(&mut desk, &both)?;
+    let means = servability::load_spending_resources(&mut ctx, &both)?;
     let approval = account.text("approval_status");
     let day = AccountTimeZone::from_name(account.text("timezone")).day_bounds(now);
-    let spent = load_spending(desk.tx, &campaigns, &items, day)?;
+    let spent = load_spending(ctx.tx, &campaigns, &items, day)?;
     let item_ids: Vec<i64> = items.iter().map(|item| item.id).collect();
-    let sums: HashMap<i64, MetricSums> = ledger::total_sums_by_entity(desk.tx, AdEntity::LineItem, &item_ids)?
+    let sums: HashMap<i64, MetricSums> = ledger::total_sums_by_entity(ctx.tx, AdEntity::LineItem, &item_ids)?
         .into_iter()
         .map(|(id, sums, _)| (id, sums))
         .collect();
@@ -126,18 +126,18 @@ pub(super) fn account_candidates(
         if !state.reasons.is_empty() {
             continue;
         }
-        let purses = [
+        let budgets = [
             budget_and_spent(AdEntity::Campaign, campaign, &spent),
             budget_and_spent(AdEntity::LineItem, &item, &spent),
         ];
         let paced = [campaign, &item].iter().any(|record| record.flag("standard_delivery"));
-        if paced && !purses.iter().all(|purse| is_within_pace(*purse, &item, now, day)) {
+        if paced && !budgets.iter().all(|budget| is_within_pace(*budget, &item, now, day)) {
             continue;
         }
         let sums = sums.get(&item.id).copied().unwrap_or_default();
-        let bid = effective_bid(&item, &purses, &sums, now, day);
+        let bid = effective_bid(&item, &budgets, &sums, now, day);
         let currency = item.text("currency").to_owned();
-        let (market, worth) = house.rates.market_and_rate(&currency);
+        let (market, worth) = config.rates.market_and_rate(&currency);
         found.push(AuctionCandidate {
             account: account.clone(),
             campaign: campaign.clone(),
@@ -233,7 +233,7 @@ pub(crate) fn expected_rate(item: &AdsRecord, sums: &MetricSums) -> i64 {
 /// What is bid: what was set, or what is left divided by what may still happen.
 fn effective_bid(
     item: &AdsRecord,
-    purses: &[(BudgetLimits, BudgetSpent)],
+    budgets: &[(BudgetLimits, BudgetSpent)],
     sums: &MetricSums,
     now: Time,
     day: (Time, Time),
@@ -242,7 +242,7 @@ fn effective_bid(
     if let Some(bid) = item.int("bid_amount_local_micro") {
         return bid;
     }
-    let left = purses.iter().flat_map(|(limits, spent)| {
+    let left = budgets.iter().flat_map(|(limits, spent)| {
         let daily = limits.daily.map(|most| most - spent.today);
         let total = limits.total.map(|most| most - spent.total);
         daily.into_iter().chain(total)

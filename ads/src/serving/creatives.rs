@@ -26,7 +26,7 @@ pub(super) struct AdCreative {
 /// One of a line item's creatives that a viewer may see and that is not shown yet; which of several
 /// is left to `turn`.
 pub(super) fn choose_creative(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     item: &AdsRecord,
     viewer: Option<UserId>,
     (turn, taken): (usize, &[(AdEntity, i64)]),
@@ -37,7 +37,7 @@ pub(super) fn choose_creative(
         (AdEntity::PromotedAccount, &PROMOTED_ACCOUNT),
         (AdEntity::MediaCreative, &MEDIA_CREATIVE),
     ] {
-        let records = desk.list_visible_records(of, "line_item_id", item.id)?;
+        let records = ctx.list_visible_records(of, "line_item_id", item.id)?;
         let accepted = records
             .into_iter()
             .filter(|record| record.text("approval_status") == "ACCEPTED");
@@ -48,21 +48,21 @@ pub(super) fn choose_creative(
         all.rotate_left(first);
     }
     for (kind, record) in all {
-        let Some(mut creative) = creative_from_record(desk, kind, &record, viewer)? else {
+        let Some(mut creative) = creative_from_record(ctx, kind, &record, viewer)? else {
             continue;
         };
         let key = (kind, creative.subject);
         if creative.subject != 0 && taken.contains(&key) {
             continue;
         }
-        add_tracking_tags(desk, item, &mut creative)?;
+        add_tracking_tags(ctx, item, &mut creative)?;
         return Ok(Some(creative));
     }
     Ok(None)
 }
 
 fn creative_from_record(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     kind: AdEntity,
     record: &AdsRecord,
     viewer: Option<UserId>,
@@ -72,10 +72,10 @@ fn creative_from_record(
     let (subject, name) = match kind {
         AdEntity::PromotedPost => {
             // A repost shows what it reposts; what becomes of that is its own.
-            let Some(post) = promoted_posts::find_visible_post(desk.tx, number("post_id"))? else {
+            let Some(post) = promoted_posts::find_visible_post(ctx.tx, number("post_id"))? else {
                 return Ok(None);
             };
-            if !may_see_post(desk, viewer, &post)? {
+            if !may_see_post(ctx, viewer, &post)? {
                 return Ok(None);
             }
             let id = post.id.get();
@@ -84,10 +84,10 @@ fn creative_from_record(
         }
         AdEntity::PromotedAccount => {
             let id = number("user_id");
-            let user = store::users::find_by_id(desk.tx, UserId::new(id))?;
+            let user = store::users::find_by_id(ctx.tx, UserId::new(id))?;
             let open = user.is_some_and(|user| user.state == store::users::UserState::Active && !user.protected);
             let known = match viewer {
-                Some(viewer) => store::follows::exists(desk.tx, viewer, UserId::new(id))?,
+                Some(viewer) => store::follows::exists(ctx.tx, viewer, UserId::new(id))?,
                 None => false,
             };
             if !open || known {
@@ -97,7 +97,7 @@ fn creative_from_record(
             (id, "promoted_account_id")
         }
         _ => {
-            let media = desk.find_record(&ACCOUNT_MEDIA, number("account_media_id"))?;
+            let media = ctx.find_record(&ACCOUNT_MEDIA, number("account_media_id"))?;
             let Some(media) = media.filter(|media| !media.deleted) else {
                 return Ok(None);
             };
@@ -118,8 +118,8 @@ fn creative_from_record(
 }
 
 /// Tags that the client is to call, and what a video calls to: the server calls nobody.
-fn add_tracking_tags(desk: &mut AccountContext<'_, '_>, item: &AdsRecord, of: &mut AdCreative) -> Result<(), Error> {
-    let tags = desk.list_visible_records(&TRACKING_TAG, "line_item_id", item.id)?;
+fn add_tracking_tags(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord, of: &mut AdCreative) -> Result<(), Error> {
+    let tags = ctx.list_visible_records(&TRACKING_TAG, "line_item_id", item.id)?;
     let tags: Vec<Value> = tags
         .iter()
         .map(|tag| {
@@ -131,7 +131,7 @@ fn add_tracking_tags(desk: &mut AccountContext<'_, '_>, item: &AdsRecord, of: &m
         .collect();
     of.content.insert("tracking_tags".to_owned(), tags.into());
     if of.kind == AdEntity::MediaCreative {
-        let calls = desk.list_visible_records(&PREROLL_CALL_TO_ACTION, "line_item_id", item.id)?;
+        let calls = ctx.list_visible_records(&PREROLL_CALL_TO_ACTION, "line_item_id", item.id)?;
         if let Some(call) = calls.first() {
             let told = json!({
                 "call_to_action": call.text("call_to_action"),

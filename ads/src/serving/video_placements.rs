@@ -12,7 +12,7 @@ use crate::resources::{categories, curated_categories, line_item_curated_categor
 /// Whether a line item may go where it is asked for: what goes before videos needs one, of a
 /// publisher whom the line item is about.
 pub(super) fn fits_video_placement(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     item: &AdsRecord,
     ask: &AdRequest,
 ) -> Result<bool, Error> {
@@ -22,7 +22,7 @@ pub(super) fn fits_video_placement(
     let Some(video) = ask.video_post_id else {
         return Ok(false);
     };
-    let post = store::posts::find_by_id(desk.tx, PostId::new(video))?;
+    let post = store::posts::find_by_id(ctx.tx, PostId::new(video))?;
     let plays = |keys: &str| {
         keys.split(',')
             .any(|key| key.starts_with("7_") || key.starts_with("13_"))
@@ -31,11 +31,11 @@ pub(super) fn fits_video_placement(
     let Some(author) = post.map(|post| post.author_id) else {
         return Ok(false);
     };
-    let publisher = publishers::find_by_user(desk.tx, author)?;
+    let publisher = publishers::find_by_user(ctx.tx, author)?;
     let Some(publisher) = publisher.filter(|one| !one.flag("monetization_restricted")) else {
         return Ok(false);
     };
-    let criteria = desk.list_visible_records(&TARGETING_CRITERION, "line_item_id", item.id)?;
+    let criteria = ctx.list_visible_records(&TARGETING_CRITERION, "line_item_id", item.id)?;
     let of = |kind: &str, operator: &str| -> Vec<&str> {
         let all = criteria
             .iter()
@@ -56,7 +56,7 @@ pub(super) fn fits_video_placement(
         return Ok(false);
     }
     let asked = of("IAB_CATEGORY", "EQ");
-    let curated = is_in_curated_set(desk, item, author.get())?;
+    let curated = is_in_curated_set(ctx, item, author.get())?;
     Ok(match curated {
         Some(holds) => holds,
         None => asked.is_empty() || covers(&asked),
@@ -64,12 +64,12 @@ pub(super) fn fits_video_placement(
 }
 
 /// Whether the line item's set of publishers holds one; nothing where it has no set.
-fn is_in_curated_set(desk: &mut AccountContext<'_, '_>, item: &AdsRecord, author: i64) -> Result<Option<bool>, Error> {
-    let Some(link) = line_item_curated_categories::find_by_line_item(desk, item.id)? else {
+fn is_in_curated_set(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord, author: i64) -> Result<Option<bool>, Error> {
+    let Some(link) = line_item_curated_categories::find_by_line_item(ctx, item.id)? else {
         return Ok(None);
     };
     let id = link.int("curated_category_id").unwrap_or(0);
-    let set = curated_categories::find(desk.tx, id)?;
+    let set = curated_categories::find(ctx.tx, id)?;
     let holds = set.is_some_and(|set| {
         let mut all = set.items("publisher_user_ids").iter();
         all.any(|one| one.as_i64() == Some(author))

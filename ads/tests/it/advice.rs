@@ -144,8 +144,8 @@ async fn dismiss(world: &World, shop: &Shop, one: &Value) {
     let account = shop.account.clone();
     let dismissed = world
         .write(move |tx| {
-            let mut desk = AccountContext::new_for_operator(tx, UserId::new(0), account.clone());
-            ads::recommendations::dismiss(&mut desk, id)
+            let mut ctx = AccountContext::new_for_operator(tx, UserId::new(0), account.clone());
+            ads::recommendations::dismiss(&mut ctx, id)
         })
         .await;
     assert!(dismissed);

@@ -34,17 +34,17 @@ impl Shop {
         let (account, instrument) = world
             .write(move |tx| {
                 let account = accounts::insert(tx, owner, &new)?;
-                let mut given = ParsedParams::default();
+                let mut params = ParsedParams::default();
                 for (name, value) in [
                     ("type", Value::from("INSERTION_ORDER")),
                     ("currency", "USD".into()),
                     ("start_time", 0.into()),
                     ("funded_amount_local_micro", 5_000_000_000_i64.into()),
                 ] {
-                    given.insert(name, value);
+                    params.insert(name, value);
                 }
-                let mut desk = AccountContext::new_for_operator(tx, owner, account.clone());
-                let made = engine::create(&mut desk, &FUNDING_INSTRUMENT, &given)?;
+                let mut ctx = AccountContext::new_for_operator(tx, owner, account.clone());
+                let made = engine::create(&mut ctx, &FUNDING_INSTRUMENT, &params)?;
                 Ok((account, made.id))
             })
             .await;

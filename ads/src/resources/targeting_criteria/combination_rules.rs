@@ -51,7 +51,7 @@ const RULES: &[CombinationRule] = &[
 
 /// What is wrong with each of some changes, by what their line items' criteria have become.
 pub(super) fn validate_combinations(
-    desk: &mut AccountContext<'_, '_>,
+    ctx: &mut AccountContext<'_, '_>,
     changes: &[RecordChange],
 ) -> Result<Vec<Vec<AdsProblem>>, Error> {
     let mut by_item: BTreeMap<i64, Vec<(usize, &RecordChange)>> = BTreeMap::new();
@@ -70,7 +70,7 @@ pub(super) fn validate_combinations(
             if touched.is_empty() {
                 continue;
             }
-            for (place, problem) in assign_problems(&touched, (rule.check)(desk, item)?) {
+            for (place, problem) in assign_problems(&touched, (rule.check)(ctx, item)?) {
                 if let Some(problems) = all.get_mut(place) {
                     problems.push(problem);
                 }
@@ -110,14 +110,14 @@ fn value_problem(one: &AdsRecord, message: impl Into<String>) -> (i64, AdsProble
 }
 
 /// A show is targeted where it can be seen: the line item targets a place in one of its markets.
-fn check_tv_show_locations(desk: &mut AccountContext<'_, '_>, item: i64) -> Result<CombinationProblems, Error> {
-    let shows = list_by_type(desk, item, "TV_SHOW")?;
+fn check_tv_show_locations(ctx: &mut AccountContext<'_, '_>, item: i64) -> Result<CombinationProblems, Error> {
+    let shows = list_by_type(ctx, item, "TV_SHOW")?;
     if shows.is_empty() {
         return Ok(Vec::new());
     }
     let mut countries = BTreeSet::new();
-    for place in list_by_type(desk, item, "LOCATION")? {
-        countries.extend(find_country(desk.tx, place.text("targeting_value"))?);
+    for place in list_by_type(ctx, item, "LOCATION")? {
+        countries.extend(find_country(ctx.tx, place.text("targeting_value"))?);
     }
     let mut wrong = Vec::new();
     for show in &shows {
@@ -126,7 +126,7 @@ fn check_tv_show_locations(desk: &mut AccountContext<'_, '_>, item: i64) -> Resu
             wrong.push((id, problem.with_code("INVALID_TV_SHOW_LOCATIONS")));
             continue;
         }
-        let choice = option_catalog::find(desk.tx, "TV_SHOW", show.text("targeting_value"))?;
+        let choice = option_catalog::find(ctx.tx, "TV_SHOW", show.text("targeting_value"))?;
         let is_seen = choice.is_none_or(|choice| {
             let locales = choice.detail_texts("locales").into_iter();
             let mut markets = locales.filter_map(|locale| locale.split('-').nth(1));
@@ -141,8 +141,8 @@ fn check_tv_show_locations(desk: &mut AccountContext<'_, '_>, item: i64) -> Resu
     Ok(wrong)
 }
 
-fn check_engagement_type(desk: &mut AccountContext<'_, '_>, item: i64) -> Result<CombinationProblems, Error> {
-    if !list_by_type(desk, item, "ENGAGEMENT_TYPE")?.is_empty() {
+fn check_engagement_type(ctx: &mut AccountContext<'_, '_>, item: i64) -> Result<CombinationProblems, Error> {
+    if !list_by_type(ctx, item, "ENGAGEMENT_TYPE")?.is_empty() {
         return Ok(Vec::new());
     }
     let mut wrong = Vec::new();
@@ -154,15 +154,15 @@ fn check_engagement_type(desk: &mut AccountContext<'_, '_>, item: i64) -> Result
     ] {
         let message = format!("{kind} needs an ENGAGEMENT_TYPE at the line item");
         let problem = AdsProblem::invalid_attribute("targeting_type", message);
-        let all = list_by_type(desk, item, kind)?.into_iter();
+        let all = list_by_type(ctx, item, kind)?.into_iter();
         wrong.extend(all.map(|one| (one.id, problem.clone())));
     }
     Ok(wrong)
 }
 
 /// The platform that a device runs, as criteria name it; none where that is not known.
-pub(super) fn device_platform(desk: &mut AccountContext<'_, '_>, device: &str) -> Result<Option<&'static str>, Error> {
-    let choice = option_catalog::find(desk.tx, "DEVICE", device)?;
+pub(super) fn device_platform(ctx: &mut AccountContext<'_, '_>, device: &str) -> Result<Option<&'static str>, Error> {
+    let choice = option_catalog::find(ctx.tx, "DEVICE", device)?;
     let details = choice.map(|choice| choice.details).unwrap_or_default();
     let system = details.get("os_type").and_then(Value::as_str);
     Ok(match system.map(str::to_ascii_uppercase).as_deref() {
@@ -172,14 +172,14 @@ pub(super) fn device_platform(desk: &mut AccountContext<'_, '_>, device: &str) -
     })
 }
 
-fn check_platform_device_overlap(desk: &mut AccountContext<'_, '_>, item: i64) -> Result<CombinationProblems, Error> {
-    let platforms = list_by_type(desk, item, "PLATFORM")?;
+fn check_platform_device_overlap(ctx: &mut AccountContext<'_, '_>, item: i64) -> Result<CombinationProblems, Error> {
+    let platforms = list_by_type(ctx, item, "PLATFORM")?;
     if platforms.is_empty() {
         return Ok(Vec::new());
     }
     let mut wrong = Vec::new();
-    for device in list_by_type(desk, item, "DEVICE")? {
-        let narrow = device_platform(desk, device.text("targeting_value"))?;
+    for device in list_by_type(ctx, item, "DEVICE")? {
+        let narrow = device_platform(ctx, device.text("targeting_value"))?;
         let broader = platforms
             .iter()
             .filter(|platform| Some(platform.text("targeting_value")) == narrow);
@@ -193,8 +193,8 @@ fn check_platform_device_overlap(desk: &mut AccountContext<'_, '_>, item: i64) -
 }
 
 /// Categories of content are targeted, or left out, as whole sets.
-fn check_whole_content_categories(desk: &mut AccountContext<'_, '_>, item: i64) -> Result<CombinationProblems, Error> {
-    let all = list_by_type(desk, item, "IAB_CATEGORY")?;
+fn check_whole_content_categories(ctx: &mut AccountContext<'_, '_>, item: i64) -> Result<CombinationProblems, Error> {
+    let all = list_by_type(ctx, item, "IAB_CATEGORY")?;
     let mut wrong = Vec::new();
     for operator in ["EQ", "NE"] {
         let same = |one: &&AdsRecord| one.text("operator_type") == operator;
