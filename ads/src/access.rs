@@ -1,26 +1,18 @@
-//! Roles on an account, and what each may do (contract §1.9).
+//! Roles on an account and what each may do (contract §1.9).
 
 use base::Vocabulary;
 
-/// What a user is on an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AdsRole {
-    /// Everything, users and settings included.
     Admin,
-    /// All work on campaigns.
     AdManager,
-    /// Creatives and previews.
     CreativeManager,
-    /// Looks at campaigns and figures.
     CampaignAnalyst,
-    /// Looks at figures of posts.
     Analyst,
-    /// Audiences that it brought itself.
     PartnerAudienceManager,
 }
 
 impl AdsRole {
-    /// Every one of them.
     pub const ALL: [Self; 6] = [
         Self::Admin,
         Self::AdManager,
@@ -30,7 +22,6 @@ impl AdsRole {
         Self::PartnerAudienceManager,
     ];
 
-    /// As stored and as answered.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Admin => "ACCOUNT_ADMIN",
@@ -42,18 +33,16 @@ impl AdsRole {
         }
     }
 
-    /// The one with a name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.name() == name)
     }
 
-    /// Whether it may be allowed to make posts for promotion.
     pub const fn may_compose_posts(self) -> bool {
         matches!(self, Self::Admin | Self::AdManager | Self::CreativeManager)
     }
 }
 
-/// The permission to make posts, in a vocabulary.
+/// The permission name that clients see for composing posts.
 pub const fn composer_permission(speech: Vocabulary) -> &'static str {
     match speech {
         Vocabulary::Post => "POST_COMPOSER",
@@ -61,37 +50,27 @@ pub const fn composer_permission(speech: Vocabulary) -> &'static str {
     }
 }
 
-/// Who may do something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequiredRole {
-    /// Any user of an app with access to advertising; no account is named.
+    /// Any user of an app with Ads API access; the request names no account.
     Anyone,
-    /// Whoever has a role.
     Member,
-    /// Whoever may look at campaigns.
     CampaignReader,
-    /// Whoever works on campaigns.
     CampaignWriter,
-    /// Whoever may look at creatives.
     CreativeReader,
-    /// Whoever works on creatives.
     CreativeWriter,
-    /// Whoever works on creatives and may make posts; an author for their own posts.
+    /// Users who may edit creatives and compose posts, and authors for their own posts.
     PostWriter,
-    /// Whoever may look at audiences.
     AudienceReader,
-    /// Whoever may look at campaigns or at audiences.
     Planner,
-    /// Whoever works on audiences.
     AudienceWriter,
-    /// Whoever may look at figures; what analysts of posts may see, the operation looks at.
+    /// Any role that may read statistics; the operation itself limits analysts to posts.
     StatsReader,
-    /// Administrators.
     Admin,
 }
 
 impl RequiredRole {
-    /// Every one of them that is about a role.
+    /// Every variant that depends on a role, that is, all but `Anyone`.
     pub const ALL: [Self; 11] = [
         Self::Member,
         Self::CampaignReader,
@@ -106,11 +85,10 @@ impl RequiredRole {
         Self::Admin,
     ];
 
-    /// Whether a role suffices.
     pub const fn allows_role(self, role: AdsRole) -> bool {
         use AdsRole::{AdManager, Admin, CampaignAnalyst, CreativeManager, PartnerAudienceManager};
         match self {
-            // An author's own posts are looked at by the operation itself.
+            // The operation itself checks that the caller is the author.
             Self::Anyone | Self::Member | Self::PostWriter => true,
             Self::CampaignReader | Self::CreativeReader => {
                 matches!(role, Admin | AdManager | CreativeManager | CampaignAnalyst)

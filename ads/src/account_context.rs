@@ -1,4 +1,4 @@
-//! Where work on an account is done: the transaction, the account, and who works on it.
+//! The context of work on an account: the transaction, the account and the caller.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,59 +17,45 @@ use crate::record_change::RecordChange;
 use crate::request::AdsCaller;
 use crate::resources::accounts::ACCOUNT;
 
-/// The account number of records that belong to no account: what an operator made for all.
+/// The account id of records that belong to no account, created by an operator for all accounts.
 pub const SHARED_ACCOUNT_ID: i64 = 0;
 
-/// A transaction and what is known of who works in it.
 pub struct AccountContext<'t, 'c> {
-    /// The transaction.
     pub tx: &'t mut Tx<'c>,
-    /// Who asks, and how.
     pub caller: AdsCaller,
-    /// The key that cursors are signed with.
     pub cursor_key: [u8; 32],
-    /// What a cursor belongs to, as far as the request says.
+    /// The cursor scope as far as the request determines it.
     pub cursor_scope: String,
-    /// Where the site is; what files are found below.
+    /// The base URL of the site; files are served below it.
     pub site_url: &'static str,
-    /// Who decides who is reached, where users are looked at.
     pub evaluator: Option<Arc<Evaluator>>,
-    /// The batch that is being done.
     pub batch: Option<BatchState>,
-    /// How many campaigns the account has that have not ended, once they were counted.
+    /// The number of campaigns that have not ended, cached once counted.
     pub live_campaigns: Option<i64>,
-    /// How many criteria there are of each kind at a line item, by what those have in common, as far
-    /// as they were counted.
+    /// The number of criteria by [`group_key`](crate::resources::targeting_criteria::group_key), cached once
+    /// counted.
     pub criteria_counts: HashMap<i64, i64>,
-    /// What the operator decided.
     pub config: AdsConfig,
     account: Option<OpenAccount>,
 }
 
-/// A batch that is being done.
 #[derive(Debug)]
 pub struct BatchState {
-    /// Of which records it is.
     pub resource: &'static Resource,
-    /// The place of the item that is being done.
+    /// The index of the current item in the request.
     pub item_index: usize,
-    /// What was changed so far, with the places of the items that did it.
+    /// The changes so far, each with the index of the item that made it.
     pub changes: Vec<(usize, RecordChange)>,
 }
 
-/// The account that is worked on.
 #[derive(Clone, Debug)]
 pub struct OpenAccount {
-    /// Its record.
     pub record: AdsRecord,
-    /// What the caller is on it.
     pub role: AdsRole,
-    /// Whether the caller may make posts in its name.
     pub may_compose_posts: bool,
 }
 
 impl<'t, 'c> AccountContext<'t, 'c> {
-    /// Without an account.
     pub fn new(tx: &'t mut Tx<'c>, caller: AdsCaller) -> Self {
         Self {
             tx,
@@ -86,7 +72,7 @@ impl<'t, 'c> AccountContext<'t, 'c> {
         }
     }
 
-    /// For an operator, who may do everything, in the name of a user.
+    /// A context that acts for an operator with full rights, in the name of `user`.
     pub fn new_for_operator(tx: &'t mut Tx<'c>, user: UserId, account: AdsRecord) -> Self {
         let caller = AdsCaller {
             user,
@@ -103,11 +89,11 @@ impl<'t, 'c> AccountContext<'t, 'c> {
         ctx
     }
 
-    /// Opens an account for what the caller wants to do. That it is not there and that it is not
-    /// for the caller is the same.
+    /// Opens an account for the caller. A missing account and one the caller has no role on give the same
+    /// error.
     pub fn open_account(&mut self, id: i64, who: RequiredRole, writes: bool, with_deleted: bool) -> Result<(), Error> {
         if writes {
-            // All changes of an account come one after the other: limits and sums hold by that.
+            // Writers of an account are serialized; limits and sums rely on that.
             records::lock(self.tx, ACCOUNT.name, id)?;
         }
         let access = ads::find_access(self.tx, self.caller.user, id)?;
@@ -137,29 +123,25 @@ impl<'t, 'c> AccountContext<'t, 'c> {
         Ok(())
     }
 
-    /// The account that is worked on.
     pub fn account(&self) -> Result<&OpenAccount, Error> {
         let missing = || base::Fault::new("an operation without an account looks for one");
         self.account.as_ref().ok_or_else(|| missing().into())
     }
 
-    /// Who decides who is reached.
     pub fn evaluator(&self) -> Result<Arc<Evaluator>, Error> {
         let missing = || base::Fault::new("users are looked at without an evaluator");
         Ok(self.evaluator.clone().ok_or_else(missing)?)
     }
 
-    /// Its id.
     pub fn account_id(&self) -> Result<i64, Error> {
         Ok(self.account()?.record.id)
     }
 
-    /// The time of the work.
     pub const fn now(&self) -> Time {
         self.tx.now()
     }
 
-    /// A record of the account or of everyone, deleted or not.
+    /// Finds a record of the account or a shared one, including deleted ones.
     pub fn find_record(&mut self, of: &'static Resource, id: i64) -> Result<Option<AdsRecord>, Error> {
         let account = self.account_id()?;
         let row = records::find_by_id(self.tx, of.name, id)?;
@@ -167,18 +149,17 @@ impl<'t, 'c> AccountContext<'t, 'c> {
         Ok(row.map(|row| AdsRecord::from_stored(of, &row)).transpose()?)
     }
 
-    /// A record of the account that is not deleted, or the refusal that says so.
+    /// Like [`Self::find_record`], but refuses deleted and missing records.
     pub fn require_record(&mut self, of: &'static Resource, id: i64) -> Result<AdsRecord, Error> {
         let found = self.find_record(of, id)?.filter(|record| !record.deleted);
         found.ok_or_else(|| self.not_found_problem(of, id).into())
     }
 
-    /// That a record is not there.
     pub fn not_found_problem(&self, of: &Resource, id: i64) -> AdsProblem {
         record_not_found(of, of.id.name_in(self.caller.speech), id)
     }
 
-    /// The account's records whose field has a value, oldest first.
+    /// Records of the account whose field has this value, oldest first.
     pub fn list_records(
         &mut self,
         of: &'static Resource,
@@ -191,7 +172,7 @@ impl<'t, 'c> AccountContext<'t, 'c> {
         Ok(all?)
     }
 
-    /// The same without those that are deleted, hidden or drafts.
+    /// Like [`Self::list_records`] without deleted, hidden and draft records.
     pub fn list_visible_records(
         &mut self,
         of: &'static Resource,
@@ -204,7 +185,7 @@ impl<'t, 'c> AccountContext<'t, 'c> {
         Ok(all?)
     }
 
-    /// Notes a change as one of the batch that is being done; no if it is not one of it.
+    /// Adds the change to the current batch. Returns false if there is no batch or it is for another resource.
     pub fn add_to_batch(&mut self, change: &RecordChange) -> bool {
         let batch = self.batch.as_mut();
         let own = batch.filter(|batch| std::ptr::eq(batch.resource, change.record.resource));
@@ -215,13 +196,12 @@ impl<'t, 'c> AccountContext<'t, 'c> {
         false
     }
 
-    /// Writes a record as it now is, without anyone being told: what the platform works out.
+    /// Updates a record without history entries or events, for computed values.
     pub fn save_record(&mut self, record: &AdsRecord) -> Result<(), Error> {
         Ok(records::update(self.tx, record.resource.name, &record.to_stored())?)
     }
 }
 
-/// That a record is not there.
 pub fn record_not_found(of: &Resource, name: &'static str, id: i64) -> AdsProblem {
     let written = of.id_format.format(id.max(0));
     let message = format!("The {} {written} was not found", of.label);

@@ -1,4 +1,4 @@
-//! Who works on an account: roles are given and taken away by its administrators, or by an operator.
+//! Grants and revokes roles on accounts, by an administrator of the account or an operator.
 
 use base::refusal::AdsProblem;
 use base::{Error, UserId};
@@ -11,8 +11,7 @@ use crate::access::{AdsRole, RequiredRole};
 use crate::record::AdsRecord;
 use crate::resources::accounts::ACCOUNT;
 
-/// Gives a user a role on an account, and perhaps the right to make posts in its name; another role
-/// than before, if there was one.
+/// Grants a role on an account, optionally with permission to compose posts. Replaces an earlier role.
 pub fn grant_role(
     tx: &mut Tx<'_>,
     by: &AuditActor,
@@ -44,7 +43,7 @@ pub fn grant_role(
     Ok(audit::append(tx, by, AuditAction::ADS_ROLE_GIVE, None, &detail)?)
 }
 
-/// Takes a user's role on an account away; nothing where there was none.
+/// Revokes a user's role on an account. Does nothing if the user has none.
 pub fn revoke_role(tx: &mut Tx<'_>, by: &AuditActor, account: &AdsRecord, user: UserId) -> Result<(), Error> {
     ensure_may_manage_roles(tx, by, account)?;
     ensure_admin_remains(tx, by, account, user)?;
@@ -58,7 +57,7 @@ pub fn revoke_role(tx: &mut Tx<'_>, by: &AuditActor, account: &AdsRecord, user: 
     Ok(audit::append(tx, by, AuditAction::ADS_ROLE_TAKE, None, &detail)?)
 }
 
-/// Refuses whoever may not decide about it. Decisions about an account come one after the other.
+/// Refuses actors who may not manage roles. Locks the account, so that role changes are serialized.
 fn ensure_may_manage_roles(tx: &mut Tx<'_>, by: &AuditActor, account: &AdsRecord) -> Result<(), Error> {
     records::lock(tx, ACCOUNT.name, account.id)?;
     if by.operator {
@@ -76,7 +75,7 @@ fn ensure_may_manage_roles(tx: &mut Tx<'_>, by: &AuditActor, account: &AdsRecord
     Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into())
 }
 
-/// Nobody can leave an account without an administrator; an operator can, and appoint another.
+/// Refuses to leave an account without an administrator; operators may.
 fn ensure_admin_remains(tx: &mut Tx<'_>, by: &AuditActor, account: &AdsRecord, without: UserId) -> Result<(), Error> {
     if by.operator {
         return Ok(());

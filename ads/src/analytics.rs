@@ -1,5 +1,5 @@
-//! Figures of what is promoted (contract §4.15): at once, as a file made in the background, and who
-//! was reached. All of them come from the ledger.
+//! Statistics of promoted entities (contract §4.15): synchronous, as asynchronous jobs, and reach. All numbers
+//! come from the ledger.
 
 mod active_entities;
 pub mod jobs;
@@ -34,7 +34,6 @@ const PLACEMENT: FieldSpec = FieldSpec::one_of("placement", PLACEMENTS).required
 
 const REACH: FeatureGate = FeatureGate::new("REACH_AND_FREQUENCY_ANALYTICS");
 
-/// What can be asked.
 pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get(
         "getAdsStats",
@@ -129,7 +128,6 @@ pub static OPERATIONS: &[CustomOperation] = &[
     ]),
 ];
 
-/// Days that are answered at once.
 const SYNC_MAX_DAYS: i64 = 7;
 
 fn get_stats(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
@@ -142,14 +140,14 @@ fn get_stats(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<
     Ok(answer)
 }
 
-/// The figures that a job works out, at once: for a person who looks at those of one thing.
+/// Computes the statistics of a job synchronously, for the Ads Manager.
 pub fn compute_job_stats(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<Value, Error> {
     let ask = StatsQuery::parse_job(ctx, params)?;
     let (_, data) = time_series::load_stats(ctx.tx, &ask)?;
     Ok(data)
 }
 
-/// The whole answer that a job's file holds.
+/// The complete response body stored in a job's file.
 fn job_file_json(ask: &StatsQuery, length: usize, data: &Value) -> String {
     let mut params = ask.echo_params();
     params.insert("account_id".to_owned(), ask.format_account_id().into());

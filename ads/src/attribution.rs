@@ -1,6 +1,6 @@
-//! What people do on the platform with what is promoted (contract §8.6): likes, reposts, replies,
-//! follows and votes. It is read from the log, behind a durable cursor that moves in the
-//! transaction that records it: whoever likes a post waits for no budget, and each act counts once.
+//! Attribution of engagement on the platform to promoted entities (contract §8.6): likes, reposts, replies,
+//! follows and votes. Events are read from the event log behind a durable cursor that moves in the same
+//! transaction, so that each counts once and users never wait for the ledger.
 
 use std::collections::HashMap;
 
@@ -16,20 +16,18 @@ use crate::resources::promoted_posts::PROMOTED_POST;
 use crate::serving::hash_to_id;
 
 const EVENT_LOG_READER: &str = "ads";
-/// How long after an impression what is done counts as done because of it.
+/// Engagement counts as caused by an impression for this long after it.
 const ATTRIBUTION_WINDOW_MS: i64 = 86_400_000;
 
-/// Something that somebody did.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EngagementAct {
     pub(crate) kind: AdEventKind,
     pub(crate) at: Time,
     pub(crate) viewer: i64,
-    /// The post it was done with, or the user.
+    /// The id of the post or user.
     pub(crate) subject: i64,
 }
 
-/// Whether the log has something that was not looked at.
 pub fn has_unread_events(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     match event_log::find_cursor(tx, EVENT_LOG_READER)? {
         Some(from) => Ok(!event_log::list_after(tx, from, 1)?.is_empty()),
@@ -37,7 +35,7 @@ pub fn has_unread_events(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     }
 }
 
-/// Looks at some entries of the log; how many.
+/// Processes up to `limit` entries of the event log; returns how many.
 pub fn process_events(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
     let from = event_log::claim_cursor(tx, EVENT_LOG_READER)?;
     let entries = event_log::list_after(tx, from, limit)?;
@@ -80,7 +78,7 @@ fn acts_from_log(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<Vec<EngagementAct
                     continue;
                 };
                 if post.repost_of_id.is_some() && post.nullcast {
-                    // That is how it is promoted, and nothing that came of it.
+                    // Reposting a post is how it is promoted, not engagement with it.
                 } else if let Some(of) = post.repost_of_id {
                     acts.push(act(AdEventKind::Repost, of.get()));
                 } else if let Some(to) = post.in_reply_to_post_id
@@ -95,8 +93,7 @@ fn acts_from_log(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<Vec<EngagementAct
     Ok(acts)
 }
 
-/// What an act is to the ledger: because of an impression of the last day, or because the post is
-/// there for its promotion only.
+/// The ledger event for an act: attributed to an impression of the last day, or to a promoted-only post.
 pub(crate) fn attribute_act(tx: &mut Tx<'_>, act: EngagementAct) -> Result<Option<LedgerEvent>, Fault> {
     let since = act.at.plus_ms(-ATTRIBUTION_WINDOW_MS);
     for shown in ledger::list_impressions_of_viewer(tx, act.viewer, since)? {
@@ -113,7 +110,7 @@ pub(crate) fn attribute_act(tx: &mut Tx<'_>, act: EngagementAct) -> Result<Optio
     }
     let mut promoted = records::list_in_all_accounts(tx, PROMOTED_POST.name, ("post_id", act.subject))?;
     if promoted.is_empty() {
-        // It may be promoted by being reposted.
+        // The post may be promoted through a repost.
         for repost in store::reposts::list_nullcast(tx, PostId::new(act.subject))? {
             let of = ("post_id", repost.get());
             promoted.extend(records::list_in_all_accounts(tx, PROMOTED_POST.name, of)?);
@@ -140,7 +137,7 @@ fn matches_impression(tx: &mut Tx<'_>, shown: &AdEvent, act: EngagementAct) -> R
     }
 }
 
-/// Each reply counts; everything else once for an impression, however often it is taken back.
+/// Each reply counts; other acts count once per impression, however often they are undone and repeated.
 fn dedup_key(id: i64, act: EngagementAct, of: i64) -> i64 {
     if act.kind == AdEventKind::Reply { id } else { of }
 }
@@ -164,7 +161,7 @@ fn event_from_impression(tx: &Tx<'_>, shown: &AdEvent, act: EngagementAct) -> Le
     }
 }
 
-/// Without an impression nothing was won in an auction, and nothing is charged.
+/// Without an impression there was no auction, so nothing is charged.
 fn event_from_promoted_post(tx: &Tx<'_>, promoted: &AdsRecord, act: EngagementAct) -> LedgerEvent {
     let id = tx.next_id::<()>().get();
     let pair = format!("{}:{}:{}", promoted.id, act.subject, act.viewer);

@@ -1,5 +1,5 @@
-//! The size of custom audiences, worked out when nothing was written to them for a while, and then
-//! whenever somebody begins or ends to be in them (contract §8.3).
+//! Sizes of custom audiences: computed once an audience has not been written to for a while, and again
+//! whenever a membership begins or ends (contract §8.3).
 
 use base::{Error, Fault, Time};
 use store::ads::audiences;
@@ -14,24 +14,21 @@ use crate::resources::custom_audiences::CUSTOM_AUDIENCE;
 use crate::resources::do_not_reach_lists::DO_NOT_REACH_LIST;
 use crate::size_disclosure::{AudienceSize, SizeDisclosure};
 
-/// Users whose keys are looked at in one transaction, and members whose users are looked for.
+/// Users keyed, or members matched, in one transaction.
 const BATCH_SIZE: i64 = 500;
-/// Who was not there for so long does not count.
+/// Users inactive for longer do not count.
 const ACTIVE_WINDOW_MS: i64 = 90 * DAY;
 const DAY: i64 = 24 * 3_600_000;
 
-/// Lists of people that are matched, and where each says how many it comes to. They count their ids
-/// together.
+/// Resources with matched members, and the field that holds the size of each. They share one id sequence.
 static SIZE_FIELDS: [(&Resource, &str); 2] = [(&CUSTOM_AUDIENCE, "audience_size"), (&DO_NOT_REACH_LIST, "list_size")];
 
-/// How audiences are worked out.
 #[derive(Clone, Copy, Debug)]
 pub struct MatchingConfig {
-    /// How long nothing is written before it is worked out, in milliseconds.
+    /// How long an audience must be unchanged before it is measured, in milliseconds.
     pub delay_ms: i64,
 }
 
-/// What an audience came to.
 #[derive(Clone, Copy, Debug)]
 pub struct AudienceMeasurement {
     size: AudienceSize,
@@ -39,12 +36,12 @@ pub struct AudienceMeasurement {
     due_at: Option<i64>,
 }
 
-/// Whether there are users whose keys may be others than those written down.
+/// Whether any user's keys may be out of date.
 pub fn has_unkeyed_users(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     audiences::has_pending_matches(tx)
 }
 
-/// Writes down the keys of some users; true while there are more.
+/// Stores the keys of some users; returns true while there are more.
 pub fn key_user_batch(tx: &mut Tx<'_>) -> Result<bool, Error> {
     let (count, moved) = audiences::refresh_user_keys(tx, BATCH_SIZE)?;
     for audience in moved {
@@ -53,13 +50,12 @@ pub fn key_user_batch(tx: &mut Tx<'_>) -> Result<bool, Error> {
     Ok(i64::try_from(count).unwrap_or(BATCH_SIZE) >= BATCH_SIZE)
 }
 
-/// Says that something was written to an audience now.
 pub fn mark_audience_changed(tx: &mut Tx<'_>, audience: i64) -> Result<(), Error> {
     let now = tx.now();
     schedule_measurement(tx, audience, now)
 }
 
-/// Has an audience worked out once a time has passed and the usual delay.
+/// Schedules a measurement for the usual delay after `at`.
 fn schedule_measurement(tx: &mut Tx<'_>, audience: i64, at: Time) -> Result<(), Error> {
     if let Some(mut record) = lock_audience(tx, audience)? {
         record.set("due_at", at.ms());
@@ -68,7 +64,6 @@ fn schedule_measurement(tx: &mut Tx<'_>, audience: i64, at: Time) -> Result<(), 
     Ok(())
 }
 
-/// A list of people, of whichever kind.
 pub(crate) fn find_audience(tx: &mut Tx<'_>, audience: i64) -> Result<Option<AdsRecord>, Fault> {
     for (of, _) in SIZE_FIELDS {
         if let Some(row) = records::find_by_id(tx, of.name, audience)? {
@@ -78,7 +73,7 @@ pub(crate) fn find_audience(tx: &mut Tx<'_>, audience: i64) -> Result<Option<Ads
     Ok(None)
 }
 
-/// An audience as it is once whoever works in its account has ended.
+/// Loads an audience after taking the lock of its account.
 fn lock_audience(tx: &mut Tx<'_>, audience: i64) -> Result<Option<AdsRecord>, Error> {
     let Some(record) = find_audience(tx, audience)? else {
         return Ok(None);
@@ -87,7 +82,7 @@ fn lock_audience(tx: &mut Tx<'_>, audience: i64) -> Result<Option<AdsRecord>, Er
     Ok(find_audience(tx, audience)?.filter(|record| !record.deleted))
 }
 
-/// The audience that is to be worked out first; none when none is.
+/// The audience whose measurement is due first.
 pub fn due_audience(tx: &mut Tx<'_>, plan: MatchingConfig) -> Result<Option<i64>, Fault> {
     let before = tx.now().ms().saturating_sub(plan.delay_ms);
     for (of, _) in SIZE_FIELDS {
@@ -99,12 +94,12 @@ pub fn due_audience(tx: &mut Tx<'_>, plan: MatchingConfig) -> Result<Option<i64>
     Ok(None)
 }
 
-/// Looks for the users of some members; true while there are more.
+/// Matches some members with users; returns true while there are more.
 pub fn match_member_batch(tx: &mut Tx<'_>, audience: i64) -> Result<bool, Fault> {
     audiences::match_pending_members(tx, audience, BATCH_SIZE)
 }
 
-/// Counts whom an audience comes to now.
+/// Measures an audience as of now.
 pub fn measure_audience(
     tx: &mut Tx<'_>,
     audience: i64,
@@ -123,7 +118,7 @@ pub fn measure_audience(
     })
 }
 
-/// Writes down what an audience came to, and what follows for what targets it.
+/// Stores a measurement and updates the line items that target the audience.
 pub fn save_measurement(
     tx: &mut Tx<'_>,
     audience: i64,
@@ -133,7 +128,7 @@ pub fn save_measurement(
     let Some(mut record) = lock_audience(tx, audience)? else {
         return Ok(());
     };
-    // All that is told follows from this, so that nothing else tells who of them is here.
+    // Everything that is disclosed derives from this, so that nothing else reveals which members are users.
     let told = discretion.disclose_size(found.size).displayed_count();
     let targetable = told.is_some_and(|told| told >= discretion.min_size);
     let changes = record.flag("targetable") != targetable;
@@ -142,7 +137,7 @@ pub fn save_measurement(
     record.set("targetable", i64::from(targetable));
     record.set("processed", 1);
     if record.int("due_at") == found.due_at {
-        // Who was there long ago ceases to count by and by.
+        // Inactive users stop counting over time.
         let later = tx.now().plus_ms(DAY);
         let next = found.next_at.map_or(later, |next| next.min(later));
         record.set("due_at", next.ms().saturating_sub(plan.delay_ms).max(0));
@@ -151,7 +146,7 @@ pub fn save_measurement(
     if changes {
         audience_targeting::refresh_targeting_line_items(tx, audience)?;
     }
-    // What is made of it has waited long enough.
+    // A pending measurement has waited long enough.
     let before = tx.now().plus_ms(-plan.delay_ms);
     for whole in audiences::list_containing_audiences(tx, audience)? {
         schedule_measurement(tx, whole, before)?;

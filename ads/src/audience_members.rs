@@ -1,5 +1,5 @@
-//! The members of an audience while a request changes them: looked up by their keys, joined where
-//! a key turns out to be of two, and written down at the end.
+//! Changes of audience members within one request: looked up by key, merged when a key links two members,
+//! written at the end.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,11 +13,11 @@ use crate::segments;
 
 const DAY_MS: i64 = 86_400_000;
 
-/// Users of an audience's members that count now, in it since a time or later.
+/// Looks up the users of an audience's members that count now and joined since a time.
 type MemberLookup<'f> = &'f mut dyn FnMut(i64, (Time, Time)) -> Result<Vec<i64>, Error>;
 
-/// Whom a list of people comes to: those whom its members are, or who are left of other lists by
-/// its segments. Ids, in their order.
+/// The users behind a list: those its members match, or those its segments select from other lists. Sorted
+/// ids.
 pub fn resolve_members(list: Option<&AdsRecord>, now: Time, find: MemberLookup<'_>) -> Result<Vec<i64>, Error> {
     let Some(list) = list.filter(|list| !list.deleted) else {
         return Ok(Vec::new());
@@ -38,20 +38,16 @@ pub fn resolve_members(list: Option<&AdsRecord>, now: Time, find: MemberLookup<'
     Ok(people.ids)
 }
 
-/// A member, as far as the request has to do with it.
 #[derive(Clone, Debug, Default)]
 struct RequestMember {
-    /// It was there before the request.
     existed: bool,
-    /// It was taken away.
     removed: bool,
-    /// It turned out to be this other one.
+    /// The other member this one was merged into.
     merged_into: Option<i64>,
-    /// Its times, once it was written.
+    /// The validity period, once written.
     membership: Option<(Time, Time)>,
 }
 
-/// The members that a request names.
 #[derive(Clone, Debug, Default)]
 pub struct MemberChangeSet {
     stored_keys: HashMap<AudienceKey, i64>,
@@ -60,7 +56,6 @@ pub struct MemberChangeSet {
 }
 
 impl MemberChangeSet {
-    /// What is there already of those that are named.
     pub fn from_stored(stored: Vec<(AudienceKey, i64)>) -> Self {
         let there = RequestMember {
             existed: true,
@@ -73,7 +68,6 @@ impl MemberChangeSet {
         }
     }
 
-    /// Who a member has turned out to be.
     fn merged_number(&self, mut number: i64) -> i64 {
         while let Some(into) = self.members.get(&number).and_then(|member| member.merged_into) {
             number = into;
@@ -92,8 +86,8 @@ impl MemberChangeSet {
         found.filter(|number| !self.is_removed(*number)).collect()
     }
 
-    /// Writes a member with these keys: a new one under this number, or whoever holds one of them
-    /// already; several are then one.
+    /// Writes a member with these keys: the member that holds one of them, or a new one under `number`.
+    /// Several holders are merged.
     pub fn update(&mut self, keys: &[AudienceKey], times: (Time, Time), number: i64) {
         let mut holders = self.find_holders(keys).into_iter();
         let first = holders.next().unwrap_or(number);
@@ -108,7 +102,7 @@ impl MemberChangeSet {
         }
     }
 
-    /// Takes away whoever holds any of these keys.
+    /// Removes every member that holds any of these keys.
     pub fn delete(&mut self, keys: &[AudienceKey]) {
         for number in self.find_holders(keys) {
             if let Some(member) = self.members.get_mut(&number) {
@@ -117,7 +111,6 @@ impl MemberChangeSet {
         }
     }
 
-    /// What is to be written.
     pub fn to_changes(&self) -> AudienceMemberChanges {
         let mut changes = AudienceMemberChanges::default();
         for (number, member) in &self.members {
@@ -181,7 +174,7 @@ mod tests {
         assert_eq!(changes.renewed, [(10, TIMES.0, TIMES.1)]);
         assert_eq!(changes.keys, [(key(3), 10)]);
         assert!(changes.added.is_empty());
-        // Once they are one, one key takes both away.
+        // After merging, one key removes both.
         book.delete(&[key(2)]);
         let changes = book.to_changes();
         assert_eq!(changes.removed, [10, 20]);

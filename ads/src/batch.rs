@@ -1,4 +1,4 @@
-//! Many changes in one request: all of them, or none (contract §1.7).
+//! Batch requests: all changes succeed, or none is made (contract §1.7).
 
 use base::refusal::{AdsProblem, AdsRefusal};
 use base::{Error, Refusal};
@@ -14,7 +14,6 @@ use crate::parsed_params::ParsedParams;
 use crate::record::AdsRecord;
 use crate::record_change::RecordChange;
 
-/// One item, as far as it could be read.
 struct BatchItem<'i> {
     verb: Option<ResourceVerb>,
     name: &'i Value,
@@ -39,7 +38,6 @@ impl<'i> BatchItem<'i> {
     }
 }
 
-/// Does a batch.
 pub fn apply_batch(
     ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
@@ -48,7 +46,7 @@ pub fn apply_batch(
     ensure_valid_params(params)?;
     let items = batch_items(of, params.json.as_ref())?;
     let items: Vec<BatchItem<'_>> = items.iter().map(|item| BatchItem::parse(of, item)).collect();
-    // What is deleted makes room for the rest.
+    // Deletions run first, since they make room under the limits.
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|place| {
         items
@@ -98,7 +96,6 @@ pub fn apply_batch(
     Ok(answer)
 }
 
-/// Looks at what all of it comes to.
 fn run_batch_validator(
     ctx: &mut AccountContext<'_, '_>,
     batch: Option<BatchState>,
@@ -123,7 +120,7 @@ fn set_at_index<T>(all: &mut [T], place: usize, value: T) {
     }
 }
 
-/// The batch itself: an array of objects, not empty and not too long.
+/// Validates the body: a non-empty array within the maximum length.
 fn batch_items<'j>(of: &Resource, json: Option<&'j Value>) -> Result<&'j [Value], Error> {
     let wrong = |message: String| Error::from(AdsProblem::new("INVALID_PARAMETER", message));
     let Some(Value::Array(items)) = json else {
@@ -140,7 +137,7 @@ fn batch_items<'j>(of: &Resource, json: Option<&'j Value>) -> Result<&'j [Value]
     Ok(items)
 }
 
-/// Does one item; what was understood of it, and what came of it.
+/// Applies one item; returns its echoed request and its outcome.
 fn apply_item(
     ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
@@ -183,7 +180,7 @@ fn apply_item(
     (request, result)
 }
 
-/// Which record an item is about: under its own name, or `id`.
+/// The id of the record an item is about: under its own name, or `id`.
 fn item_record_id(
     of: &'static Resource,
     item: &BatchItem<'_>,

@@ -1,5 +1,5 @@
-//! Links of cards that are opened (contract §8.11): the click belongs to what is promoted as other
-//! acts do, or to the impression whose token the link came with.
+//! Clicks on card links (contract §8.11): attributed like other engagement, or to the impression whose token
+//! the link carried.
 
 use base::{Fault, PostId};
 use store::Tx;
@@ -11,25 +11,22 @@ use crate::attribution::{EngagementAct, attribute_act};
 use crate::ledger::{LedgerEvent, record_events};
 use crate::serving::{AdImpression, hash_to_id};
 
-/// Somebody opens a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardClick {
-    /// The post whose card it was.
     pub post: PostId,
-    /// Who clicked: a user, or less than nothing for someone who is none.
+    /// The user id; negative for a viewer who is not signed in.
     pub viewer: i64,
-    /// The impression that a serving client says it came from.
+    /// The impression the serving client says the click came from.
     pub impression: Option<AdImpression>,
 }
 
-/// The number of someone who is nobody here: the same for the same browser at the same address, and
-/// not to be traced back to either.
+/// An id for a viewer who is not signed in: stable for a browser at an address, and not traceable to either.
 pub fn anonymous_viewer_id(key: &[u8; 32], address: &str, agent: &str) -> i64 {
     let text = format!("card click\0{address}\0{agent}");
     -1 - hash_to_id(&[key.as_slice(), text.as_bytes()].concat())
 }
 
-/// Records that the link of a card was opened at a post; whether it counts for anything.
+/// Records a click on a card link in a post; returns whether it counts.
 pub fn record_card_click(tx: &mut Tx<'_>, link: &CardLink, click: &CardClick) -> Result<bool, Fault> {
     let post = posts::find_by_id(tx, click.post)?;
     let carries = format!("card://{}", link.card_id);
@@ -54,7 +51,7 @@ pub fn record_card_click(tx: &mut Tx<'_>, link: &CardLink, click: &CardClick) ->
     Ok(!record_events(tx, &[event])?.is_empty())
 }
 
-/// What a click is where it came with the token of an impression that was reported.
+/// The event for a click that carried the token of a reported impression.
 fn event_from_impression_token(tx: &mut Tx<'_>, click: &CardClick) -> Result<Option<LedgerEvent>, Fault> {
     let (now, post) = (tx.now(), click.post.get());
     let shown = click.impression.as_ref().filter(|shown| {

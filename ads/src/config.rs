@@ -1,17 +1,14 @@
-//! What the operator decided about advertising: the same for all accounts (configuration `ads.*`).
+//! Operator configuration of advertising, shared by all accounts (configuration `ads.*`).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the operator decided.
 #[derive(Clone, Debug)]
 pub struct AdsConfig {
-    /// What currencies are worth in each other.
     pub rates: CurrencyRates,
-    /// Whether publishers' videos count as soon as they are there, and not only once something was
-    /// shown before them.
+    /// Whether publishers' videos count at once, rather than only after an ad was shown before them.
     pub count_videos_immediately: bool,
-    /// An audience of fewer users is narrow.
+    /// An audience with fewer users is narrow.
     pub narrow_audience_size: u64,
 }
 
@@ -25,17 +22,16 @@ impl Default for AdsConfig {
     }
 }
 
-/// What one unit of each currency is worth, in millionths of something that is the same for all.
+/// The value of one unit of each currency, in millionths of a common unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CurrencyRates(Arc<BTreeMap<String, i64>>);
 
-/// Rates are in millionths.
+/// The scale of rates: millionths.
 pub const RATE_ONE: i64 = 1_000_000;
-/// The highest rate.
 const MAX_RATE: i64 = 1_000_000 * RATE_ONE;
 
 impl CurrencyRates {
-    /// Reads `EUR=1080000,USD=1000000`; none where that is not what the text says.
+    /// Parses `EUR=1080000,USD=1000000`.
     pub fn parse(text: &str) -> Option<Self> {
         let mut rates = BTreeMap::new();
         for item in text.split(',').map(str::trim) {
@@ -53,8 +49,8 @@ impl CurrencyRates {
         Some(Self(Arc::new(rates)))
     }
 
-    /// Where amounts in a currency are compared, and what one unit of it counts for there. A
-    /// currency without a rate is compared with itself only.
+    /// The market in which amounts of a currency are compared, and the value of one unit there. A currency
+    /// without a rate is a market of its own.
     pub fn market_and_rate<'a>(&self, currency: &'a str) -> (&'a str, i64) {
         match self.0.get(currency) {
             Some(worth) => ("", *worth),

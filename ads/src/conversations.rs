@@ -1,5 +1,5 @@
-//! Conversation cards as people meet them (contract §8.11): hashtags to choose from, a post that is
-//! written with one of them, and what is shown only after it.
+//! Conversation cards as viewers see them (contract §8.11): hashtags to choose from, a post composed with one
+//! of them, and content unlocked by posting.
 
 use base::{Fault, Id, PostId, UserId};
 use store::ledger::AdEventKind;
@@ -11,34 +11,28 @@ use crate::ledger::record_events;
 use crate::record::AdsRecord;
 use crate::resources::conversation_cards::{IMAGE_CONVERSATION_CARD, OPTIONS, VIDEO_CONVERSATION_CARD};
 
-/// A picture, and the film that it is a still of: paths.
+/// The paths of an image and of the video it is a still of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CardMediaPaths {
-    /// Of the picture.
     pub image: Option<String>,
-    /// Of the film.
     pub video: Option<String>,
 }
 
-/// A conversation card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConversationCardContent {
-    /// What it says; may be empty.
+    /// May be empty.
     pub title: String,
-    /// What it shows.
     pub media: CardMediaPaths,
-    /// What can be chosen: a hashtag, and the text of the post.
+    /// The hashtag and the text of the post, for each option.
     pub options: Vec<(String, String)>,
-    /// What it says afterwards.
     pub thank_you_text: String,
-    /// Where it leads afterwards; may be empty.
+    /// May be empty.
     pub thank_you_url: String,
-    /// What it shows afterwards.
     pub unlocked_media: CardMediaPaths,
 }
 
 impl ConversationCardContent {
-    /// Whether a text answers the card: one of the hashtags is in it.
+    /// Whether a text contains one of the card's hashtags.
     pub fn is_answered_by(&self, text: &str) -> bool {
         let words = text
             .split(|letter: char| letter.is_whitespace() || matches!(letter, '.' | ',' | '!' | '?' | ';' | ':' | ')'));
@@ -50,7 +44,7 @@ impl ConversationCardContent {
     }
 }
 
-/// The card with a number in its address, where it is one of conversation.
+/// Finds a conversation card by the number in its URI.
 pub fn find(tx: &mut Tx<'_>, uri: i64) -> Result<Option<ConversationCardContent>, Fault> {
     for of in [&VIDEO_CONVERSATION_CARD, &IMAGE_CONVERSATION_CARD] {
         let rows = records::list_in_all_accounts(tx, of.name, ("uri", uri))?;
@@ -87,7 +81,6 @@ fn card_from_record(tx: &mut Tx<'_>, card: &AdsRecord) -> Result<ConversationCar
     })
 }
 
-/// The paths of a medium.
 fn media_paths(tx: &mut Tx<'_>, key: &str) -> Result<CardMediaPaths, Fault> {
     let id = key.split_once('_').and_then(|(_, id)| Id::parse(id));
     let found = match id {
@@ -111,15 +104,13 @@ fn media_paths(tx: &mut Tx<'_>, key: &str) -> Result<CardMediaPaths, Fault> {
     })
 }
 
-/// Whether a post carries a card.
 pub fn post_has_card(tx: &mut Tx<'_>, post: PostId, uri: i64) -> Result<bool, Fault> {
     let post = posts::find_by_id(tx, post)?;
     let uri = format!("card://{uri}");
     Ok(post.is_some_and(|post| post.card_uri == uri && post.state == PostState::Live))
 }
 
-/// Counts a post as an answer to the card that another post carries; where that one is promoted,
-/// its card was used.
+/// Counts a post as an answer to the card of another post; if that post is promoted, as an engagement.
 pub fn record_card_answer(
     tx: &mut Tx<'_>,
     user: UserId,

@@ -1,4 +1,4 @@
-//! Cursors: a place in an order, signed for the list that it was given out by.
+//! Pagination cursors: a position in an order, signed for the list that issued it.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -8,15 +8,14 @@ use store::records::{self, OrderValue};
 
 const TAG_LEN: usize = 12;
 
-/// A place in one order: its key and an id.
+/// A sort key and a record id.
 pub type CursorPosition = (OrderValue, i64);
 
-/// Writes a place for the walk that `scope` describes.
+/// Encodes a position for the list described by `scope`.
 pub fn encode(key: &[u8; 32], scope: &str, (at, id): &CursorPosition) -> String {
     encode_multi(key, scope, std::slice::from_ref(at), *id)
 }
 
-/// The same of a place in several orders.
 pub fn encode_multi(key: &[u8; 32], scope: &str, at: &[OrderValue], id: i64) -> String {
     let mut place = id.to_be_bytes().to_vec();
     for at in at {
@@ -37,14 +36,13 @@ pub fn encode_multi(key: &[u8; 32], scope: &str, at: &[OrderValue], id: i64) -> 
     BASE64_URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Reads a place that was written for the same walk; nothing else.
+/// Decodes a cursor; `None` unless it was issued for the same scope.
 pub fn decode(key: &[u8; 32], scope: &str, text: &str) -> Option<CursorPosition> {
     let (at, id) = decode_multi(key, scope, text)?;
     let [at] = <[OrderValue; 1]>::try_from(at).ok()?;
     Some((at, id))
 }
 
-/// The same of a place in several orders.
 pub fn decode_multi(key: &[u8; 32], scope: &str, text: &str) -> Option<records::RecordCursor> {
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok()?;
     let (tag, place) = bytes.split_at_checked(TAG_LEN)?;
@@ -71,7 +69,7 @@ pub fn decode_multi(key: &[u8; 32], scope: &str, text: &str) -> Option<records::
 
 fn sign_position(key: &[u8; 32], scope: &str, place: &[u8]) -> Vec<u8> {
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
-        // A key of any length is taken.
+        // HMAC accepts keys of any length.
         return Vec::new();
     };
     mac.update(b"ads cursor");
@@ -82,7 +80,6 @@ fn sign_position(key: &[u8; 32], scope: &str, place: &[u8]) -> Vec<u8> {
     tag.iter().copied().take(TAG_LEN).collect()
 }
 
-/// Compares without telling where a difference is.
 fn constant_time_eq(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && one.iter().zip(other).fold(0, |all, (one, other)| all | (one ^ other)) == 0
 }

@@ -1,4 +1,4 @@
-//! From a request to the body of its answer.
+//! Executes a request and builds the response body.
 
 use base::refusal::{AdsProblem, ProblemLocation, ResourceRef};
 use base::{Error, Refusal};
@@ -15,7 +15,7 @@ use crate::request::AdsRequest;
 use crate::resources::{RESOURCES, features};
 use crate::{batch, engine, listing, reference_lists};
 
-/// Does what a request asks for; the body of the answer, and headers of its own.
+/// Executes a request. Errors carry the echo of the parameters.
 pub fn dispatch_request(tx: &mut Tx<'_>, request: &AdsRequest) -> Result<AdsResponse, Error> {
     let params = ParsedParams::parse(request);
     match run_operation(tx, request, &params) {
@@ -33,12 +33,10 @@ pub fn dispatch_request(tx: &mut Tx<'_>, request: &AdsRequest) -> Result<AdsResp
     }
 }
 
-/// What is sent back.
 #[derive(Clone, Debug)]
 pub struct AdsResponse {
-    /// The body.
     pub body: String,
-    /// Headers that only this answer has.
+    /// Headers of this response only.
     pub headers: Vec<(&'static str, String)>,
 }
 
@@ -108,13 +106,13 @@ fn run_verb(
 }
 
 impl AdsOperation {
-    /// Whether it may be asked about an account that was deleted.
+    /// Whether the operation may read a deleted account.
     fn reads_deleted_accounts(&self) -> bool {
         self.id == "getAdsAccount"
     }
 }
 
-/// The indexes that the declarations lead to.
+/// The store indexes required by the declarations.
 pub fn record_indexes() -> Vec<RecordIndex> {
     let mut all = Vec::new();
     for of in RESOURCES {

@@ -1,4 +1,4 @@
-//! Whom a line item may be shown to: the one place that says so (contract §8.2, §8.6).
+//! Decides to whom a line item may be shown; nothing else does (contract §8.2, §8.6).
 
 use base::{Error, UserId};
 use network::visibility::{AuthorVisibilities, Viewer, Visibility};
@@ -8,8 +8,8 @@ use crate::account_context::AccountContext;
 use crate::evaluator::{Evaluator, TargetedAudience};
 use crate::record::AdsRecord;
 
-/// Whether a line item may be shown to a viewer: who is somebody takes part, is not the advertiser,
-/// has not blocked the advertiser, and is whom the criteria are about.
+/// Whether a line item may be shown to a viewer: a known viewer must be active, not be the advertiser, not
+/// have blocked the advertiser, and match the criteria.
 pub fn is_eligible(
     ctx: &mut AccountContext<'_, '_>,
     evaluator: &Evaluator,
@@ -28,7 +28,7 @@ pub fn is_eligible(
         }
     }
     let audience = TargetedAudience::from_line_item(ctx, item.id)?;
-    // What asks for nothing is for everyone, also for those who did nothing yet.
+    // Without criteria the audience is everyone, including inactive users.
     if audience.criteria.is_empty() {
         return match viewer {
             Some(user) => Ok(!evaluator.excludes_user(ctx.tx, &audience, user)?),
@@ -38,13 +38,11 @@ pub fn is_eligible(
     evaluator.reaches_viewer(ctx.tx, &audience, viewer)
 }
 
-/// Whether either of two users blocks the other.
 fn is_either_blocked(ctx: &mut AccountContext<'_, '_>, one: UserId, other: UserId) -> Result<bool, Error> {
     use network::visibility::is_blocked;
     Ok(is_blocked(ctx.tx, one, other)? || is_blocked(ctx.tx, other, one)?)
 }
 
-/// Whether a viewer may see a post.
 pub fn may_see_post(ctx: &mut AccountContext<'_, '_>, viewer: Option<UserId>, post: &Post) -> Result<bool, Error> {
     let viewer = Viewer { user: viewer };
     let author = store::users::find_by_id(ctx.tx, post.author_id)?;

@@ -1,6 +1,5 @@
-//! Letters to those who work on an account and asked for them (contract §8.11): what could do
-//! better, when that is found, and every week what the account came to. They are queued in the
-//! transaction that says so, so that each is written once.
+//! Emails to users of an account who opted in (contract §8.11): new recommendations, and a weekly digest of
+//! results. They are queued in the transaction that causes them, so that each is sent once.
 
 use std::collections::BTreeMap;
 
@@ -23,11 +22,11 @@ use crate::time_zone::AccountTimeZone;
 const IMPROVEMENT_EMAIL_TYPE: &str = "PERFORMANCE_IMPROVEMENT";
 const PERFORMANCE_EMAIL_TYPE: &str = "ACCOUNT_PERFORMANCE";
 const DAY: i64 = 86_400_000;
-/// Campaigns that a letter tells of one by one.
+/// Campaigns listed one by one in an email.
 const MAX_CAMPAIGNS: usize = 20;
 const MICROS: i64 = 1_000_000;
 
-/// Tells of a new recommendation.
+/// Queues emails about a new recommendation.
 pub(crate) fn queue_improvement_email(
     ctx: &mut AccountContext<'_, '_>,
     site: &EmailSite,
@@ -56,7 +55,7 @@ pub(crate) fn queue_improvement_email(
     Ok(())
 }
 
-/// When the next weekly letter is written, once somebody asks for it; never where nobody does.
+/// Schedules the next digest when a user opts in, or clears it.
 pub(crate) fn schedule_digest(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let now = ctx.now();
     let zone = AccountTimeZone::from_name(ctx.account()?.record.text("timezone"));
@@ -69,14 +68,14 @@ pub(crate) fn schedule_digest(ctx: &mut AccountContext<'_, '_>, change: &mut Rec
     Ok(())
 }
 
-/// Settings whose weekly letter is to be written now.
+/// The settings record whose digest is due.
 pub fn due_digest(tx: &mut Tx<'_>) -> Result<Option<i64>, Fault> {
     let now = tx.now().ms();
     let rows = records::list_due(tx, USER_SETTINGS.name, "digest_at", now, 1)?;
     Ok(rows.first().map(|row| row.id))
 }
 
-/// Writes the weekly letter that some settings ask for, of the last whole week, and plans the next.
+/// Queues the digest of the last whole week for a settings record, and schedules the next.
 pub fn queue_digest(tx: &mut Tx<'_>, site: &EmailSite, id: i64) -> Result<(), Error> {
     records::lock(tx, USER_SETTINGS.name, id)?;
     let Some(row) = records::find_by_id(tx, USER_SETTINGS.name, id)? else {
@@ -112,7 +111,7 @@ pub fn queue_digest(tx: &mut Tx<'_>, site: &EmailSite, id: i64) -> Result<(), Er
     queue_email(tx, &settings, &subject, &text)
 }
 
-/// Whether a user who may know it wants to hear of something.
+/// Whether a user opted in to an email and has the role it requires.
 fn wants_email(tx: &mut Tx<'_>, settings: &AdsRecord, what: &str, who: RequiredRole) -> Result<bool, Error> {
     let asks = settings.has("subscribed_email_types", what);
     if !asks || settings.text("notification_email").is_empty() {
@@ -142,15 +141,15 @@ fn subscription_footer(what: &str) -> String {
     format!("\nYou get this because your settings on the account ask for {what}.\n")
 }
 
-/// On one line.
+/// Joins the lines of a text.
 fn single_line(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).collect()
 }
 
-/// The beginning of the week that a moment is in: of Monday.
+/// Midnight of the Monday of the week that contains a moment.
 fn week_start(zone: &AccountTimeZone, at: Time) -> Time {
     let days = (at.ms() + zone.utc_offset_ms(at)).div_euclid(DAY);
-    // The first day of all was a Thursday.
+    // The epoch was a Thursday.
     let passed = (days + 3).rem_euclid(7);
     (0..passed).fold(zone.day_bounds(at).0, |day, _| zone.day_bounds(day.plus_ms(-1)).0)
 }
@@ -164,7 +163,7 @@ fn format_date(zone: &AccountTimeZone, at: Time) -> String {
     here.chars().take(10).collect()
 }
 
-/// An amount as it is: with the decimals of its currency at least.
+/// Formats micros of a currency with at least the currency's decimals.
 fn format_money(micros: i64, currency: &str) -> String {
     let least = match bid_bounds(currency).step {
         1_000_000 => 0,
@@ -180,7 +179,7 @@ fn format_money(micros: i64, currency: &str) -> String {
     format!("{}{point}{shown} {currency}", micros.div_euclid(MICROS))
 }
 
-/// What some entities came to in a span, wherever it was.
+/// Sums of entities over a span, all placements included.
 fn load_sums(
     tx: &mut Tx<'_>,
     entity: AdEntity,
@@ -197,7 +196,6 @@ fn load_sums(
     Ok(found)
 }
 
-/// What an account came to.
 fn digest_text(tx: &mut Tx<'_>, site: &EmailSite, account: &AdsRecord, span: (Time, Time)) -> Result<String, Error> {
     let zone = AccountTimeZone::from_name(account.text("timezone"));
     let head = format!(
@@ -225,7 +223,7 @@ fn digest_text(tx: &mut Tx<'_>, site: &EmailSite, account: &AdsRecord, span: (Ti
     Ok(head + &body + &subscription_footer(PERFORMANCE_EMAIL_TYPE))
 }
 
-/// What some campaigns came to: together, and one by one.
+/// Formats totals and one line per campaign.
 fn format_figures(mut rows: Vec<(&AdsRecord, &MetricSums)>) -> String {
     rows.sort_by_key(|(campaign, sums)| {
         let shown = sums.get(Metric::Impressions);
@@ -286,7 +284,7 @@ mod tests {
         let utc = AccountTimeZone::from_name("UTC");
         assert_eq!(week_start(&utc, at).to_string(), "2025-11-24T00:00:00.000Z");
         assert_eq!(next_week_start(&utc, at).to_string(), "2025-12-01T00:00:00.000Z");
-        // The week in which clocks are set back lasts an hour longer.
+        // The week in which clocks are set back is an hour longer.
         let autumn = week_start(&here, Time::from_ms(1_761_900_000_000));
         let hours = (next_week_start(&here, autumn).ms() - autumn.ms()) / 3_600_000;
         assert_eq!(hours, 169);

@@ -1,4 +1,4 @@
-//! What can be done to any resource.
+//! The generic operations on every resource.
 
 use base::refusal::AdsProblem;
 use base::{Error, Fault, Refusal};
@@ -14,7 +14,7 @@ use crate::record::AdsRecord;
 use crate::record_change::RecordChange;
 use crate::resources::{RESOURCES, features};
 
-/// One record, deleted or not.
+/// Returns one record, deleted or not.
 pub fn get(ctx: &mut AccountContext<'_, '_>, of: &'static Resource, params: &ParsedParams) -> Result<AdsRecord, Error> {
     ensure_valid_params(params)?;
     let id = path_record_id(of, params)?;
@@ -25,13 +25,11 @@ pub fn get(ctx: &mut AccountContext<'_, '_>, of: &'static Resource, params: &Par
     ctx.require_record(of, id)
 }
 
-/// The id that the path names.
 pub fn path_record_id(of: &Resource, params: &ParsedParams) -> Result<i64, Error> {
     let id = params.int(of.id.post);
     id.ok_or_else(|| AdsProblem::missing_parameter(of.id.post).into())
 }
 
-/// Refuses a request that could not be understood.
 pub fn ensure_valid_params(params: &ParsedParams) -> Result<(), Error> {
     if params.problems.is_empty() {
         return Ok(());
@@ -39,7 +37,6 @@ pub fn ensure_valid_params(params: &ParsedParams) -> Result<(), Error> {
     Err(Refusal::from(params.problems.clone()).into())
 }
 
-/// Makes a record.
 pub fn create(
     ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
@@ -92,7 +89,7 @@ fn insert(ctx: &mut AccountContext<'_, '_>, mut change: RecordChange) -> Result<
     Ok(change.record)
 }
 
-/// A record that would be repeated: as it is, or not deleted any longer.
+/// Returns the duplicate, restored if it was deleted.
 fn restore_deleted(ctx: &mut AccountContext<'_, '_>, found: AdsRecord) -> Result<AdsRecord, Error> {
     if !found.deleted {
         return Ok(found);
@@ -112,7 +109,7 @@ fn restore_deleted(ctx: &mut AccountContext<'_, '_>, found: AdsRecord) -> Result
     Ok(change.record)
 }
 
-/// Changes a record: what was sent, and nothing else.
+/// Updates the fields that were sent.
 pub fn update(
     ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
@@ -154,7 +151,7 @@ pub fn update(
     Ok(change.record)
 }
 
-/// Deletes a record, and hides what belongs to it.
+/// Deletes a record and hides its children.
 pub fn delete(ctx: &mut AccountContext<'_, '_>, of: &'static Resource, id: i64) -> Result<AdsRecord, Error> {
     let before = ctx.require_record(of, id)?;
     let mut change = RecordChange {
@@ -176,8 +173,8 @@ pub fn delete(ctx: &mut AccountContext<'_, '_>, of: &'static Resource, id: i64) 
     Ok(change.record)
 }
 
-/// What belongs to something deleted is listed with deleted records only, and says that it was not
-/// deleted itself.
+/// Children of a deleted record are listed with deleted records only, but are not marked as deleted
+/// themselves.
 fn hide_children(ctx: &mut AccountContext<'_, '_>, of: &'static Resource, id: i64) -> Result<(), Error> {
     let account = ctx.account_id()?;
     for below in RESOURCES {
@@ -195,7 +192,6 @@ fn hide_children(ctx: &mut AccountContext<'_, '_>, of: &'static Resource, id: i6
     Ok(())
 }
 
-/// Where a record is shown that is not deleted.
 fn visibility_level(record: &AdsRecord) -> RecordVisibility {
     let drafts = record.resource.has_drafts && record.text("entity_status") == "DRAFT";
     if drafts {
@@ -205,7 +201,7 @@ fn visibility_level(record: &AdsRecord) -> RecordVisibility {
     }
 }
 
-/// Notes what happened and does what follows from it.
+/// Records history and runs the resource's hook after a change.
 fn apply_change_effects(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     history::record_history(ctx, change)?;
     if let Some(after) = change.record.resource.after_change {
@@ -214,7 +210,7 @@ fn apply_change_effects(ctx: &mut AccountContext<'_, '_>, change: &RecordChange)
     let Some(settles) = change.record.resource.validate_batch else {
         return Ok(());
     };
-    // Of a batch it counts what all of it comes to.
+    // A batch evaluates its effects once, at its end.
     if ctx.add_to_batch(change) {
         return Ok(());
     }
@@ -229,7 +225,7 @@ fn refuse_problems(problems: Vec<AdsProblem>) -> Result<(), Error> {
     Err(Refusal::from(problems).into())
 }
 
-/// Whether everything that was sent refers to something of this account that is there.
+/// Requires every reference that was sent to exist in this account.
 fn check_references(
     ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
@@ -252,7 +248,7 @@ fn check_references(
     Ok(())
 }
 
-/// Whether a change keeps the rules; all that it breaks is told.
+/// Applies the rules of the resource; collects every violation.
 fn validate_change(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return apply_context_rules(ctx, change);
@@ -273,7 +269,7 @@ fn validate_change(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) 
     apply_context_rules(ctx, change)
 }
 
-/// Rules that look around come last: what they find is worth nothing if the rest is wrong.
+/// Rules that query the store run last, only once all others pass.
 fn apply_context_rules(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let mut problems = Vec::new();
     for rule in change.record.resource.rules {
@@ -301,7 +297,7 @@ fn find_referenced_record(
     }
 }
 
-/// Records as they are shown, with what is worked out of each.
+/// Renders records as JSON, with their computed fields.
 pub fn render_records(ctx: &mut AccountContext<'_, '_>, records: &[AdsRecord]) -> Result<Vec<String>, Error> {
     if let Some(shows) = records.first().and_then(|record| record.resource.render_records) {
         return shows(ctx, records);
@@ -320,13 +316,11 @@ pub fn render_records(ctx: &mut AccountContext<'_, '_>, records: &[AdsRecord]) -
     Ok(all.collect())
 }
 
-/// One record as it is shown.
 pub fn render_record(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<String, Error> {
     let shown = render_records(ctx, std::slice::from_ref(record))?;
     Ok(shown.into_iter().next().unwrap_or_default())
 }
 
-/// Several as an array.
 pub fn render_record_array(ctx: &mut AccountContext<'_, '_>, records: &[AdsRecord]) -> Result<String, Error> {
     let shown = render_records(ctx, records)?;
     let length: usize = shown.iter().map(|one| one.len() + 1).sum();

@@ -1,4 +1,4 @@
-//! What values may be: how they are read as they come, kept, echoed and shown.
+//! Types of values: parsing, storage, echo and rendering.
 
 use std::borrow::Cow;
 
@@ -8,73 +8,64 @@ use serde_json::{Number, Value};
 
 use crate::declaration::Resource;
 
-/// What a parameter or field may hold.
 #[derive(Clone, Copy, Debug)]
 pub enum FieldKind {
-    /// A text of so many characters at least and at most.
+    /// The minimum and maximum length in characters.
     Text(usize, usize),
-    /// An absolute address, `https` or `http`.
+    /// An absolute URL, `https` or `http`.
     Url,
-    /// Yes or no.
     Bool,
-    /// A whole number between two bounds.
+    /// The minimum and maximum.
     Int(i64, i64),
-    /// Money in millionths, more than nothing.
+    /// A positive amount in millionths of the currency's unit.
     Money,
-    /// One of these words.
     OneOf(&'static [&'static str]),
-    /// One of these words, which the vocabularies spell differently.
+    /// A word that vocabularies spell differently.
     Word(&'static [VocabularyWord]),
-    /// Some of these words.
     SomeOf(&'static [&'static str]),
-    /// Some texts: so many of so many characters at most.
+    /// The maximum number of texts, and the maximum length of each in characters.
     Texts(usize, usize),
-    /// A record of this resource; whether this one disappears from lists with it.
+    /// A record of this resource; true if deleting it hides this one.
     Reference(&'static Resource, bool),
-    /// Ids of this resource, so many at most.
+    /// The maximum number of ids.
     Ids(&'static Resource, usize),
-    /// An account, whoever's it is.
+    /// Any account.
     Account,
-    /// A user, echoed as text.
+    /// Echoed as text.
     User,
-    /// A long id, echoed as a number.
+    /// An id echoed as a number.
     Long,
-    /// Long ids, so many at most, echoed as numbers.
+    /// The maximum number of ids, echoed as numbers.
     Longs(usize),
-    /// A moment.
     Time,
-    /// A medium: `3_1234`.
+    /// A media key: `3_1234`.
     MediaKey,
-    /// Media, so many at most.
+    /// The maximum number of media keys.
     MediaKeys(usize),
-    /// Addresses of cards, so many at most: `card://1234`.
+    /// The maximum number of card URIs: `card://1234`.
     CardUris(usize),
-    /// JSON whose shape is looked at by this.
+    /// JSON validated and normalized by this function.
     Shape(fn(&Value) -> Result<Value, AdsProblem>),
 }
 
-/// How ids are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdFormat {
-    /// Base 36, as short as can be; each kind counts its own.
+    /// Base 36 from a sequence of the resource.
     Short,
-    /// Decimal, made of the time.
+    /// A decimal snowflake id.
     Long,
-    /// Base 36 in twelve letters.
+    /// Twelve characters in base 36.
     Twelve,
 }
 
-/// A value as it came: as text, perhaps several times, or as JSON.
+/// A raw value: text, possibly repeated, or JSON.
 #[derive(Clone, Copy, Debug)]
 pub enum RawParam<'a> {
-    /// Of a query or form.
     Text(&'a [String]),
-    /// Of a JSON body.
     Json(&'a Value),
 }
 
 impl RawParam<'_> {
-    /// Whether it says that there is nothing.
     pub fn is_empty(self) -> bool {
         match self {
             Self::Text(texts) => texts.iter().all(String::is_empty),
@@ -86,7 +77,7 @@ impl RawParam<'_> {
         }
     }
 
-    /// As one text, for a value that is one.
+    /// The value as one text, if it is a single value.
     fn as_single_text(self) -> Option<String> {
         match self {
             Self::Text(texts) => texts.last().cloned(),
@@ -97,7 +88,7 @@ impl RawParam<'_> {
         }
     }
 
-    /// As several texts: comma-separated, repeated, or an array.
+    /// The value as a list of texts: comma-separated, repeated, or an array.
     fn split_texts(self) -> Option<Vec<String>> {
         let split = |text: &str| -> Vec<String> {
             let parts = text.split(',').map(str::trim);
@@ -110,7 +101,7 @@ impl RawParam<'_> {
         }
     }
 
-    /// For a refusal.
+    /// The value as shown in error messages.
     pub fn display_text(self) -> String {
         let text = match self {
             Self::Text(texts) => texts.join(","),
@@ -122,7 +113,7 @@ impl RawParam<'_> {
 }
 
 impl FieldKind {
-    /// What it is, for refusals.
+    /// The expected value, for error messages.
     fn describe_expected(self) -> String {
         match self {
             Self::Text(least, most) => format!("String of length {least}..{most}"),
@@ -151,7 +142,6 @@ impl FieldKind {
         }
     }
 
-    /// Whether it holds several values.
     pub const fn is_list(self) -> bool {
         matches!(
             self,
@@ -159,7 +149,7 @@ impl FieldKind {
         )
     }
 
-    /// Whether it is kept as a number, so that it can be indexed.
+    /// Whether the value is stored as a number and can be indexed.
     pub const fn is_number(self) -> bool {
         matches!(
             self,
@@ -174,7 +164,7 @@ impl FieldKind {
         )
     }
 
-    /// Reads a value into the form in which it is kept.
+    /// Parses a value into its stored form.
     pub fn parse_value(self, name: &str, raw: RawParam<'_>) -> Result<Value, AdsProblem> {
         let wrong = || self.invalid_value(name, raw);
         if let Self::Shape(shape) = self {
@@ -189,7 +179,7 @@ impl FieldKind {
         }
         let text = raw.as_single_text().ok_or_else(wrong)?;
         match self {
-            // An id that cannot be one is not merely wrong: nothing has it.
+            // An id that cannot exist is reported as not found, not as invalid.
             Self::Reference(of, _) => of.id_format.parse(name, &text).map(Value::from),
             Self::Account => IdFormat::Short.parse(name, &text).map(Value::from),
             _ => self.parse_one(&text).ok_or_else(wrong),
@@ -203,7 +193,7 @@ impl FieldKind {
     }
 
     fn parse_one(self, text: &str) -> Option<Value> {
-        // No engine keeps this sign in a text.
+        // No database engine stores NUL in a text.
         if text.contains('\0') {
             return None;
         }
@@ -264,12 +254,12 @@ impl FieldKind {
         Ok(Value::Array(all))
     }
 
-    /// A kept value as it is shown.
+    /// Renders a stored value for a response.
     pub fn render_value(self, kept: &Value, speech: Vocabulary) -> Value {
         self.render_cow(kept, speech).into_owned()
     }
 
-    /// The same, without a copy of what is shown as it is kept.
+    /// Like [`Self::render_value`], borrowing values that are rendered as stored.
     pub fn render_cow(self, kept: &Value, speech: Vocabulary) -> Cow<'_, Value> {
         if let Value::Array(items) = kept {
             let items = items.iter().map(|item| self.render_value(item, speech));
@@ -293,7 +283,7 @@ impl FieldKind {
         Cow::Owned(other)
     }
 
-    /// A kept value as it is echoed: ids of posts as numbers.
+    /// Renders a stored value for the echo: ids of posts as numbers.
     pub fn echo_value(self, kept: &Value, speech: Vocabulary) -> Value {
         match self {
             Self::Long | Self::Longs(_) => kept.clone(),
@@ -303,7 +293,7 @@ impl FieldKind {
 }
 
 impl IdFormat {
-    /// Reads an id. One that is too large to be any is read as none, which nothing has.
+    /// Parses an id. One that overflows becomes an id that no record has.
     pub fn parse(self, name: &str, text: &str) -> Result<i64, AdsProblem> {
         let illegal = || {
             let message = format!("{text:?} holds a character that no id has, for {name}");
@@ -320,7 +310,7 @@ impl IdFormat {
         Ok(i64::from_str_radix(text, radix).unwrap_or(-1))
     }
 
-    /// What is added to the numbers that a kind counts: twelve letters, the first of them not nought.
+    /// The offset added to sequence numbers, so that an id has twelve characters and no leading zero.
     pub const fn number_offset(self) -> i64 {
         match self {
             Self::Twelve => 36_i64.pow(11) * 9,
@@ -328,7 +318,6 @@ impl IdFormat {
         }
     }
 
-    /// Writes an id.
     pub fn format(self, id: i64) -> String {
         match self {
             Self::Short => format_base36(id),
@@ -338,7 +327,6 @@ impl IdFormat {
     }
 }
 
-/// A number in base 36.
 pub fn format_base36(number: i64) -> String {
     let mut rest = number.unsigned_abs();
     let mut letters = Vec::new();
@@ -350,15 +338,15 @@ pub fn format_base36(number: i64) -> String {
     letters.iter().rev().collect()
 }
 
-/// A moment as this interface writes it: whole seconds, UTC.
+/// Formats a time as the Ads API does: whole seconds in UTC.
 pub fn format_time(time: Time) -> String {
     let text = time.to_string();
     let (seconds, _) = text.split_once('.').unwrap_or((&text, ""));
     format!("{seconds}Z")
 }
 
-/// Reads a moment: seconds and zone may be missing, the zone may be short, a date alone is its
-/// midnight (contract §1.3).
+/// Parses a time: seconds and zone are optional, the zone may be short, a bare date is its midnight (contract
+/// §1.3).
 pub fn parse_time(text: &str) -> Option<Time> {
     let Some((date, rest)) = text.split_once(['T', 't', ' ']) else {
         return Time::parse(&format!("{text}T00:00:00Z"));
@@ -398,7 +386,7 @@ fn is_media_key(text: &str) -> bool {
         .is_some_and(|(kind, id)| kind.len() <= 2 && parse_long_id(kind).is_some() && parse_long_id(id).is_some())
 }
 
-/// An absolute address without blanks or control characters.
+/// Whether a text is an absolute URL without whitespace or control characters.
 fn is_url(text: &str) -> bool {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let host = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
@@ -406,7 +394,6 @@ fn is_url(text: &str) -> bool {
     plain && text.len() <= 2048 && host.is_some_and(|host| !host.is_empty() && !host.contains('@'))
 }
 
-/// A whole number as JSON.
 pub fn json_number(number: i64) -> Value {
     Value::Number(Number::from(number))
 }

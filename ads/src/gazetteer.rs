@@ -1,4 +1,4 @@
-//! Where in the world a text says that somebody is: countries, regions and cities by their names.
+//! Resolves free-text locations to countries, regions and cities by name.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -8,51 +8,48 @@ use query::words::hash_text;
 
 const PLACES: &str = include_str!("../data/places.tsv");
 
-/// Places that keep ids which clients know.
+/// Places with fixed ids known to clients.
 const WELL_KNOWN_PLACES: [(&str, &str, &str, &str); 3] = [
     ("COUNTRIES", "US", "United States", "96683cc9126741d1"),
     ("CITIES", "US", "San Francisco", "5122804691e5fecc"),
     ("CITIES", "US", "Los Angeles", "3b77caf94bfc81fe"),
 ];
-/// Pieces of a text that are looked at.
+/// The maximum number of pieces of a text considered.
 const MAX_PIECES: usize = 6;
-/// What a piece says for a country when it names it, or something inside, or abbreviates either.
+/// The score of a piece that names a country or a place in it, relative to an abbreviation.
 const NAME_SCORE: u32 = 30;
 const CONTAINED_SCORE: u32 = 20;
 const ABBREVIATION_SCORE: u32 = 10;
-/// What a region says more than a city: two cities may share a name.
+/// The extra score of a region over a city, since cities share names.
 const REGION_BONUS: u32 = 1;
 
-/// A place that line items may be shown at.
 #[derive(Clone, Debug)]
 pub struct GeoPlace {
-    /// Its id: sixteen hexadecimal digits.
+    /// Sixteen hexadecimal digits.
     pub id: String,
     /// `COUNTRIES`, `REGIONS` or `CITIES`.
     pub kind: &'static str,
     /// ISO 3166-1 alpha-2.
     pub country: &'static str,
-    /// Its name.
     pub name: &'static str,
 }
 
-/// The places that are known without anybody adding them.
+/// The built-in places.
 #[derive(Debug)]
 pub struct Gazetteer {
     places: Vec<GeoPlace>,
     name_index: HashMap<u64, Vec<usize>>,
-    /// `PT`, and `CA` for California, as they are written.
+    /// Case-sensitive: `PT`, and `CA` for California.
     abbreviation_index: HashMap<String, Vec<usize>>,
     id_index: HashMap<String, usize>,
 }
 
-/// The gazetteer.
 pub fn gazetteer() -> &'static Gazetteer {
     static ALL: LazyLock<Gazetteer> = LazyLock::new(Gazetteer::load);
     &ALL
 }
 
-/// The id of a place that has none yet.
+/// Derives the id of a place from its name.
 fn place_id(kind: &str, country: &str, name: &str) -> String {
     let known = WELL_KNOWN_PLACES
         .iter()
@@ -65,7 +62,7 @@ fn place_id(kind: &str, country: &str, name: &str) -> String {
     format!("{:016x}", u64::from_be_bytes(bytes))
 }
 
-/// What a name is found by, in any case and without accents.
+/// A hash of a name without case and accents.
 pub(crate) fn name_key(name: &str) -> u64 {
     let edge = |letter: char| !letter.is_alphanumeric();
     hash_text(name.trim_matches(edge), MatchMode::Search)
@@ -115,24 +112,22 @@ impl Gazetteer {
         all
     }
 
-    /// All places: countries, then regions, then cities.
+    /// Countries, then regions, then cities.
     pub fn all(&self) -> &[GeoPlace] {
         &self.places
     }
 
-    /// The place with an id.
     pub fn find_by_id(&self, id: &str) -> Option<&GeoPlace> {
         self.places.get(*self.id_index.get(&id.to_ascii_lowercase())?)
     }
 
-    /// A country by its code.
     pub fn find_country(&self, code: &str) -> Option<&GeoPlace> {
         let mut all = self.places.iter();
         all.find(|spot| spot.kind == "COUNTRIES" && spot.country == code)
     }
 
-    /// The places that a text means: a country, and what of it the text names. Nothing when it
-    /// names nothing that is known.
+    /// The places a text names: a country, and the parts of it that the text names. Empty if nothing is
+    /// recognized.
     pub fn resolve_text(&self, text: &str) -> Vec<&GeoPlace> {
         let mut found = self.match_pieces(split_pieces(text));
         if found.is_empty() {
@@ -147,7 +142,7 @@ impl Gazetteer {
         let (Some((country, _)), tie) = (first.next(), first.next()) else {
             return Vec::new();
         };
-        // Of cities that share a name the first of the list is meant; letters alone may mean either.
+        // Among cities that share a name the first listed wins; abbreviations may mean either.
         let country = match tie {
             None => *country,
             Some(_) if most <= ABBREVIATION_SCORE => return Vec::new(),
@@ -166,7 +161,7 @@ impl Gazetteer {
         meant
     }
 
-    /// What pieces of a text name, and how much that says.
+    /// The places that pieces of a text name, with scores.
     fn match_pieces<'t>(&self, pieces: impl Iterator<Item = &'t str>) -> Vec<(&GeoPlace, u32)> {
         let mut found = Vec::new();
         for piece in pieces.take(MAX_PIECES) {
@@ -194,7 +189,7 @@ impl Gazetteer {
     }
 }
 
-/// Two or three capital letters.
+/// Whether a text is two or three capital letters.
 fn is_abbreviation(text: &str) -> bool {
     (2..=3).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_uppercase())
 }
@@ -210,7 +205,7 @@ fn split_pieces(text: &str) -> impl Iterator<Item = &str> {
     pieces.map(str::trim).filter(|piece| !piece.is_empty())
 }
 
-/// The two parts on each side of each space.
+/// The parts before and after each space.
 fn split_halves(text: &str) -> impl Iterator<Item = &str> {
     let spaces = text.match_indices(' ').take(MAX_PIECES);
     spaces.flat_map(|(at, _)| {
@@ -219,7 +214,7 @@ fn split_halves(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The country's letters that a flag stands for.
+/// The country code of a flag emoji.
 fn flag_country_code(text: &str) -> Option<String> {
     const FIRST: u32 = 0x1f1e6;
     let letters = text.chars().map(|letter| {

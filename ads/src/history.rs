@@ -1,4 +1,4 @@
-//! What was changed: noted in the transaction of the change, and told to whoever follows the log.
+//! The account history, recorded in the transaction of the change and published to the event log.
 
 use base::{Error, Vocabulary};
 use serde_json::{Map, Value, json};
@@ -9,7 +9,6 @@ use crate::declaration::ResourceVerb;
 use crate::record_change::RecordChange;
 use crate::request::CONSOLE_APP_ID;
 
-/// Notes a change.
 pub fn record_history(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     let record = &change.record;
     let verb = match change.verb {
@@ -45,7 +44,7 @@ pub fn record_history(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -
     Ok(ads::insert_change(ctx.tx, &noted)?)
 }
 
-/// The entity after or before the change, without its id and what is worked out.
+/// The entity after or before a change, without its id and computed fields.
 fn entity_data(change: &RecordChange, before: bool) -> Map<String, Value> {
     let record = match &change.before {
         Some(was) if before => was,

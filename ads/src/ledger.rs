@@ -1,5 +1,4 @@
-//! What happens to what is promoted is recorded here, and charged: the one place that writes the
-//! ledger (contract §8.6).
+//! The ledger: the only place that records and charges ad events (contract §8.6).
 
 pub mod budget;
 mod viewer_profiles;
@@ -19,38 +18,30 @@ use crate::time_zone::AccountTimeZone;
 use budget::BudgetState;
 use viewer_profiles::ViewerProfiles;
 
-/// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerEvent {
-    /// What.
     pub kind: AdEventKind,
-    /// When.
     pub at: Time,
-    /// To which line item.
     pub line_item_id: i64,
-    /// What kind of thing it shows.
     pub creative: AdEntity,
-    /// Which of them.
+    /// The creative's id.
     pub creative_id: i64,
-    /// The post or user that it shows; 0 where it shows neither.
+    /// The id of the promoted post or user; 0 if there is none.
     pub subject: i64,
-    /// Who saw it: a user, or less than nothing for someone who is none.
+    /// The user id; negative for a viewer who is not signed in.
     pub viewer: i64,
-    /// Where.
     pub placement: Placement,
-    /// What is known of the viewer.
     pub viewer_traits: ViewerTraits,
-    /// What it costs if it is what the line item pays for; 0: nothing.
+    /// The charge in micros of the account's currency if the line item pays for this kind; 0 for none.
     pub price: i64,
-    /// How it came to be known.
     pub origin: AdEventOrigin,
-    /// Its own id.
+    /// The event id.
     pub id: i64,
-    /// The impression that it belongs to, which has one of each kind.
+    /// The impression the event belongs to; it has at most one event of each kind.
     pub impression_id: i64,
 }
 
-/// What a line item pays for.
+/// Whether a line item pays for a kind of event.
 pub fn pays_for(item: &AdsRecord, kind: AdEventKind) -> bool {
     match item.text("pay_by") {
         "IMPRESSION" => kind == AdEventKind::Impression,
@@ -70,7 +61,7 @@ pub fn pays_for(item: &AdsRecord, kind: AdEventKind) -> bool {
     }
 }
 
-/// What is known of line items while events are recorded.
+/// Line items and budgets while events are recorded.
 struct LedgerState {
     items: HashMap<i64, AdsRecord>,
     zones: HashMap<i64, AccountTimeZone>,
@@ -79,12 +70,12 @@ struct LedgerState {
     viewer_profiles: ViewerProfiles,
 }
 
-/// Records what happened, as a whole; what was recorded already is left out. Nothing is charged
-/// once a budget is used up: what it is overdrawn by is less than one event. Answers what is new.
+/// Records events atomically, skipping those already recorded, and returns the new ones. Nothing is charged
+/// once a budget is exhausted, so it is overdrawn by less than one event.
 pub fn record_events(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<Vec<AdEvent>, Fault> {
     let ids: Vec<i64> = sort_and_dedup(events.iter().map(|event| event.line_item_id));
     let items = records_by_ids(tx, &LINE_ITEM, &ids)?;
-    // Whoever else spends what the same instruments pay waits, and then finds this spent.
+    // Locks the funding instruments, so that others that spend from them see these charges.
     let pays = sort_and_dedup(items.values().filter_map(|item| item.int("funding_instrument_id")));
     for id in pays {
         records::lock(tx, FUNDING_INSTRUMENT.name, id)?;
@@ -113,7 +104,7 @@ pub fn record_events(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<Vec<AdEv
     Ok(facts)
 }
 
-/// Notes before whose videos something was shown.
+/// Records before which videos ads were shown.
 fn record_video_placements(tx: &mut Tx<'_>, items: &HashMap<i64, AdsRecord>, facts: &[AdEvent]) -> Result<(), Fault> {
     let goes_before = |fact: &&AdEvent| {
         let item = items.get(&fact.line_item_id);
@@ -148,7 +139,7 @@ fn recorded_events(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<HashSet<(i
         .collect())
 }
 
-/// Records of a resource by their ids, deleted or not.
+/// Records of a resource by id, deleted or not.
 pub fn records_by_ids(
     tx: &mut Tx<'_>,
     of: &'static crate::declaration::Resource,
@@ -192,7 +183,7 @@ fn load_ledger_state(
 }
 
 impl LedgerState {
-    /// What is written of an event; nothing where its line item never was.
+    /// The ledger row of an event; `None` if its line item never existed.
     fn build_fact(&mut self, tx: &mut Tx<'_>, event: &LedgerEvent) -> Result<Option<AdEvent>, Fault> {
         let Some(item) = self.items.get(&event.line_item_id) else {
             return Ok(None);
@@ -262,7 +253,7 @@ impl LedgerState {
     }
 }
 
-/// The line items that an entity of an account is made of; of a creative, the one that shows it.
+/// The line items below an entity of an account; for a creative, its line item.
 pub fn line_items_by_entity(
     tx: &mut Tx<'_>,
     account: i64,

@@ -1,6 +1,7 @@
-//! The advertising interface: each resource declared once, one engine for all of them.
+//! The Ads API: each resource is declared once, and one engine serves them all.
 //!
-//! `declare` has the words of a declaration, `operations` what follows from it, `engine` does it.
+//! `declaration` defines the declarations, `operations` derives the operations from them, and `engine`
+//! executes them.
 
 pub mod access;
 pub mod account_context;

@@ -1,4 +1,4 @@
-//! Pages of a resource: filtered, ordered, continued.
+//! Lists of a resource: filters, sort orders and pagination.
 
 use base::Error;
 use base::refusal::AdsProblem;
@@ -16,7 +16,6 @@ use crate::record::AdsRecord;
 
 const STANDARD_SORTS: [&str; 3] = ["created_at", "updated_at", "deleted"];
 
-/// What a list is asked for.
 struct AdsListQuery {
     ids: Option<Vec<i64>>,
     numbers: Vec<(&'static str, Vec<i64>)>,
@@ -29,7 +28,6 @@ struct AdsListQuery {
     count: usize,
 }
 
-/// A page of a resource.
 pub fn list(
     ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
@@ -53,10 +51,10 @@ pub fn list(
     render_page(ctx, rows, &wanted, &scope, total)
 }
 
-/// How many records are looked at together where each must be looked at.
+/// Records filtered at a time when each must be checked in memory.
 const CHUNK_ROWS: usize = 500;
 
-/// A page of those records that are kept: of kinds that no index finds by what is asked for.
+/// A page of the records that pass a filter for which there is no index.
 pub fn list_matching(
     ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
@@ -64,7 +62,7 @@ pub fn list_matching(
     keeps: &dyn Fn(&AdsRecord) -> bool,
 ) -> Result<OperationOutput, Error> {
     let mut params = params.clone();
-    // Where names begin is for those who keep to find out.
+    // The filter itself handles the name prefix.
     params.remove("q");
     let (records, next) = find_matching(ctx, of, &params, keeps)?;
     let mut answer = OperationOutput::from_json(render_record_array(ctx, &records)?);
@@ -72,7 +70,7 @@ pub fn list_matching(
     Ok(answer)
 }
 
-/// The same records as they are, with the cursor of the next page.
+/// Like [`list_matching`], but returns records and the next cursor.
 pub fn find_matching(
     ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
@@ -96,7 +94,7 @@ pub fn find_matching(
     Ok(take_page(ctx, rows, count, &scope))
 }
 
-/// As many rows as a page holds, and where the next one begins.
+/// Cuts rows to a page and builds the next cursor.
 fn take_page(
     ctx: &AccountContext<'_, '_>,
     mut rows: Vec<(Vec<OrderValue>, AdsRecord)>,
@@ -124,7 +122,7 @@ fn render_page(
     Ok(answer)
 }
 
-/// Two parameters that exclude each other.
+/// The error for two mutually exclusive parameters.
 pub fn exclusive_params(one: &'static str, other: &str) -> Error {
     let message = format!("{one} and {other} cannot be used together");
     let problem = AdsProblem {
@@ -134,7 +132,7 @@ pub fn exclusive_params(one: &'static str, other: &str) -> Error {
     problem.into()
 }
 
-/// What a cursor belongs to: the operation, and everything that was asked for but the page.
+/// What a cursor is bound to: the operation and all parameters except those of pagination.
 pub fn cursor_scope(ctx: &AccountContext<'_, '_>, echo: &Map<String, Value>) -> String {
     let mut echo = echo.clone();
     for name in ["count", "cursor", "with_total_count"] {
@@ -143,7 +141,6 @@ pub fn cursor_scope(ctx: &AccountContext<'_, '_>, echo: &Map<String, Value>) -> 
     format!("{} {}", ctx.cursor_scope, Value::Object(echo))
 }
 
-/// The place that a cursor leads to.
 pub fn parse_cursor(
     ctx: &AccountContext<'_, '_>,
     scope: &str,
@@ -179,18 +176,18 @@ fn parse_list_query(
     };
     if let Some(text) = params.text("cursor") {
         let place = cursor::decode_multi(&ctx.cursor_key, scope, text);
-        // What was asked for is part of what a cursor belongs to, the orders too.
+        // The sort orders are part of the cursor's scope.
         let place = place.filter(|(at, _)| at.len() == wanted.orders.len());
         wanted.after = Some(place.ok_or_else(|| foreign_cursor(text))?);
     }
-    // A filter without a field is one that the resource looks at by itself.
+    // Filters without a field are handled by the resource itself.
     let filters = of.filters.iter().filter(|filter| !filter.field.is_empty());
     for filter in filters.filter(|filter| params.has(filter.name.post)) {
         let name = filter.name.post;
         match (filter.field, filter.kind) {
             ("id", _) => {
                 let mut ids = params.ints(name);
-                // Ids may be asked for in two ways.
+                // Ids may be restricted by two parameters.
                 ids.retain(|id| wanted.ids.as_ref().is_none_or(|known| known.contains(id)));
                 wanted.ids = Some(ids);
             }
@@ -208,8 +205,7 @@ fn parse_list_query(
     Ok(wanted)
 }
 
-/// `attribute-asc` or `attribute-desc`; where the first of several leaves records together, the
-/// next decides.
+/// Parses `attribute-asc` or `attribute-desc`; each further order breaks ties of the earlier ones.
 fn parse_sort_orders(of: &'static Resource, params: &ParsedParams) -> Result<Vec<RecordOrder>, AdsProblem> {
     let asked = params.texts("sort_by");
     let mut orders: Vec<RecordOrder> = Vec::new();
@@ -230,7 +226,7 @@ fn parse_sort_orders(of: &'static Resource, params: &ParsedParams) -> Result<Vec
             AdsProblem::invalid_parameter("sort_by", text, message)
         };
         let order = known.ok_or_else(wrong)?;
-        // An attribute that is named again has nothing left to decide.
+        // A repeated attribute cannot break ties.
         if orders.iter().all(|known| known.key != order.key) {
             orders.push(order);
         }
@@ -254,7 +250,6 @@ fn sort_column(of: &'static Resource, name: &str) -> Option<RecordOrderKey> {
     }
 }
 
-/// Names by which a resource's list may be ordered.
 pub fn sortable_fields(of: &Resource) -> Vec<&'static str> {
     let name = of.field("name").map(|_| "name");
     STANDARD_SORTS
@@ -298,7 +293,7 @@ fn list_account_rows(
     Ok((rows?, total))
 }
 
-/// A page of records that are at hand: few enough to be looked at one by one.
+/// A page of records that are already loaded, filtered in memory.
 pub fn list_in_memory(
     ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
@@ -316,7 +311,7 @@ pub fn list_in_memory(
     render_page(ctx, rows, &wanted, &scope, total.filter(|_| totals))
 }
 
-/// The records with some ids; at most 200, so the rest is done in hand.
+/// Loads records by id (at most 200) and filters in memory.
 fn list_rows_by_ids(
     ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
@@ -333,7 +328,7 @@ fn list_rows_by_ids(
     Ok(filter_and_page(records, wanted))
 }
 
-/// What of some records is wanted: one more than the page holds, and how many there are in all.
+/// Filters and sorts; returns one record more than the page, and the total count.
 fn filter_and_page(records: Vec<AdsRecord>, wanted: &AdsListQuery) -> ListedRows {
     let rows = records.into_iter().filter_map(|record| {
         let name_key = record.name_key();

@@ -1,4 +1,4 @@
-//! All operations that the declarations lead to: their paths, their parameters, and who may.
+//! All operations derived from the declarations: paths, parameters and required roles.
 
 use std::sync::LazyLock;
 
@@ -13,75 +13,52 @@ use crate::declaration::{
 use crate::field_kind::FieldKind;
 use crate::resources::{CUSTOM_OPERATIONS, REFERENCES, RESOURCES};
 
-/// An operation of the interface.
 #[derive(Debug)]
 pub struct AdsOperation {
-    /// Its name in the OpenAPI document.
     pub id: &'static str,
-    /// The HTTP method.
     pub method: &'static str,
-    /// Its path, `{name}` for parameters.
+    /// The path with `{name}` for parameters.
     pub path: &'static str,
-    /// Other paths that lead to it.
+    /// Alternative paths.
     pub aliases: &'static [&'static str],
-    /// One sentence.
     pub summary: &'static str,
-    /// What it does.
     pub action: OperationAction,
-    /// Who may.
     pub required_role: RequiredRole,
-    /// Whether it exists in the sandbox only.
     pub sandbox_only: bool,
-    /// Its parameters.
     pub params: &'static [OperationParam],
-    /// How often it may be called.
     pub rate_class: AdsRateClass,
-    /// Whether it changes anything.
     pub is_write: bool,
-    /// Whether it looks into the index of posts.
+    /// Whether the operation needs the search index.
     pub uses_search: bool,
 }
 
-/// What an operation does.
 #[derive(Clone, Copy, Debug)]
 pub enum OperationAction {
-    /// What can be done to any resource.
     Verb(&'static Resource, ResourceVerb),
-    /// Many changes of a resource.
     Batch(&'static Resource),
-    /// Something of its own.
     Custom(&'static CustomOperation),
-    /// A list from data that is built in.
     Reference(&'static ReferenceList),
 }
 
-/// Where a parameter stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperationParamLocation {
-    /// In the path.
     Path,
-    /// In the query, a form, or a JSON body.
+    /// The query, a form, or a JSON body.
     Input,
 }
 
-/// A parameter.
 #[derive(Clone, Debug)]
 pub struct OperationParam {
-    /// Its name.
     pub name: VocabularyWord,
-    /// Further names.
+    /// Alternative names.
     pub aliases: &'static [&'static str],
-    /// Where it stands.
     pub location: OperationParamLocation,
-    /// What it may hold.
     pub kind: FieldKind,
-    /// Whether it must be there.
     pub requirement: FieldRequirement,
-    /// What holds when it is not there.
     pub default_value: Option<Value>,
-    /// Whether that is told back.
+    /// Whether the default appears in the echo.
     pub echoes_default: bool,
-    /// Whether an empty value takes away what was there.
+    /// Whether an empty value clears the field.
     pub may_be_unset: bool,
 }
 
@@ -124,19 +101,17 @@ impl OperationParam {
         }
     }
 
-    /// Whether a caller means this parameter by a name.
     pub fn has_name(&self, name: &str) -> bool {
         self.name.matches(name) || self.aliases.contains(&name)
     }
 
-    /// Its name in a vocabulary.
+    /// The name in a vocabulary.
     pub fn localized_name(&self, speech: base::Vocabulary) -> String {
         self.name.name_in(speech).to_owned()
     }
 }
 
 impl AdsOperation {
-    /// Whether it takes a JSON body.
     pub fn takes_json(&self) -> bool {
         match self.action {
             OperationAction::Batch(_) => true,
@@ -148,7 +123,7 @@ impl AdsOperation {
         }
     }
 
-    /// The largest body it takes, where it is another than usual.
+    /// The maximum body size in bytes, if it is not the default.
     pub const fn body_limit(&self) -> Option<usize> {
         match self.action {
             OperationAction::Custom(custom) if custom.body_limit > 0 => Some(custom.body_limit),
@@ -156,13 +131,13 @@ impl AdsOperation {
         }
     }
 
-    /// Whether its calls are counted for each account as well (contract §1.8).
+    /// Whether requests also count against a limit per account (contract §1.8).
     pub fn is_limited_per_account(&self) -> bool {
         let of_account = self.path.contains("{account_id}");
         of_account
             && match self.rate_class {
                 AdsRateClass::Standard | AdsRateClass::High | AdsRateClass::AccountPerMinute(_) => true,
-                // Changes are counted for each user alone.
+                // Writes count against the user only.
                 AdsRateClass::PerMinute(_)
                 | AdsRateClass::Low
                 | AdsRateClass::Options
@@ -171,18 +146,16 @@ impl AdsOperation {
             }
     }
 
-    /// Whether they are counted for the account and not for the user.
+    /// Whether requests count against the account only.
     pub const fn is_limited_per_account_only(&self) -> bool {
         matches!(self.rate_class, AdsRateClass::AccountPerMinute(_))
     }
 
-    /// Whether it answers with a page, and may be asked for the total.
     pub fn supports_totals(&self) -> bool {
         self.params.iter().any(|param| param.name.matches("with_total_count"))
     }
 }
 
-/// All of them.
 pub fn all_operations() -> &'static [AdsOperation] {
     static ALL: LazyLock<Vec<AdsOperation>> = LazyLock::new(|| {
         let resources = RESOURCES.iter().flat_map(|resource| resource_operations(resource));
@@ -201,7 +174,6 @@ fn leak_slice<T>(all: Vec<T>) -> &'static [T] {
     Vec::leak(all)
 }
 
-/// Everything that can be done to a resource.
 fn resource_operations(resource: &'static Resource) -> Vec<AdsOperation> {
     let verbs = resource.verbs.iter();
     let mut all: Vec<AdsOperation> = verbs.map(|verb| verb_operation(resource, *verb)).collect();
@@ -264,8 +236,7 @@ fn verb_operation(resource: &'static Resource, verb: ResourceVerb) -> AdsOperati
     }
 }
 
-/// The parameters of an operation of a resource: the only source of what is checked and of what
-/// the OpenAPI document says.
+/// The parameters of a resource's operation: the only source for validation and the OpenAPI document.
 fn verb_params(resource: &'static Resource, verb: ResourceVerb) -> Vec<OperationParam> {
     let mut all = vec![account_param()];
     if matches!(verb, ResourceVerb::Get | ResourceVerb::Update | ResourceVerb::Delete) {
@@ -321,7 +292,7 @@ fn filter_param(filter: &ListFilter) -> OperationParam {
     }
 }
 
-/// The fields that may be sent with a new record, or with a change.
+/// The fields that may be sent on create, or on update.
 pub fn field_params(resource: &Resource, is_new: bool) -> Vec<OperationParam> {
     let need = |field: &FieldSpec| if is_new { field.create } else { field.update };
     let fields = resource.fields.iter();
@@ -367,7 +338,7 @@ fn custom_operation(custom: &'static CustomOperation) -> AdsOperation {
         let param = OperationParam::from_field(field, need, !changes);
         let param = match field.default_value {
             DefaultValue::Empty => param,
-            // A change leaves alone what is not sent.
+            // An update leaves omitted fields unchanged.
             _ if changes => param,
             start => param.with_default(start.to_value(field.kind)),
         };
@@ -440,7 +411,7 @@ fn reference_operation(reference: &'static ReferenceList) -> AdsOperation {
     }
 }
 
-/// Released clients speak of version 11; it is the same.
+/// Version 11 of the API is an alias of version 12.
 fn legacy_paths(path: &str, more: &[String]) -> &'static [&'static str] {
     let mut all: Vec<&'static str> = more.iter().map(|path| leak_str(path.clone())).collect();
     for path in std::iter::once(path).chain(more.iter().map(String::as_str)) {
@@ -451,7 +422,7 @@ fn legacy_paths(path: &str, more: &[String]) -> &'static [&'static str] {
     leak_slice(all)
 }
 
-/// `promoted_<posts>` as `PromotedPosts`.
+/// Turns `promoted_<posts>` into `PromotedPosts`.
 fn pascal_case(name: &str) -> String {
     let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
     let words = words.filter(|word| !word.is_empty());
@@ -464,7 +435,7 @@ fn pascal_case(name: &str) -> String {
         .collect()
 }
 
-/// The operation at a path below the account, or from the version on where it begins with a slash.
+/// Finds an operation by its path below the account, or from the version on if it begins with a slash.
 pub fn find_operation(method: &str, path: &str) -> Option<&'static AdsOperation> {
     let path = match path {
         "" => "/12/accounts/{}".to_owned(),
@@ -475,7 +446,7 @@ pub fn find_operation(method: &str, path: &str) -> Option<&'static AdsOperation>
     all.find(|one| one.method == method && matches_path(one.path, &path))
 }
 
-/// Whether a path is this one; `{}` stands for any of its ids.
+/// Whether a path matches; `{}` in the pattern matches any parameter.
 fn matches_path(path: &str, shape: &str) -> bool {
     let (mut parts, mut shapes) = (path.split('/'), shape.split('/'));
     loop {

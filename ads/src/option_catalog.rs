@@ -1,5 +1,5 @@
-//! What line items may be targeted by that is somebody's choice: interests, conversations, events
-//! and the like. Some are built in; an operator adds others, and changes any.
+//! The catalog of targeting options that are a matter of choice: interests, conversations, events and the
+//! like. Some are built in; operators add others and change any.
 
 use base::{Error, Fault, Refusal};
 use network::keywords;
@@ -9,7 +9,7 @@ use store::ads::options;
 
 use crate::resources::categories;
 
-/// Types that an operator adds options of.
+/// Option types that operators may add to.
 pub const OPTION_TYPES: &[&str] = &[
     "INTEREST",
     "CONVERSATION",
@@ -21,7 +21,7 @@ pub const OPTION_TYPES: &[&str] = &[
     "PLATFORM_VERSION",
     BLOCKED,
 ];
-/// What conversations are about (contract §9.4).
+/// Conversation types (contract §9.4).
 pub const CONVERSATION_TYPES: &[&str] = &[
     "ACTORS",
     "ATHLETES",
@@ -60,7 +60,6 @@ pub const CONVERSATION_TYPES: &[&str] = &[
     "VIDEO_GAME_PUBLISHERS",
     "VIDEO_GAMES",
 ];
-/// Kinds of events.
 pub const EVENT_TYPES: &[&str] = &[
     "CONFERENCE",
     "HOLIDAY",
@@ -71,7 +70,7 @@ pub const EVENT_TYPES: &[&str] = &[
     "SPORTS",
 ];
 
-/// What options of a type are shown with.
+/// The detail members that options of a type show.
 pub fn shown_detail_names(kind: &str) -> &'static [&'static str] {
     match kind {
         "CONVERSATION" => &["conversation_type"],
@@ -83,21 +82,19 @@ pub fn shown_detail_names(kind: &str) -> &'static [&'static str] {
     }
 }
 
-/// Words that are never suggested.
+/// The option type for keywords that are never suggested.
 pub const BLOCKED: &str = "BLOCKED_KEYWORD";
-/// Interests whose numbers are below are built in.
+/// Interests below this number are built in.
 pub const FIRST_CUSTOM_INTEREST: i64 = 1_000_000;
 
-/// An option.
 #[derive(Clone, Debug)]
 pub struct CatalogOption {
-    /// What criteria name.
+    /// The value in criteria.
     pub value: String,
-    /// Its name.
     pub name: String,
-    /// Further members that it is shown with, and what makes somebody one of it.
+    /// Additional members, and what makes a user match the option.
     pub details: Map<String, Value>,
-    /// The details as they are written: whatever changes them changes this.
+    /// The serialized details, which change whenever the details do.
     pub details_json: String,
 }
 
@@ -121,20 +118,19 @@ impl CatalogOption {
         Self::new(choice.value, choice.name, details)
     }
 
-    /// Texts of a detail.
     pub fn detail_texts(&self, name: &str) -> Vec<&str> {
         let items = self.details.get(name).and_then(Value::as_array);
         let items = items.map(Vec::as_slice).unwrap_or_default();
         items.iter().filter_map(Value::as_str).collect()
     }
 
-    /// Accounts whose followers it is for.
+    /// Users whose followers match the option.
     pub fn seed_user_ids(&self) -> Vec<i64> {
         let ids = self.detail_texts("users");
         ids.iter().filter_map(|id| id.parse().ok()).collect()
     }
 
-    /// What posts that it is about say.
+    /// Search clauses for posts about the option.
     pub fn search_clauses(&self) -> Vec<String> {
         let keywords = self.detail_texts("keywords").into_iter().map(str::to_owned);
         let tags = self.detail_texts("hashtags").into_iter();
@@ -144,16 +140,12 @@ impl CatalogOption {
     }
 }
 
-/// An option that an operator adds.
 #[derive(Clone, Debug, Default)]
 pub struct NewCatalogOption {
-    /// Its type.
     pub kind: String,
-    /// Its name.
     pub name: String,
-    /// Its value; none: a new one.
+    /// `None` for a generated value.
     pub value: Option<String>,
-    /// What makes somebody one of it, and what it is shown with.
     pub details: Map<String, Value>,
 }
 
@@ -168,7 +160,7 @@ fn next_value(tx: &mut Tx<'_>, kind: &str, name: &str) -> Result<String, Fault> 
     })
 }
 
-/// Adds an option, or changes the one with its value.
+/// Adds an option, or replaces the one with its value.
 pub fn upsert(tx: &mut Tx<'_>, new: &NewCatalogOption) -> Result<CatalogOption, Error> {
     let kind = new.kind.to_ascii_uppercase();
     let wrong = |name: &'static str, value: &str, message: String| -> Error {
@@ -217,7 +209,7 @@ pub fn upsert(tx: &mut Tx<'_>, new: &NewCatalogOption) -> Result<CatalogOption, 
     Ok(CatalogOption::from_stored(stored))
 }
 
-/// All options of a type, the built-in ones first.
+/// All options of a type, built-in ones first.
 pub fn list_by_type(tx: &mut Tx<'_>, kind: &str) -> Result<Vec<CatalogOption>, Fault> {
     let stored = options::list_by_kind(tx, kind)?;
     let mut all: Vec<CatalogOption> = if kind == "INTEREST" {
@@ -230,7 +222,6 @@ pub fn list_by_type(tx: &mut Tx<'_>, kind: &str) -> Result<Vec<CatalogOption>, F
     Ok(all)
 }
 
-/// The option with a value.
 pub fn find(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<CatalogOption>, Fault> {
     if let Some(stored) = options::find(tx, kind, value)? {
         return Ok(Some(CatalogOption::from_stored(stored)));
@@ -239,14 +230,13 @@ pub fn find(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<CatalogOp
     Ok(built_in.find(|choice| kind == "INTEREST" && choice.value == value))
 }
 
-/// Words that an operator wants never suggested.
 pub fn list_blocked_keywords(tx: &mut Tx<'_>) -> Result<Vec<String>, Fault> {
     let all = options::list_by_kind(tx, BLOCKED)?.into_iter();
     Ok(all.map(|choice| choice.name).collect())
 }
 
-/// Interests: the categories of content, in two levels. The number of `IAB17-3` is 17003. Posts
-/// about one name it.
+/// Interests: content categories in two levels. The number of `IAB17-3` is 17003. Posts about an interest
+/// contain its name.
 fn builtin_interests() -> impl Iterator<Item = CatalogOption> {
     let named = |id: &str| {
         let mut all = categories::iab_names();

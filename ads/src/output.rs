@@ -1,37 +1,31 @@
-//! What an operation answers, inside its envelope.
+//! The result of an operation, before it is put in the response envelope.
 
 use serde_json::{Map, Value};
 
-/// An answer.
 #[derive(Clone, Debug, Default)]
 pub struct OperationOutput {
-    /// The data (JSON).
     pub data: String,
-    /// What leads to the next page, on lists; none on the last one.
+    /// The outer `None` for results that are no list, the inner one for the last page.
     pub next_cursor: Option<Option<String>>,
-    /// How many there are, where that is said.
     pub total_count: Option<i64>,
-    /// The older interface's name for what it is, or empty.
+    /// The legacy `data_type` member; empty if there is none.
     pub data_type: &'static str,
-    /// What was understood of each item of a batch (JSON), instead of one set of parameters.
+    /// The echo of each batch item (JSON), instead of one set of parameters.
     pub item_requests: Option<Vec<Value>>,
-    /// Members of the echo that only the operation knows.
+    /// Additional members of the echo.
     pub echo_params: Map<String, Value>,
-    /// Headers that it is sent with.
     pub headers: Vec<(&'static str, String)>,
-    /// The member that the data stands under, where it is not `data`.
+    /// The name of the data member, if it is not `data`.
     pub data_member: &'static str,
-    /// Further members beside the data.
+    /// Members next to the data.
     pub extra_members: Vec<(&'static str, Value)>,
 }
 
 impl OperationOutput {
-    /// One value.
     pub fn from_value(data: &Value) -> Self {
         Self::from_json(data.to_string())
     }
 
-    /// JSON that is written already.
     pub fn from_json(data: String) -> Self {
         Self {
             data,
@@ -39,7 +33,7 @@ impl OperationOutput {
         }
     }
 
-    /// A list without further pages.
+    /// Marks the result as a list without further pages.
     #[must_use]
     pub fn as_last_page(self) -> Self {
         Self {
@@ -48,7 +42,6 @@ impl OperationOutput {
         }
     }
 
-    /// Says how many there are.
     #[must_use]
     pub fn with_total_count(self, count: usize) -> Self {
         Self {
@@ -57,7 +50,7 @@ impl OperationOutput {
         }
     }
 
-    /// The whole body, around what was understood of the request.
+    /// Builds the response body around the echo of the request.
     pub fn to_envelope(&self, params: &Map<String, Value>) -> String {
         let mut body = String::with_capacity(self.data.len() + 256);
         body.push_str("{\"request\":");

@@ -1,4 +1,4 @@
-//! The parameters of a request, read as its operation declares them, and their echo.
+//! The parameters of a request, parsed as its operation declares them, and their echo.
 
 use base::Vocabulary;
 use base::refusal::AdsProblem;
@@ -9,28 +9,22 @@ use crate::field_kind::RawParam;
 use crate::operations::{AdsOperation, OperationAction, OperationParam, OperationParamLocation};
 use crate::request::AdsRequest;
 
-/// What was understood of a request.
 #[derive(Clone, Debug, Default)]
 pub struct ParsedParams {
     values: Vec<(&'static str, Value)>,
-    /// All of it as it is told back.
     pub echo: Map<String, Value>,
-    /// What is wrong with it.
     pub problems: Vec<AdsProblem>,
-    /// The JSON body, whole.
     pub json: Option<Value>,
-    /// What was sent in the query beside it.
+    /// The query parameters of a request with a JSON body.
     pub query_pairs: Vec<(String, String)>,
 }
 
-/// Where parameters come from.
 enum ParamSource<'r> {
     Pairs(&'r [(String, String)]),
     Json(&'r Map<String, Value>),
 }
 
 impl ParsedParams {
-    /// Reads a request.
     pub fn parse(request: &AdsRequest) -> Self {
         let operation = request.operation;
         let mut params = Self {
@@ -52,7 +46,7 @@ impl ParsedParams {
         let source = if operation.takes_json() {
             match &request.json {
                 Some(Value::Object(members)) => ParamSource::Json(members),
-                // Arrays are the operation's own matter.
+                // The operation itself parses arrays.
                 Some(_) => ParamSource::Json(&empty),
                 None => {
                     let message = "The request body must be JSON, with Content-Type application/json";
@@ -67,7 +61,7 @@ impl ParsedParams {
         params
     }
 
-    /// Reads the parameters of one item of a batch.
+    /// Parses the parameters of one batch item.
     pub fn parse_item(
         declared: &[OperationParam],
         members: &Map<String, Value>,
@@ -85,7 +79,7 @@ impl ParsedParams {
     fn parse_params(&mut self, operation: &AdsOperation, source: &ParamSource<'_>, speech: Vocabulary) {
         let unsets =
             matches!(operation.action, OperationAction::Verb(_, ResourceVerb::Update)) || operation.method == "PUT";
-        // What comes as JSON is not told back.
+        // JSON input is not echoed.
         let echoes = !operation.takes_json();
         for param in operation
             .params
@@ -149,7 +143,7 @@ impl ParsedParams {
                     self.echo.insert(param.localized_name(speech), Value::Null);
                 }
             }
-            // Clients send parameters that they leave open as empty ones.
+            // Clients send empty parameters for values they leave out.
             Some(raw) if !raw.is_empty() => self.accept_value(param, raw, speech, echoes),
             Some(raw) if unsets && param.requirement == FieldRequirement::Optional => {
                 let message = format!("{} cannot be unset", param.localized_name(speech));
@@ -170,7 +164,7 @@ impl ParsedParams {
                 self.values.push((param.name.post, value));
             }
             Err(problem) => {
-                // What cannot be read is told back as it came.
+                // Unreadable values are echoed as sent.
                 if echoes && param.location == OperationParamLocation::Path {
                     self.echo.insert(name, raw.display_text().into());
                 }
@@ -193,40 +187,36 @@ impl ParsedParams {
         }
     }
 
-    /// A value by its name in the posts vocabulary; none when it was not sent.
+    /// A value by its name in the posts vocabulary; `None` if it was not sent.
     pub fn get(&self, name: &str) -> Option<&Value> {
         let found = self.values.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| value)
     }
 
-    /// Whether it was sent.
     pub fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
-    /// A number, an id or a moment in milliseconds.
+    /// A number, an id, or a time in milliseconds.
     pub fn int(&self, name: &str) -> Option<i64> {
         self.get(name)?.as_i64()
     }
 
-    /// A text or a word.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.get(name)?.as_str()
     }
 
-    /// Yes; no where it was not sent.
+    /// False if it was not sent.
     pub fn flag(&self, name: &str) -> bool {
         self.int(name).is_some_and(|flag| flag != 0)
     }
 
-    /// Numbers of a list; empty where it was not sent.
     pub fn ints(&self, name: &str) -> Vec<i64> {
         let items = self.get(name).and_then(Value::as_array);
         let items = items.map(Vec::as_slice).unwrap_or_default();
         items.iter().filter_map(Value::as_i64).collect()
     }
 
-    /// Texts of a list; empty where it was not sent.
     pub fn texts(&self, name: &str) -> Vec<String> {
         let items = self.get(name).and_then(Value::as_array);
         let items = items.map(Vec::as_slice).unwrap_or_default();
@@ -234,12 +224,12 @@ impl ParsedParams {
         texts.map(str::to_owned).collect()
     }
 
-    /// Takes a value out, as if it had not been sent; it is told back all the same.
+    /// Removes a value as if it had not been sent; it stays in the echo.
     pub fn remove(&mut self, name: &str) {
         self.values.retain(|(known, _)| *known != name);
     }
 
-    /// Puts a value in, as if it had been sent.
+    /// Adds a value as if it had been sent.
     pub fn insert(&mut self, name: &'static str, value: Value) {
         self.values.retain(|(known, _)| *known != name);
         self.values.push((name, value));

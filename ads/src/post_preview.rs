@@ -1,5 +1,4 @@
-//! Pages that show what a post looks like, to whoever knows their address, for a while (contract
-//! §4.11, §8.4). The address is signed and says all about itself: nothing is stored.
+//! Signed preview pages of posts (contract §4.11, §8.4). The URL contains everything; nothing is stored.
 
 use base::{AppId, Error, Time, UserId};
 use base64::Engine as _;
@@ -15,28 +14,23 @@ use crate::request::CONSOLE_APP_ID;
 use crate::resources::posts::{self, POST_TYPES, PostWithAccountRecord};
 use crate::resources::{accounts, promotable_users};
 
-/// A quarter of an hour.
 pub const QUARTER_HOUR_MS: i64 = 15 * 60 * 1000;
-/// As long as a notification leads somewhere.
 pub const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// What an address of such a page says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignedPreview {
     /// `DRAFT`, `PUBLISHED` or `SCHEDULED`.
     pub kind: &'static str,
-    /// The post, or what it will be made of.
+    /// The id of the post or composition.
     pub id: i64,
-    /// Whose it is.
     pub account_id: i64,
-    /// The app that asked: its own pages may frame the page.
+    /// The app that requested the preview; its pages may frame the page.
     pub app_id: Option<AppId>,
-    /// When it ends.
     pub expires_at: Time,
 }
 
 impl SignedPreview {
-    /// One of a post of the account.
+    /// A preview of a post of the account that expires after `lasts` milliseconds.
     pub fn new(ctx: &AccountContext<'_, '_>, kind: &str, id: i64, lasts: i64) -> Result<Self, Error> {
         let known = POST_TYPES.iter().copied().find(|known| *known == kind);
         Ok(Self {
@@ -48,7 +42,6 @@ impl SignedPreview {
         })
     }
 
-    /// The path of the page.
     pub fn signed_path(&self, key: &[u8; 32]) -> String {
         let body = json!([
             self.kind,
@@ -63,7 +56,7 @@ impl SignedPreview {
         format!("/preview/{}?t={body}.{tag}", self.id)
     }
 
-    /// Reads the token of an address that was written here and has not ended.
+    /// Verifies a token; `None` if it is invalid or has expired.
     pub fn verify_token(key: &[u8; 32], id: i64, token: &str, now: Time) -> Option<Self> {
         let (body, tag) = token.split_once('.')?;
         let tag = BASE64_URL_SAFE_NO_PAD.decode(tag).ok()?;
@@ -82,7 +75,7 @@ impl SignedPreview {
         (one.id == id && now < one.expires_at).then_some(one)
     }
 
-    /// What it shows; none where that is gone.
+    /// Loads the content; `None` if it no longer exists.
     pub fn load(&self, tx: &mut Tx<'_>) -> Result<Option<PreviewContent>, Error> {
         let account = accounts::find(tx, self.account_id)?;
         let Some(account) = account.filter(|account| !account.deleted) else {
@@ -103,7 +96,7 @@ impl SignedPreview {
             _ => "Visit site",
         };
         let link = text("video_cta_value").map(|url| (calls.to_owned(), url.to_owned()));
-        // What others wrote is seen as the account's own user sees it.
+        // Posts by others are rendered as the account's own user sees them.
         let viewer = promotable_users::find_own_user(&mut ctx)?.unwrap_or(seen.post.author_id);
         let post = seen.post;
         Ok(Some(PreviewContent {
@@ -115,16 +108,14 @@ impl SignedPreview {
     }
 }
 
-/// What a post looks like, beside what every post says.
+/// What the preview shows in addition to an ordinary post.
 #[derive(Clone, Debug)]
 pub struct PreviewContent {
-    /// The post.
     pub post: Post,
-    /// As whom it is looked at.
+    /// The user whose view is rendered.
     pub viewer: UserId,
-    /// What the poll of its card lets choose from.
     pub poll_choices: Vec<String>,
-    /// What its video calls to: words and address.
+    /// The label and URL of the video's call to action.
     pub call_to_action: Option<(String, String)>,
 }
 

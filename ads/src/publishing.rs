@@ -1,5 +1,5 @@
-//! Scheduled posts are published when their time has come: the post, what promotes it and the
-//! record's state in one transaction, so that each is published once (contract §8.4).
+//! Publishes scheduled posts when they are due: the post, its promotion and the state change are one
+//! transaction, so that each is published once (contract §8.4).
 
 use base::refusal::AdsProblem;
 use base::{AppId, Error, Fault, Id, PostId, UserId};
@@ -18,21 +18,21 @@ use crate::resources::promotable_users;
 use crate::resources::scheduled_posts::SCHEDULED_POST;
 use crate::resources::scheduled_promoted_posts;
 
-/// What was due longer ago, while nothing ran, is not published any more.
+/// Posts overdue by more than this, after downtime, are not published.
 const MAX_LATENESS_MS: i64 = 24 * 3600 * 1000;
-/// How often publishing is tried when something of ours fails.
+/// Publishing attempts when an internal error occurs.
 const MAX_ATTEMPTS: i64 = 3;
-/// How long it waits after the first of them; each time twice as long.
+/// The delay before the first retry; it doubles each time.
 const RETRY_DELAY_MS: i64 = 5000;
 
-/// The scheduled post whose time has come first; none when that of none has.
+/// The scheduled post that is due first.
 pub fn due_scheduled_post(tx: &mut Tx<'_>) -> Result<Option<i64>, Fault> {
     let now = tx.now().ms();
     let rows = records::list_due(tx, SCHEDULED_POST.name, "due_at", now, 1)?;
     Ok(rows.first().map(|row| row.id))
 }
 
-/// Publishes a scheduled post that is due. One that the platform does not take has failed.
+/// Publishes a due post. If the platform refuses it, the scheduled post fails.
 pub fn publish_scheduled_post(tx: &mut Tx<'_>, id: i64) -> Result<(), Error> {
     let Some((account, mut record)) = claim_scheduled_post(tx, id)? else {
         return Ok(());
@@ -54,8 +54,7 @@ pub fn publish_scheduled_post(tx: &mut Tx<'_>, id: i64) -> Result<(), Error> {
     }
 }
 
-/// Puts off what could not be published because something of ours failed; after some attempts it
-/// has failed.
+/// Reschedules a post after an internal error, or fails it after the last attempt.
 pub fn retry_or_fail(tx: &mut Tx<'_>, id: i64, why: &str) -> Result<(), Error> {
     let Some((account, mut record)) = claim_scheduled_post(tx, id)? else {
         return Ok(());
@@ -77,7 +76,7 @@ pub fn retry_or_fail(tx: &mut Tx<'_>, id: i64, why: &str) -> Result<(), Error> {
     ctx.save_record(&record)
 }
 
-/// The scheduled post and its account, as they are once whoever else works on them has ended.
+/// Loads a scheduled post and its account after taking their locks.
 fn claim_scheduled_post(tx: &mut Tx<'_>, id: i64) -> Result<Option<(AdsRecord, AdsRecord)>, Error> {
     let Some(row) = records::find_by_id(tx, SCHEDULED_POST.name, id)? else {
         return Ok(None);
@@ -108,7 +107,7 @@ fn create_post(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord, user: UserI
         return Err(no("The user is not a promotable one of the account any longer"));
     }
     if sandbox {
-        // What is tried out there is shown to nobody.
+        // Sandbox posts are shown to nobody.
         let post = ctx.tx.next_id();
         account_posts::record_published_post(ctx, record, post)?;
         return Ok(post);

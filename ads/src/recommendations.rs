@@ -1,5 +1,5 @@
-//! Recommendations: once a day it is looked at what each funding instrument pays for, and what of
-//! it could do better is written down as a tree of changes (contract §8.8).
+//! Daily recommendations: examines what each funding instrument pays for and stores possible improvements as a
+//! tree of changes (contract §8.8).
 
 mod audience_advice;
 mod bid_advice;
@@ -25,59 +25,52 @@ use crate::resources::line_items::LINE_ITEM;
 use crate::resources::recommendations::RECOMMENDATION;
 use crate::{emails, engine};
 
-/// A day, in milliseconds.
+/// A day in milliseconds.
 pub const DAY: i64 = 24 * 3_600_000;
-/// What nobody took up for so long is over, and what was turned down is not said again for so long.
+/// Open recommendations expire, and dismissed ones are not repeated, for this long.
 const RETENTION_MS: i64 = 14 * DAY;
-/// Days that are looked at.
+/// Days of statistics examined.
 const LOOKBACK_DAYS: i64 = 7;
 const DAILY: &str = "daily_budget_amount_local_micro";
 const TOTAL: &str = "total_budget_amount_local_micro";
 
-/// Something that could do better.
 #[derive(Clone, Debug)]
 struct RecommendationDraft {
-    /// Which rule says it, and of what.
+    /// The rule and the entity the recommendation is about.
     subject: String,
-    /// What following it is worth, in millionths.
+    /// The estimated gain in micros of the account's currency.
     estimated_gain: i64,
-    /// What is wrong, for people.
     message: String,
-    /// What to change.
     changes: Value,
 }
 
-/// A campaign that a funding instrument pays for, and its line items.
+/// A campaign of a funding instrument, with its line items.
 struct CampaignTree {
     campaign: AdsRecord,
     line_items: Vec<AdsRecord>,
 }
 
-/// The funding instrument that is to be looked at first; none when that of none is.
+/// The funding instrument that is due first.
 pub fn due_funding_instrument(tx: &mut Tx<'_>) -> Result<Option<i64>, Fault> {
     let now = tx.now().ms();
     let rows = records::list_due(tx, FUNDING_INSTRUMENT.name, "advise_at", now, 1)?;
     Ok(rows.first().map(|row| row.id))
 }
 
-/// What the rules ask beside the ledger, and who tells of what they find.
+/// The dependencies of the rules and of the emails about their results.
 #[derive(Clone, Debug)]
 pub struct RecommendationEngine {
-    /// Who decides whom advertising reaches.
     pub evaluator: Arc<Evaluator>,
-    /// What the operator decided.
     pub config: AdsConfig,
-    /// The platform as its letters name it.
     pub site: EmailSite,
 }
 
-/// What could do better of what a funding instrument pays for.
+/// Possible improvements for a funding instrument.
 #[derive(Clone, Debug, Default)]
 pub struct RecommendationDrafts(Vec<RecommendationDraft>);
 
 impl RecommendationEngine {
-    /// Looks at what a funding instrument pays for. That takes its time and changes nothing, so
-    /// that nobody who writes waits for it.
+    /// Examines a funding instrument. Takes time but writes nothing, so that no writer waits for it.
     pub fn find_improvements(&self, tx: &mut Tx<'_>, id: i64) -> Result<RecommendationDrafts, Error> {
         let Some((mut ctx, instrument)) = self.instrument_context(tx, id)? else {
             return Ok(RecommendationDrafts::default());
@@ -89,8 +82,8 @@ impl RecommendationEngine {
         Ok(RecommendationDrafts(draft_recommendations(&mut ctx, id)?))
     }
 
-    /// Says what was found; the instrument is looked at again a day later. What is `due` is left
-    /// alone where another node was faster.
+    /// Stores the recommendations and schedules the next run a day later. Does nothing if another node was
+    /// faster than `due`.
     pub fn publish_findings(
         &self,
         tx: &mut Tx<'_>,
@@ -118,7 +111,6 @@ impl RecommendationEngine {
         Ok(())
     }
 
-    /// A funding instrument and a desk of its account.
     fn instrument_context<'t, 'c>(
         &self,
         tx: &'t mut Tx<'c>,
@@ -138,13 +130,12 @@ impl RecommendationEngine {
     }
 }
 
-/// What an account pays with.
 pub fn funding_instrument_ids(tx: &mut Tx<'_>, account: i64) -> Result<Vec<i64>, Fault> {
     let rows = records::list_by_account(tx, FUNDING_INSTRUMENT.name, account)?;
     Ok(rows.iter().map(|row| row.id).collect())
 }
 
-/// What could do better of what an instrument pays for, the most worthwhile first.
+/// Drafts for a funding instrument, highest gain first.
 fn draft_recommendations(ctx: &mut AccountContext<'_, '_>, instrument: i64) -> Result<Vec<RecommendationDraft>, Error> {
     let mut branches = Vec::new();
     for campaign in ctx.list_visible_records(&CAMPAIGN, "funding_instrument_id", instrument)? {
@@ -163,8 +154,7 @@ fn draft_recommendations(ctx: &mut AccountContext<'_, '_>, instrument: i64) -> R
     Ok(all)
 }
 
-/// Compares what was said with what is: what was followed, what is over, and what is new, which is
-/// the answer.
+/// Compares stored recommendations with the drafts: marks applied and expired ones, and returns new ones.
 fn reconcile_recommendations(
     ctx: &mut AccountContext<'_, '_>,
     instrument: i64,
@@ -195,7 +185,7 @@ fn reconcile_recommendations(
             if old || !still.iter().any(|one| one == subject) {
                 "EXPIRED"
             } else {
-                // Something else is worth more.
+                // A different recommendation has a higher gain.
                 "DISMISSED"
             }
         };
@@ -223,7 +213,7 @@ fn set_recommendation_status(
     ctx.save_record(&record)
 }
 
-/// Turns down what an account is recommended; false when there is no such thing.
+/// Dismisses a recommendation; returns false if there is none.
 pub fn dismiss(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<bool, Error> {
     let found = ctx.find_record(&RECOMMENDATION, id)?;
     let Some(mut record) = found.filter(|one| one.text("status") == "PENDING") else {
@@ -234,7 +224,7 @@ pub fn dismiss(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<bool, Error>
     Ok(true)
 }
 
-/// Notes that an account did what it is recommended; false when something of it is not done.
+/// Marks a recommendation as applied; returns false if part of it has not been applied.
 pub fn mark_as_applied(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<bool, Error> {
     let found = ctx.find_record(&RECOMMENDATION, id)?;
     let Some(record) = found.filter(|one| one.text("status") == "PENDING") else {

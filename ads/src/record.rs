@@ -1,4 +1,4 @@
-//! A record in hand: its fields by name, and how it is shown.
+//! A record in memory: fields by name, and rendering.
 
 mod fields;
 
@@ -12,28 +12,19 @@ use crate::declaration::{FieldSpec, Resource};
 use crate::field_kind::format_time;
 use fields::RecordFields;
 
-/// A record of a resource.
 #[derive(Clone, Debug)]
 pub struct AdsRecord {
-    /// What it is one of.
     pub resource: &'static Resource,
-    /// Its id.
     pub id: i64,
-    /// The account that it belongs to.
     pub account_id: i64,
-    /// Where it is shown.
     pub level: RecordVisibility,
-    /// Whether it was deleted.
     pub deleted: bool,
-    /// When it was made.
     pub created_at: Time,
-    /// When it was changed last.
     pub updated_at: Time,
     fields: RecordFields,
 }
 
 impl AdsRecord {
-    /// A new one without any fields.
     pub fn new(resource: &'static Resource, id: i64, account_id: i64, now: Time) -> Self {
         Self {
             resource,
@@ -47,7 +38,6 @@ impl AdsRecord {
         }
     }
 
-    /// One that was stored.
     pub fn from_stored(of: &'static Resource, row: &RecordRow) -> Result<Self, Fault> {
         Ok(Self {
             resource: of,
@@ -61,13 +51,12 @@ impl AdsRecord {
         })
     }
 
-    /// Its name in lower case, by which it is found and ordered; empty where it has none.
+    /// The lowercase name used for search and sorting; empty if there is none.
     pub fn name_key(&self) -> Vec<u8> {
         let name = self.fields.get("name").and_then(Value::as_str);
         name.unwrap_or_default().to_lowercase().into_bytes()
     }
 
-    /// As it is stored.
     pub fn to_stored(&self) -> RecordRow {
         RecordRow {
             id: self.id,
@@ -81,7 +70,7 @@ impl AdsRecord {
         }
     }
 
-    /// A field's value; none where it holds nothing.
+    /// `None` if the field is null.
     pub fn get(&self, name: &str) -> Option<&Value> {
         debug_assert!(
             self.resource.field(name).is_some(),
@@ -91,43 +80,38 @@ impl AdsRecord {
         self.fields.get(name).filter(|value| !value.is_null())
     }
 
-    /// A number, an id, or a moment in milliseconds.
+    /// A number, an id, or a time in milliseconds.
     pub fn int(&self, name: &str) -> Option<i64> {
         self.get(name)?.as_i64()
     }
 
-    /// A moment.
     pub fn time(&self, name: &str) -> Option<Time> {
         self.int(name).map(Time::from_ms)
     }
 
-    /// A text or a word; empty where there is none.
+    /// Empty if the field is null.
     pub fn text(&self, name: &str) -> &str {
         self.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// Yes; no where nothing is said.
+    /// False if the field is null.
     pub fn flag(&self, name: &str) -> bool {
         self.int(name).is_some_and(|flag| flag != 0)
     }
 
-    /// The items of a list.
     pub fn items(&self, name: &str) -> &[Value] {
         let items = self.get(name).and_then(Value::as_array);
         items.map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The texts of a list.
     pub fn texts(&self, name: &str) -> Vec<&str> {
         self.items(name).iter().filter_map(Value::as_str).collect()
     }
 
-    /// Whether a list holds a word.
     pub fn has(&self, name: &str, word: &str) -> bool {
         self.items(name).iter().any(|item| item == word)
     }
 
-    /// Sets a field.
     pub fn set(&mut self, name: &'static str, value: impl Into<Value>) {
         debug_assert!(
             self.resource.field(name).is_some(),
@@ -137,12 +121,11 @@ impl AdsRecord {
         self.fields.set(name, value.into());
     }
 
-    /// Its fields that hold something, in the order of their names.
+    /// In the order of their names.
     pub fn non_null_fields(&self) -> impl Iterator<Item = (&'static str, &Value)> {
         self.fields.iter().filter(|(_, value)| !value.is_null())
     }
 
-    /// Its id as it is written.
     pub fn formatted_id(&self) -> String {
         self.resource.id_format.format(self.id)
     }
@@ -155,7 +138,6 @@ impl AdsRecord {
         })
     }
 
-    /// Its declared fields as they are shown.
     pub fn render_fields(&self, speech: Vocabulary) -> Map<String, Value> {
         let members = self.visible_fields().map(|(field, value)| {
             let name = field.name.name_in(speech).to_owned();
@@ -164,7 +146,7 @@ impl AdsRecord {
         members.collect()
     }
 
-    /// Writes it whole, with what was worked out beside it.
+    /// Writes the record as JSON with additional members.
     pub fn write_json(&self, out: &mut String, speech: Vocabulary, more: &[(&'static str, Value)]) {
         out.push_str("{\"id\":\"");
         out.push_str(&self.formatted_id());
@@ -197,7 +179,7 @@ fn write_member_name(out: &mut String, name: &str) {
     out.push_str("\":");
 }
 
-/// JSON without a detour over a formatter where it is plain.
+/// Writes simple values without the formatting machinery.
 fn write_value(out: &mut String, value: &Value) {
     match value {
         Value::Null => out.push_str("null"),
@@ -209,7 +191,7 @@ fn write_value(out: &mut String, value: &Value) {
             out.push('"');
         }
         other => {
-            // Writing to a text does not fail.
+            // Writing to a string does not fail.
             let _written = write!(out, "{other}");
         }
     }

@@ -1,4 +1,4 @@
-//! Lists that are the same for everyone, from data that is built in or that an operator added.
+//! Reference lists: built-in data, or data added by an operator, shared by all accounts.
 
 use base::Error;
 use serde_json::Value;
@@ -12,7 +12,6 @@ use crate::listing::{cursor_scope, exclusive_params, parse_cursor};
 use crate::output::OperationOutput;
 use crate::parsed_params::ParsedParams;
 
-/// A page of it, or all of it.
 pub fn list(ctx: &AccountContext<'_, '_>, of: &ReferenceList, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
     if params.flag("with_total_count") && params.has("cursor") {
@@ -33,8 +32,8 @@ pub fn list(ctx: &AccountContext<'_, '_>, of: &ReferenceList, params: &ParsedPar
     Ok(answer)
 }
 
-/// The page that was asked for of those rows whose names hold `q`, and how many these are. Without
-/// a usual number on a page there is one page.
+/// A page of the rows whose names contain `q`, and the count of them. Without a default page size everything
+/// is one page.
 pub fn search_page(
     ctx: &AccountContext<'_, '_>,
     params: &ParsedParams,

@@ -1,8 +1,8 @@
-//! Flexible audiences: whom other audiences come to, joined, met and left out (contract §4.14).
+//! Flexible audiences: unions, intersections and exclusions of other audiences (contract §4.14).
 //!
-//! A segment names an audience, how often somebody must have come up in it, and within how many
-//! days. Lists of members tell nothing of visits: who is a member came up once, when the membership
-//! began. So `NUM_GTE 1` means the members, `NUM_LT 1` everyone else, `NUM_GTE 2` nobody.
+//! A segment names an audience, a frequency, and a window in days. Lists of members know no visits: each
+//! member occurred once, when the membership began. So `NUM_GTE 1` selects the members, `NUM_LT 1` everyone
+//! else, and `NUM_GTE 2` nobody.
 
 use std::borrow::Cow;
 
@@ -13,17 +13,16 @@ use serde_json::{Map, Value, json};
 use crate::field_kind::{FieldKind, RawParam};
 use crate::resources::custom_audiences::CUSTOM_AUDIENCE;
 
-/// Audiences that one is made of at most.
+/// Audiences in one definition.
 const MAX_LEAVES: usize = 10;
-/// How deep segments may lie within each other.
+/// Nesting depth of segments.
 const MAX_DEPTH: usize = 10;
 const COMPARATORS: &[&str] = &["NUM_GTE", "NUM_GT", "NUM_EQ", "NUM_LTE", "NUM_LT"];
 const WINDOWS: &[&str] = &["1", "7", "14", "30"];
 
-/// Some users, or all others: ids in their order.
+/// A set of users or its complement; sorted ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SegmentUsers {
-    /// These.
     pub ids: Vec<i64>,
     /// Whether everyone but these is meant.
     pub negated: bool,
@@ -40,7 +39,7 @@ impl SegmentUsers {
     }
 }
 
-/// Those of two lists of which it holds that they are in the one and in the other.
+/// Merges two sorted lists, keeping ids for which `holds(in_one, in_other)` is true.
 fn merge_sorted_ids(one: &[i64], other: &[i64], holds: impl Fn(bool, bool) -> bool) -> Vec<i64> {
     let (mut ones, mut others) = (one.iter().peekable(), other.iter().peekable());
     let mut all = Vec::new();
@@ -64,10 +63,9 @@ fn merge_sorted_ids(one: &[i64], other: &[i64], holds: impl Fn(bool, bool) -> bo
     }
 }
 
-/// Whom the audience with an id comes to, of the last so many days.
+/// Looks up the users of an audience, optionally of members since this many days.
 pub type AudienceLookup<'f> = &'f mut dyn FnMut(i64, Option<i64>) -> Result<Vec<i64>, Error>;
 
-/// Whom segments come to.
 pub fn resolve_segment(segment: &Value, find: AudienceLookup<'_>) -> Result<SegmentUsers, Error> {
     let mut people = if let Some(id) = leaf_audience_id(segment) {
         resolve_leaf(segment, id, find)?
@@ -86,7 +84,6 @@ pub fn resolve_segment(segment: &Value, find: AudienceLookup<'_>) -> Result<Segm
     Ok(people)
 }
 
-/// Who came up in an audience as often as is asked.
 fn resolve_leaf(segment: &Value, id: i64, find: AudienceLookup<'_>) -> Result<SegmentUsers, Error> {
     let frequency = segment.get("frequency").and_then(Value::as_i64).unwrap_or(1);
     let comparator = segment.get("frequency_comparator").and_then(Value::as_str);
@@ -111,13 +108,13 @@ fn child_segments(segment: &Value) -> &[Value] {
     children.map(Vec::as_slice).unwrap_or_default()
 }
 
-/// The audience that a segment names; none of one that joins others.
+/// The audience of a segment; `None` if it combines others.
 fn leaf_audience_id(segment: &Value) -> Option<i64> {
     let id = segment.get("custom_audience_id")?.as_str()?;
     CUSTOM_AUDIENCE.id_format.parse("custom_audience_id", id).ok()
 }
 
-/// The audiences that segments name, each once.
+/// The audiences in a definition, each once.
 pub fn audience_ids(segment: &Value) -> Vec<i64> {
     let mut all: Vec<i64> = child_segments(segment).iter().flat_map(audience_ids).collect();
     all.extend(leaf_audience_id(segment));
@@ -126,13 +123,13 @@ pub fn audience_ids(segment: &Value) -> Vec<i64> {
     all
 }
 
-/// Whether segments say whom they come to, and not only whom they do not.
+/// Whether the result is a set of users rather than a complement.
 pub fn is_bounded(segment: &Value) -> bool {
     let empty = resolve_segment(segment, &mut |_, _| Ok(Vec::new()));
     empty.is_ok_and(|people| !people.negated)
 }
 
-/// Reads segments into the form in which they are kept and shown.
+/// Parses segments into the form in which they are stored and rendered.
 pub fn parse_segments(value: &Value) -> Result<Value, AdsProblem> {
     let mut leaves = 0;
     let root = parse_segment("segments", value, 1, &mut leaves)?;
@@ -195,7 +192,6 @@ fn parse_segment(name: &'static str, value: &Value, depth: usize, leaves: &mut u
     }
 }
 
-/// A segment that names an audience.
 fn parse_leaf(members: &Map<String, Value>, id: &Value, negate: bool) -> Result<Value, AdsProblem> {
     let text = RawParam::Json(id).display_text();
     let id = CUSTOM_AUDIENCE.id_format.parse("custom_audience_id", &text)?;
@@ -212,7 +208,7 @@ fn parse_leaf(members: &Map<String, Value>, id: &Value, negate: bool) -> Result<
     }))
 }
 
-/// One member of a segment, as its kind reads it; or what is usual.
+/// Parses one member of a segment, or returns the default.
 fn parse_member(
     members: &Map<String, Value>,
     name: &'static str,
@@ -248,7 +244,7 @@ mod tests {
         json!({ "boolean_operator": "or", "child_segments": children })
     }
 
-    /// Audience 1 comes to 1, 2, 3; audience 2 to 2, 3, 4; others to nobody.
+    /// Audience 1 is 1, 2, 3; audience 2 is 2, 3, 4; others are empty.
     fn found(segment: &Value) -> SegmentUsers {
         resolve_segment(&parse_segments(segment).unwrap(), &mut |id, days| {
             Ok(match (id, days) {

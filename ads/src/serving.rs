@@ -1,6 +1,5 @@
-//! Serving: what is shown to a viewer, and what became of it (contract §8.6). Own networks ask and
-//! report; of what is shown nothing is written until that is reported, and of the auction only how
-//! those fared who set their bid themselves.
+//! Ad serving: selects ads for a viewer (contract §8.6). The operator's networks request and report. Nothing
+//! is written about an ad until it is reported, except auction outcomes of manual bids.
 
 mod auction;
 mod candidates;
@@ -26,35 +25,28 @@ pub(crate) use candidates::expected_rate;
 pub use impression_token::AdImpression;
 pub use reports::{ImpressionReport, MAX_REPORTS as MOST_REPORTS, record_reports};
 
-/// Slots of one request.
 const MAX_SLOTS: i64 = 20;
 
-/// Who is looking.
 #[derive(Clone, Debug, Default)]
 pub struct AdViewer {
-    /// The user; none: someone who is none.
+    /// `None` for a viewer who is not signed in.
     pub user: Option<UserId>,
-    /// As the ledger has it.
+    /// The viewer id in the ledger.
     pub ledger_id: i64,
-    /// What is known of them.
     pub traits: ViewerTraits,
 }
 
-/// What is asked for.
 #[derive(Clone, Debug)]
 pub struct AdRequest {
-    /// Who is looking.
     pub viewer: AdViewer,
-    /// At what.
     pub placement: Placement,
-    /// At most so many.
+    /// The maximum number of ads.
     pub slots: i64,
-    /// The post whose video it goes before, where it does.
+    /// The post whose video a pre-roll ad precedes.
     pub video_post_id: Option<i64>,
 }
 
 impl AdRequest {
-    /// Reads it.
     pub fn parse(body: &Value) -> Result<Self, Error> {
         let mut problems = Vec::new();
         let empty = Map::new();
@@ -170,28 +162,26 @@ fn parse_viewer(members: &Map<String, Value>, problems: &mut Vec<AdsProblem>) ->
     }
 }
 
-/// Someone who is no user is known by what a network calls them: a number below nothing.
+/// A negative viewer id derived from the network's own id of a viewer.
 fn viewer_id_from_key(key: &str) -> i64 {
     -1 - hash_to_id(key.as_bytes())
 }
 
-/// A number of 62 bits that some bytes always come to.
+/// The first 62 bits of a hash.
 pub(crate) fn hash_to_id(bytes: &[u8]) -> i64 {
     let digest = Sha256::digest(bytes);
     let first = digest.first_chunk::<8>().copied().unwrap_or_default();
     i64::from_be_bytes(first) & (i64::MAX >> 1)
 }
 
-/// What a request came to.
 #[derive(Clone, Debug)]
 pub struct ServedAds {
-    /// What is told to who asked.
     pub answer: Value,
-    /// What became of the bids, to be counted before that is told.
+    /// Recorded before the response is sent.
     pub bid_outcomes: Vec<AuctionBid>,
 }
 
-/// What is to be shown, best first.
+/// Selects ads, best first.
 pub fn serve_ads(
     tx: &mut Tx<'_>,
     (evaluator, config): (&Evaluator, &AdsConfig),
@@ -207,7 +197,7 @@ pub fn serve_ads(
             line_item_id: won.item.id,
             creative: won.creative.kind,
             creative_id: won.creative.id,
-            // Before a video, that video is what it is seen with.
+            // A pre-roll ad is attributed to the video it precedes.
             subject: match ask.video_post_id {
                 Some(video) if won.creative.kind == AdEntity::MediaCreative => video,
                 _ => won.creative.subject,
@@ -236,12 +226,10 @@ pub fn serve_ads(
     })
 }
 
-/// Counts what became of the bids of a request.
 pub fn record_bid_outcomes(tx: &mut Tx<'_>, bids: &[AuctionBid]) -> Result<(), Error> {
     Ok(store::ledger::record_auction(tx, bids)?)
 }
 
-/// That something which must hold does not.
 fn invariant_broken(what: &str) -> Error {
     Fault::new(what.to_owned()).into()
 }

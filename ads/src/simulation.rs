@@ -1,5 +1,5 @@
-//! Events that are made up, for developers who need figures to draw: rows like all others, marked as
-//! simulated. The same seed at the same time makes the same events, and makes them once.
+//! Simulated events for developers who need statistics to render: ordinary rows, marked as simulated. The same
+//! seed and hour give the same events, recorded once.
 
 use base::{Error, Fault, Rng, Time, UserId};
 use store::Tx;
@@ -23,24 +23,23 @@ use crate::serving::hash_to_id;
 use crate::time_zone::AccountTimeZone;
 
 const HOUR: i64 = 3_600_000;
-/// Users that are looked at for an audience.
+/// Users examined for an audience.
 const MAX_SAMPLED_USERS: usize = 2000;
 /// Viewers of a line item.
 const MAX_VIEWERS: usize = 500;
-/// Impressions of a line item in an hour, at most.
+/// Impressions of a line item per hour.
 const MAX_HOURLY_IMPRESSIONS: i64 = 200;
 
-/// What is simulated of a line item.
 #[derive(Clone, Debug)]
 pub struct SimulatedLineItem {
     item: AdsRecord,
     campaign: AdsRecord,
-    /// What is shown: what kind, which, and the post or user that it shows.
+    /// The type and id of each creative, and the id of its post or user.
     creatives: Vec<(AdEntity, i64, i64)>,
     audience: Vec<i64>,
 }
 
-/// The line items of an account that something can be made up for, each with whom it reaches.
+/// The line items of an account that can be simulated, each with the users it reaches.
 pub fn load_simulated_items(
     tx: &mut Tx<'_>,
     evaluator: &Evaluator,
@@ -123,7 +122,7 @@ fn item_creatives(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord) -> Result<
     Ok(found)
 }
 
-/// The beginnings of the hours before a moment, oldest first; the hour that it is in is the last.
+/// The starts of the hours before a moment, oldest first; the current hour is the last.
 pub fn past_hours(now: Time, count: i64) -> Vec<Time> {
     let last = now.ms().div_euclid(HOUR);
     (0..count)
@@ -132,7 +131,7 @@ pub fn past_hours(now: Time, count: i64) -> Vec<Time> {
         .collect()
 }
 
-/// Makes an hour up; how many events are new.
+/// Simulates an hour; returns the number of new events.
 pub fn simulate_hour(
     tx: &mut Tx<'_>,
     account: &AdsRecord,
@@ -176,7 +175,7 @@ fn load_item_budgets(
     Ok(found)
 }
 
-/// What a line item pays for each of what it pays for.
+/// The price of one paid event, in micros.
 fn simulated_price(item: &AdsRecord) -> i64 {
     let bounds = bid_bounds(item.text("currency"));
     let usual = bounds.step.saturating_mul(10);
@@ -184,13 +183,13 @@ fn simulated_price(item: &AdsRecord) -> i64 {
     (bid.saturating_mul(7) / 10 / bounds.step * bounds.step).max(bounds.step)
 }
 
-/// How many impressions an hour has: as many as the day's budget allows for.
+/// Impressions per hour that the daily budget allows.
 fn impressions_per_hour(item: &AdsRecord, budgets: &[(BudgetLimits, BudgetSpent)], price: i64) -> i64 {
     let daily = budgets.iter().filter_map(|(limits, _)| limits.daily).min();
     let Some(daily) = daily else {
         return MAX_HOURLY_IMPRESSIONS / 2;
     };
-    // Of what is shown, one in twenty is paid for; of impressions, each a thousandth.
+    // One in twenty impressions is paid for; impressions themselves per thousand.
     let each = match item.text("pay_by") {
         "IMPRESSION" => price / 1000,
         _ => price / 20,
@@ -198,7 +197,7 @@ fn impressions_per_hour(item: &AdsRecord, budgets: &[(BudgetLimits, BudgetSpent)
     (daily / 24 / each.max(1)).clamp(1, MAX_HOURLY_IMPRESSIONS)
 }
 
-/// Numbers that follow from a seed.
+/// Deterministic random numbers from a seed.
 struct SimulationRng(Rng);
 
 impl SimulationRng {
@@ -208,13 +207,11 @@ impl SimulationRng {
         Self(Rng::from_seed(seed.unsigned_abs()))
     }
 
-    /// A number below another.
     fn number_below(&self, most: i64) -> Result<i64, Fault> {
         let bytes = self.0.random_bytes::<8>()?;
         Ok((i64::from_be_bytes(bytes) & i64::MAX) % most.max(1))
     }
 
-    /// Whether something happens that happens so often in a thousand times.
     fn happens_per_thousand(&self, in_thousand: i64) -> Result<bool, Fault> {
         Ok(self.number_below(1000)? < in_thousand)
     }
@@ -226,7 +223,7 @@ impl SimulationRng {
     }
 }
 
-/// What is known of a viewer: the same at every time.
+/// Traits of a viewer, always the same for a viewer.
 fn viewer_traits(viewer: i64, seed: i64) -> Result<ViewerTraits, Fault> {
     let dice = SimulationRng::from_parts(&[seed, viewer]);
     Ok(ViewerTraits {
@@ -268,7 +265,7 @@ fn simulate_events(
         let looks = viewer_traits(viewer, seed)?;
         for (kind, later) in simulate_outcomes(&dice, shown.0)? {
             let at = at.plus_ms(later);
-            // Nothing has happened that is yet to come.
+            // Simulated events are never in the future.
             if at <= tx.now() {
                 events.push(LedgerEvent {
                     kind,
@@ -291,7 +288,7 @@ fn simulate_events(
     Ok(events)
 }
 
-/// What comes of an impression, and how much later.
+/// Engagements that follow an impression, each with its delay in milliseconds.
 fn simulate_outcomes(dice: &SimulationRng, creative: AdEntity) -> Result<Vec<(AdEventKind, i64)>, Fault> {
     let mut all = vec![(AdEventKind::Impression, 0)];
     let mut may = |kind: AdEventKind, in_thousand: i64, later: i64| -> Result<bool, Fault> {

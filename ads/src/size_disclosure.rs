@@ -1,15 +1,14 @@
-//! How much is told of how many people an advertiser's list comes to: never so much that one person
-//! more or less can be read from it (docs/decisions, "What is told of an audience's size").
+//! Disclosure of audience sizes: one person more or less must not be detectable (docs/decisions, "What is told
+//! of an audience's size").
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// How discreet a server is.
 #[derive(Clone, Copy)]
 pub struct SizeDisclosure {
-    /// Nothing is told of fewer than these.
+    /// Sizes below this are not disclosed.
     pub min_size: i64,
-    /// What nobody else knows.
+    /// The secret for rounding offsets.
     pub key: [u8; 32],
 }
 
@@ -22,7 +21,7 @@ impl std::fmt::Debug for SizeDisclosure {
 }
 
 impl Default for SizeDisclosure {
-    /// Tells everything: of worlds in which everyone is made up.
+    /// Discloses everything; for demo data in which all users are fictional.
     fn default() -> Self {
         Self {
             min_size: 1,
@@ -31,26 +30,22 @@ impl Default for SizeDisclosure {
     }
 }
 
-/// Some users: how many, and a mark that other users would have another of.
+/// The number of users, and a fingerprint that differs for other users.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AudienceSize {
     count: i64,
     fingerprint: u64,
 }
 
-/// What is told of a crowd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DisclosedSize {
-    /// That there are so many, exactly.
     Exact(i64),
-    /// That there are about so many.
     Approximate(i64),
-    /// That there are fewer than so many.
     FewerThan(i64),
 }
 
 impl DisclosedSize {
-    /// The number that is shown; none of too few.
+    /// `None` if the audience is too small.
     pub const fn displayed_count(self) -> Option<i64> {
         match self {
             Self::Exact(count) | Self::Approximate(count) => Some(count),
@@ -60,7 +55,7 @@ impl DisclosedSize {
 }
 
 impl SizeDisclosure {
-    /// Users as a crowd. Their order does not matter.
+    /// Measures a set of users, in any order.
     pub fn measure_audience(&self, users: impl IntoIterator<Item = i64>) -> AudienceSize {
         let half = |bytes: &[u8]| {
             let first = bytes.first_chunk::<8>().copied().unwrap_or_default();
@@ -77,9 +72,8 @@ impl SizeDisclosure {
         crowd
     }
 
-    /// What is told of a crowd: a multiple of a step. Where one step ends and the next begins is
-    /// another for every crowd and always the same for one, so that neither asking again nor trying
-    /// out others tells whether a crowd is one larger.
+    /// Rounds a size to a multiple of a step. The offset of the steps differs between audiences and is
+    /// constant for each, so that neither repeated requests nor variations reveal a difference of one user.
     pub fn disclose_size(&self, crowd: AudienceSize) -> DisclosedSize {
         if self.min_size <= 1 {
             return DisclosedSize::Exact(crowd.count);
@@ -94,16 +88,16 @@ impl SizeDisclosure {
         }
     }
 
-    /// Half of the least, and once that is more, two digits that tell something.
+    /// Half of the minimum size; above that, two significant digits.
     fn rounding_step(&self, count: i64) -> i64 {
         let digits = count.max(1).ilog10();
         (self.min_size / 2).max(10_i64.pow(digits.saturating_sub(1)))
     }
 
-    /// A number that belongs to a crowd and that nobody can foretell.
+    /// An offset that is specific to the audience and unpredictable.
     fn secret_offset(&self, crowd: AudienceSize) -> i64 {
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.key) else {
-            // A key of any length is taken.
+            // HMAC accepts keys of any length.
             return 0;
         };
         mac.update(b"crowd\0");
@@ -115,7 +109,6 @@ impl SizeDisclosure {
     }
 }
 
-/// Spreads the bits of a number over all of them.
 const fn mix_bits(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -167,14 +160,14 @@ mod tests {
 
     #[test]
     fn one_more_moves_the_edge_and_no_trial_with_others_finds_it() {
-        // Of a hundred and more, some are told and some are not, as it falls out.
+        // Sizes just above a hundred are disclosed or not, depending on the offset.
         let is_told = |first: i64, count: i64| told(first..first + count).displayed_count().is_some();
         let share = |count| (0..1_000).filter(|first| is_told(first * 1_000, count)).count();
         let (few, many) = (share(110), share(140));
         assert!((120..320).contains(&few), "{few}");
         assert!((700..920).contains(&many), "{many}");
-        // Whoever tries with people known to be there learns nothing about others: next to each
-        // other lie crowds of the same size of which one is told and one is not.
+        // Adding a known user reveals nothing about others: audiences of neighbouring sizes differ in
+        // disclosure.
         let differ = (0..1_000).filter(|first| is_told(*first, 125) != is_told(*first + 1, 125));
         assert!(differ.count() > 300);
     }

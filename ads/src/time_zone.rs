@@ -1,4 +1,4 @@
-//! Days and hours as they are in an account's time zone.
+//! Days and hours in an account's time zone.
 
 use base::Time;
 use jiff::Timestamp;
@@ -7,33 +7,31 @@ use jiff::tz::TimeZone;
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 86_400_000;
 
-/// A time zone, by its IANA name; one that is not known is UTC.
+/// By IANA name; unknown names are UTC.
 #[derive(Clone, Debug)]
 pub struct AccountTimeZone(TimeZone);
 
 impl AccountTimeZone {
-    /// The zone with a name.
     pub fn from_name(name: &str) -> Self {
         Self(TimeZone::get(name).unwrap_or(TimeZone::UTC))
     }
 
-    /// Whether there is a zone of this name.
     pub fn is_known(name: &str) -> bool {
         TimeZone::get(name).is_ok()
     }
 
-    /// How far its clocks are ahead of UTC at a moment, in milliseconds.
+    /// The UTC offset at a moment, in milliseconds.
     pub fn utc_offset_ms(&self, at: Time) -> i64 {
         let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
         i64::from(self.0.to_offset(moment).seconds()) * 1000
     }
 
-    /// How long after the full hour of UTC its hours begin.
+    /// The offset of its full hours from those of UTC, in milliseconds.
     pub fn hour_shift_ms(&self, at: Time) -> i64 {
         (-self.utc_offset_ms(at)).rem_euclid(HOUR)
     }
 
-    /// The day that a moment is in: its beginning, and that of the next.
+    /// The start of the day that contains a moment, and of the next day.
     pub fn day_bounds(&self, at: Time) -> (Time, Time) {
         let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
         let here = moment.to_zoned(self.0.clone());
@@ -48,7 +46,7 @@ impl AccountTimeZone {
         (Time::from_ms(from), Time::from_ms(from + DAY))
     }
 
-    /// Midnight of a date (`2026-03-01`) here.
+    /// Midnight of a date (`2026-03-01`) in the zone.
     pub fn midnight_of_date(&self, date: &str) -> Option<Time> {
         let date: jiff::civil::Date = date.parse().ok()?;
         let start = date.to_zoned(self.0.clone()).ok()?;
@@ -68,7 +66,7 @@ mod tests {
         let time = |text: &str| Time::parse(text).unwrap();
         let zone = AccountTimeZone::from_name("America/Los_Angeles");
         let (from, to) = zone.day_bounds(time("2026-03-08T20:00:00Z"));
-        // The day on which clocks go forward has 23 hours.
+        // The day on which clocks are set forward has 23 hours.
         assert_eq!(from, time("2026-03-08T08:00:00Z"));
         assert_eq!(to.ms() - from.ms(), 23 * HOUR);
         assert_eq!(zone.hour_shift_ms(from), 0);

@@ -1,4 +1,4 @@
-//! Entities whose figures changed.
+//! Entities whose statistics changed in a period.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,6 @@ const PARENT_FILTERS: [(&str, &str); 3] = [
     ("line_item_ids", "line_item_id"),
 ];
 
-/// `GET …/active_entities`.
 pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
     let mut asked = PARENT_FILTERS.iter().filter(|(name, _)| params.has(name));
@@ -72,7 +71,7 @@ pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
     Ok(answer)
 }
 
-/// What each of some entities is below, in a field of its own or of its line item.
+/// The parent id of each entity, read from a field of its own or of its line item.
 fn parent_ids(
     ctx: &mut AccountContext<'_, '_>,
     entity: AdEntity,

@@ -1,4 +1,4 @@
-//! Figures of a long time: worked out in the background, kept as a file for two days.
+//! Asynchronous statistics jobs: computed in the background and stored as a file for two days.
 
 use std::io::Write as _;
 
@@ -22,18 +22,15 @@ use crate::output::OperationOutput;
 use crate::parsed_params::ParsedParams;
 use crate::resources::accounts::ACCOUNT;
 
-/// Jobs that an account may have at a time.
 pub const MAX_OPEN_JOBS: i64 = 100;
-/// How long a job waits at least, so that whoever asks for it sees it waiting.
+/// A job stays queued for at least this long, so that the client observes the state.
 const MIN_QUEUED_MS: i64 = 1000;
-/// A job that was begun and is not done after this is taken up again: its node is gone.
+/// A claimed job that is unfinished after this time is claimed again; its node is presumed gone.
 const CLAIM_TIMEOUT_MS: i64 = 2 * 60_000;
-/// After this it has failed.
+/// A job older than this fails.
 const MAX_JOB_AGE_MS: i64 = 60 * 60_000;
-/// How long its file is given.
 const FILE_RETENTION_MS: i64 = 48 * 3_600_000;
 
-/// `POST /stats/jobs/A`.
 pub(super) fn create(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let ask = StatsQuery::parse_job(ctx, params)?;
     let account = ctx.account_id()?;
@@ -92,7 +89,6 @@ fn job_json(ctx: &AccountContext<'_, '_>, job: &AnalyticsJob) -> Value {
     Value::Object(members)
 }
 
-/// `GET /stats/jobs/A`.
 pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
     let account = ctx.account_id()?;
@@ -125,7 +121,6 @@ pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
     Ok(answer)
 }
 
-/// `DELETE /stats/jobs/A/:job_id`.
 pub(super) fn cancel(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
     let id = params.int("job_id").unwrap_or(-1);
@@ -151,7 +146,6 @@ pub(super) fn cancel(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) ->
     Ok(OperationOutput::from_value(&job_json(ctx, &job)))
 }
 
-/// Whether there is anything to do about jobs.
 pub fn has_pending_jobs(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let now = tx.now();
     let queued = ledger::list_open_jobs(tx, AnalyticsJobState::Queued, now.plus_ms(-MIN_QUEUED_MS), 1)?;
@@ -163,7 +157,7 @@ fn is_abandoned(job: &AnalyticsJob, now: Time) -> bool {
     job.updated_at.plus_ms(CLAIM_TIMEOUT_MS) <= now
 }
 
-/// Takes up the job that has waited longest; of several nodes one takes it.
+/// Claims the job that has waited longest. Only one of several nodes gets it.
 pub fn claim_job(tx: &mut Tx<'_>) -> Result<Option<AnalyticsJob>, Fault> {
     let now = tx.now();
     for job in ledger::list_open_jobs(tx, AnalyticsJobState::Processing, now.plus_ms(-CLAIM_TIMEOUT_MS), 10)? {
@@ -190,7 +184,6 @@ pub fn claim_job(tx: &mut Tx<'_>) -> Result<Option<AnalyticsJob>, Fault> {
     Ok(None)
 }
 
-/// Works a job out: the file.
 pub fn build_job_file(tx: &mut Tx<'_>, job: &AnalyticsJob) -> Result<Vec<u8>, Fault> {
     let ask = StatsQuery::from_job(job.account_id, &job.request);
     let (length, data) = time_series::load_stats(tx, &ask)?;
@@ -201,7 +194,7 @@ pub fn build_job_file(tx: &mut Tx<'_>, job: &AnalyticsJob) -> Result<Vec<u8>, Fa
     file.map_err(Fault::context("a file of figures"))
 }
 
-/// Keeps a job's file; a job that was called off meanwhile stays so.
+/// Stores a job's file. A job cancelled in the meantime stays cancelled.
 pub fn finish_job(tx: &mut Tx<'_>, job: &AnalyticsJob, file: Option<&[u8]>) -> Result<(), Fault> {
     let until = tx.now().plus_ms(FILE_RETENTION_MS);
     let to = match file {
@@ -213,7 +206,7 @@ pub fn finish_job(tx: &mut Tx<'_>, job: &AnalyticsJob, file: Option<&[u8]>) -> R
     Ok(())
 }
 
-/// The file that an address ends in this for.
+/// Finds a job's file by the token in its URL.
 pub fn find_job_file(tx: &mut Tx<'_>, token: &str) -> Result<Option<Vec<u8>>, Fault> {
     ledger::find_job_file(tx, token)
 }

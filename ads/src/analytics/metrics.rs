@@ -1,9 +1,9 @@
-//! The names under which figures are answered, by group, and where each comes from.
+//! Metric names by metric group, and the ledger metric behind each.
 
 use base::VocabularyWord;
 use store::ledger::Metric;
 
-/// A figure: its name, and what of the ledger it is; none where nothing tells it.
+/// A metric's name and its ledger metric; `None` if nothing records it.
 pub(super) type MetricColumn = (VocabularyWord, Option<Metric>);
 
 const fn metric_column(name: &'static str, metric: Metric) -> MetricColumn {
@@ -14,7 +14,7 @@ const fn untracked_column(name: &'static str) -> MetricColumn {
     (VocabularyWord::same_in_both(name), None)
 }
 
-/// What accounts and instruments are told; others are told more.
+/// Metrics of accounts and funding instruments; other entities have more.
 const COMMON: &[MetricColumn] = &[
     metric_column("impressions", Metric::Impressions),
     metric_column("engagements", Metric::Engagements),
@@ -109,10 +109,10 @@ const LIFE_TIME: &[&str] = &[
     "rates",
 ];
 
-/// A figure under the name that it is answered by.
+/// A metric under its name in the response.
 pub(super) type NamedMetric = (String, Option<Metric>);
 
-/// What a group tells of entities of a kind. No conversions are recorded, so none are told.
+/// The metrics of a group for an entity type. Conversions are not recorded, so none are reported.
 pub(super) fn metrics_of_group(group: &str, kind: &str, speech: base::Vocabulary) -> Vec<NamedMetric> {
     let above = matches!(kind, "ACCOUNT" | "FUNDING_INSTRUMENT");
     let shown = matches!(kind, "CAMPAIGN" | "LINE_ITEM" | "PROMOTED_POST" | "MEDIA_CREATIVE");

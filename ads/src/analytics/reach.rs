@@ -1,4 +1,4 @@
-//! How many viewers were reached, and how often each of them.
+//! Reach and average frequency of campaigns and funding instruments.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +14,6 @@ use crate::ledger::line_items_by_entity;
 use crate::output::OperationOutput;
 use crate::parsed_params::ParsedParams;
 
-/// `GET …/reach/campaigns`.
 pub(super) fn campaign_reach(
     ctx: &mut AccountContext<'_, '_>,
     params: &ParsedParams,
@@ -22,7 +21,6 @@ pub(super) fn campaign_reach(
     load_reach(ctx, params, AdEntity::Campaign, "campaign_ids")
 }
 
-/// `GET …/reach/funding_instruments`.
 pub(super) fn funding_instrument_reach(
     ctx: &mut AccountContext<'_, '_>,
     params: &ParsedParams,
@@ -86,7 +84,7 @@ fn load_reach(
     Ok(answer)
 }
 
-/// Impressions by viewer, to two decimals.
+/// Impressions per viewer, rounded to two decimals.
 fn average_frequency(times: i64, viewers: usize) -> Value {
     let viewers = i64::try_from(viewers).unwrap_or(i64::MAX);
     if viewers == 0 {
@@ -97,11 +95,9 @@ fn average_frequency(times: i64, viewers: usize) -> Value {
     text.parse::<f64>().map_or(Value::Null, Value::from)
 }
 
-/// Days of a job.
 pub(super) const JOB_MAX_DAYS: i64 = 90;
 
 impl StatsQuery {
-    /// As a job may ask for it.
     pub(super) fn parse_job(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<Self, Error> {
         Self::parse(ctx, params, JOB_MAX_DAYS)
     }

@@ -1,4 +1,4 @@
-//! What figures are asked for, and the rules that this keeps.
+//! The parameters of a statistics request and their validation.
 
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, Time, Vocabulary, VocabularyWord};
@@ -47,14 +47,12 @@ pub(super) const SEGMENTS: &[&str] = &["AGE", "CONVERSION_TAGS", "GENDER", "METR
 
 pub(super) const HOUR: i64 = 3_600_000;
 pub(super) const DAY: i64 = 86_400_000;
-/// Days of a job whose figures are segmented.
 const MAX_SEGMENTED_DAYS: i64 = 45;
 
-/// What is asked for.
 #[derive(Clone, Debug)]
 pub(super) struct StatsQuery {
     pub(super) account: i64,
-    /// The kind of entity, in the posts vocabulary.
+    /// The entity type in the posts vocabulary.
     pub(super) kind: String,
     pub(super) ids: Vec<i64>,
     pub(super) from: Time,
@@ -68,7 +66,6 @@ pub(super) struct StatsQuery {
     pub(super) speech: Vocabulary,
 }
 
-/// The resource whose records entities of a kind are.
 pub(super) fn entity_resource(kind: &str) -> Option<&'static Resource> {
     Some(match kind {
         "ACCOUNT" => &ACCOUNT,
@@ -83,7 +80,7 @@ pub(super) fn entity_resource(kind: &str) -> Option<&'static Resource> {
 }
 
 impl StatsQuery {
-    /// Reads it; refuses what figures are not kept or not given for.
+    /// Parses the request; refuses combinations for which no statistics exist.
     pub(super) fn parse(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams, days: i64) -> Result<Self, Error> {
         ensure_valid_params(params)?;
         let word = |name: &str| params.text(name).unwrap_or_default().to_owned();
@@ -114,7 +111,7 @@ impl StatsQuery {
         Ok(ask)
     }
 
-    /// Days begin at midnight of the account, as far as its clocks are from UTC today.
+    /// Requires days to begin at midnight in the account's time zone, by its current UTC offset.
     fn check_day_boundaries(&self, ctx: &AccountContext<'_, '_>) -> Result<(), Error> {
         if self.granularity != "DAY" {
             return Ok(());
@@ -171,7 +168,7 @@ impl StatsQuery {
         Ok(())
     }
 
-    /// How long a bucket is, and how many there are.
+    /// The bucket length in milliseconds and the number of buckets.
     pub(super) fn bucket_layout(&self) -> (i64, usize) {
         let whole = self.to.ms() - self.from.ms();
         let length = match self.granularity.as_str() {
@@ -182,7 +179,6 @@ impl StatsQuery {
         (length, usize::try_from(whole / length).unwrap_or(0).max(1))
     }
 
-    /// The entity in the ledger.
     pub(super) fn ledger_entity(&self) -> AdEntity {
         AdEntity::parse(&self.kind).unwrap_or(AdEntity::Post)
     }
@@ -201,7 +197,6 @@ impl StatsQuery {
         }
     }
 
-    /// An entity's id as it is written.
     pub(super) fn format_entity_id(&self, id: i64) -> String {
         match entity_resource(&self.kind) {
             Some(of) => of.id_format.format(id),
@@ -213,7 +208,7 @@ impl StatsQuery {
         ACCOUNT.id_format.format(self.account)
     }
 
-    /// What was understood; what was not sent as well.
+    /// The effective parameters, defaults included.
     pub(super) fn echo_params(&self) -> Map<String, Value> {
         let entity = FieldKind::Word(ENTITIES).render_value(&self.kind.as_str().into(), self.speech);
         let ids: Vec<String> = self.ids.iter().map(|id| self.format_entity_id(*id)).collect();
@@ -235,7 +230,6 @@ impl StatsQuery {
         }
     }
 
-    /// As a job keeps it.
     pub(super) fn to_job_json(&self) -> String {
         json!({
             "entity": self.kind,
@@ -253,7 +247,6 @@ impl StatsQuery {
         .to_string()
     }
 
-    /// One that a job kept.
     pub(super) fn from_job(account: i64, kept: &str) -> Self {
         let kept: Value = serde_json::from_str(kept).unwrap_or_default();
         let optional = |name: &str| kept.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -289,7 +282,7 @@ fn time_window_too_long(days: i64) -> AdsProblem {
     AdsProblem::new("INVALID_TIME_WINDOW", message)
 }
 
-/// The span asked for: whole hours of the account's time zone, so many days at most.
+/// Parses `start_time` and `end_time`: whole hours in the account's time zone, at most this many days apart.
 pub(super) fn parse_time_window(
     ctx: &AccountContext<'_, '_>,
     params: &ParsedParams,
@@ -299,7 +292,7 @@ pub(super) fn parse_time_window(
     let mut problems = Vec::new();
     let mut read = |name: &'static str| {
         let text = params.text(name).unwrap_or_default();
-        // A date alone is its midnight in the account's time zone.
+        // A bare date is its midnight in the account's time zone.
         let at = if text.contains(['T', 't', ' ']) {
             parse_time(text)
         } else {
@@ -334,7 +327,7 @@ pub(super) fn parse_time_window(
     Ok((from, to))
 }
 
-/// The entities asked for: all of this account, deleted or not.
+/// Parses entity ids; all must belong to the account, deleted or not.
 fn parse_entity_ids(ctx: &mut AccountContext<'_, '_>, kind: &str, texts: &[String]) -> Result<Vec<i64>, Error> {
     let Some(of) = entity_resource(kind) else {
         return parse_post_ids(ctx, texts);
@@ -359,7 +352,7 @@ fn parse_entity_ids(ctx: &mut AccountContext<'_, '_>, kind: &str, texts: &[Strin
     }
 }
 
-/// Posts of users whom the account promotes.
+/// Parses ids of posts by the account's promotable users.
 fn parse_post_ids(ctx: &mut AccountContext<'_, '_>, texts: &[String]) -> Result<Vec<i64>, Error> {
     let authors: Vec<i64> = promotable_users::list_all(ctx)?
         .iter()

@@ -1,4 +1,4 @@
-//! Figures over time.
+//! Statistics as time series.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,10 +13,10 @@ use super::stats_query::StatsQuery;
 use crate::gazetteer::gazetteer;
 use crate::ledger::line_items_by_entity;
 
-/// Sums of one thing in each bucket.
+/// Metric sums per bucket.
 type MetricBuckets = Vec<MetricSums>;
 
-/// How many buckets there are, and the figures of each entity in them.
+/// The number of buckets and the data of each entity.
 pub(super) fn load_stats(tx: &mut Tx<'_>, ask: &StatsQuery) -> Result<(usize, Value), Fault> {
     let (_, count) = ask.bucket_layout();
     let names: Vec<NamedMetric> = ask
@@ -43,7 +43,7 @@ pub(super) fn load_stats(tx: &mut Tx<'_>, ask: &StatsQuery) -> Result<(usize, Va
     Ok((count, entities.collect()))
 }
 
-/// A figure that counts nothing at all is not there; others are nought where they count nothing.
+/// Metrics that count nothing in any bucket are `null`; others are zero where they count nothing.
 fn metrics_json(names: &[NamedMetric], line: &[MetricSums]) -> Map<String, Value> {
     let values = |metric: &Option<Metric>| -> Value {
         let Some(metric) = metric else {
@@ -80,7 +80,7 @@ fn sum_by_entity(tx: &mut Tx<'_>, ask: &StatsQuery) -> Result<HashMap<i64, Metri
     Ok(lines)
 }
 
-/// What people did with posts, less what is told of their promotion.
+/// Engagement with posts, minus what is attributed to their promotion.
 fn sum_organic(tx: &mut Tx<'_>, ask: &StatsQuery) -> Result<HashMap<i64, MetricBuckets>, Fault> {
     let (length, count) = ask.bucket_layout();
     let promoted = sum_by_entity(tx, ask)?;
@@ -118,7 +118,7 @@ fn sum_organic(tx: &mut Tx<'_>, ask: &StatsQuery) -> Result<HashMap<i64, MetricB
 
 type SegmentedBuckets = BTreeMap<i64, BTreeMap<String, MetricBuckets>>;
 
-/// From the rows: sums do not know the viewers.
+/// Aggregates from event rows, because the stored sums do not know the viewers.
 fn sum_by_segment(tx: &mut Tx<'_>, ask: &StatsQuery) -> Result<SegmentedBuckets, Fault> {
     let (length, count) = ask.bucket_layout();
     let entity = ask.ledger_entity();
@@ -126,7 +126,7 @@ fn sum_by_segment(tx: &mut Tx<'_>, ask: &StatsQuery) -> Result<SegmentedBuckets,
     let mut items: Vec<i64> = of.values().flatten().copied().collect();
     items.sort_unstable();
     items.dedup();
-    // A country is asked for by its place; two letters mean the same.
+    // A country may be given as a place id or as two letters.
     let asked = ask.country.as_deref().unwrap_or_default();
     let country = match gazetteer().find_by_id(asked) {
         Some(place) => place.country.to_owned(),
@@ -144,7 +144,7 @@ fn sum_by_segment(tx: &mut Tx<'_>, ask: &StatsQuery) -> Result<SegmentedBuckets,
     };
     let mut lines = SegmentedBuckets::new();
     if ask.ledger_segment() == ReportSegment::None {
-        // Nothing is recorded of conversions.
+        // Conversions are not recorded.
         return Ok(lines);
     }
     for part in ledger::load_report(tx, &items, &cut)? {
@@ -196,7 +196,7 @@ fn segment_value(value: &str) -> &str {
     if value.is_empty() { "UNKNOWN" } else { value }
 }
 
-/// The least ages of the buckets that viewers are told apart by, and the buckets' names.
+/// The minimum age and name of each age segment.
 const AGES: &[(i64, &str)] = &[
     (55, "AGE_OVER_55"),
     (50, "AGE_50_TO_54"),
@@ -207,7 +207,7 @@ const AGES: &[(i64, &str)] = &[
     (13, "AGE_13_TO_17"),
 ];
 
-/// The least age of the bucket that an age is in.
+/// The minimum age of the segment that contains an age.
 pub fn age_bucket(age: i64) -> Option<i64> {
     let mut all = AGES.iter().map(|(least, _)| *least);
     all.find(|least| age >= *least)

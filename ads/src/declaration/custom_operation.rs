@@ -1,4 +1,4 @@
-//! Operations that are written by hand, and lists that are the same for everyone.
+//! Declarations of custom operations and reference lists.
 
 use base::Error;
 use serde_json::Value;
@@ -9,70 +9,53 @@ use crate::account_context::AccountContext;
 use crate::output::OperationOutput;
 use crate::parsed_params::ParsedParams;
 
-/// An operation that is written by hand.
 #[derive(Debug)]
 pub struct CustomOperation {
-    /// Its name in the OpenAPI document.
     pub id: &'static str,
-    /// The HTTP method.
     pub method: &'static str,
-    /// The path below the account, or from the version on where it begins with a slash.
+    /// The path below the account, or from the version on if it begins with a slash.
     pub path: &'static str,
-    /// Other paths that lead to it.
+    /// Alternative paths.
     pub aliases: &'static [&'static str],
-    /// One sentence.
     pub summary: &'static str,
-    /// The version in its path: 12, or 5.
+    /// The API version in the path: 12, or 5.
     pub version: &'static str,
-    /// Who may do it.
     pub required_role: RequiredRole,
-    /// Whether it exists in the sandbox only.
     pub sandbox_only: bool,
-    /// How its parameters are sent.
     pub input_format: InputFormat,
-    /// Its parameters, those of its path beyond the account included.
+    /// The parameters, including path parameters other than the account.
     pub params: &'static [FieldSpec],
-    /// Whether it changes anything.
     pub is_write: bool,
-    /// How often it may be called.
     pub rate_class: AdsRateClass,
-    /// Whether it looks into the index of posts.
+    /// Whether the operation needs the search index.
     pub uses_search: bool,
-    /// The largest body it takes; 0: as large as usual.
+    /// The maximum body size in bytes; 0 for the default.
     pub body_limit: usize,
-    /// The feature that an account needs for it.
     pub feature_gate: Option<FeatureGate>,
-    /// Does it.
     pub handler: fn(&mut AccountContext<'_, '_>, &ParsedParams) -> Result<OperationOutput, Error>,
 }
 
-/// A list that is the same for everyone, from data that is built in.
+/// A list of built-in data shared by all accounts.
 #[derive(Debug)]
 pub struct ReferenceList {
-    /// Its name in the OpenAPI document.
     pub id: &'static str,
     /// The path from the version on.
     pub path: &'static str,
-    /// One sentence.
     pub summary: &'static str,
-    /// By what it may be filtered: the parameter and the member that must be equal.
+    /// A parameter, and the member that must equal it.
     pub filters: &'static [(FieldSpec, &'static str)],
-    /// The data: a JSON array.
     pub rows: fn() -> Vec<Value>,
-    /// Whether it comes in pages.
+    /// The default and maximum page size; `None` if the list is not paginated.
     pub page_size: Option<(i64, i64)>,
-    /// Whether the parameter `q` finds names, and how.
+    /// Whether the parameter `q` searches names.
     pub searches_names: bool,
-    /// Whether `total_count` is always there.
     pub always_counts: bool,
-    /// The older `data_type` member, or empty.
+    /// The legacy `data_type` member; empty if there is none.
     pub data_type: &'static str,
-    /// How often it may be called.
     pub rate_class: AdsRateClass,
 }
 
 impl ReferenceList {
-    /// What most of them are.
     pub const DEFAULT: Self = Self {
         id: "",
         path: "",
@@ -88,7 +71,7 @@ impl ReferenceList {
 }
 
 impl CustomOperation {
-    /// A read of a member of the account.
+    /// A read operation for members of the account.
     pub const fn get(
         id: &'static str,
         path: &'static str,
@@ -115,7 +98,6 @@ impl CustomOperation {
         }
     }
 
-    /// A change.
     pub const fn mutation(
         method: &'static str,
         id: &'static str,
@@ -132,7 +114,7 @@ impl CustomOperation {
         }
     }
 
-    /// Is asked by a POST, and changes nothing.
+    /// A read operation that uses POST.
     #[must_use]
     pub const fn read_by_post(self) -> Self {
         Self {
@@ -142,7 +124,6 @@ impl CustomOperation {
         }
     }
 
-    /// Is for these people.
     #[must_use]
     pub const fn requires_role(self, who: RequiredRole) -> Self {
         Self {
@@ -151,13 +132,11 @@ impl CustomOperation {
         }
     }
 
-    /// Takes these parameters.
     #[must_use]
     pub const fn params(self, params: &'static [FieldSpec]) -> Self {
         Self { params, ..self }
     }
 
-    /// Exists in the sandbox only.
     #[must_use]
     pub const fn sandbox_only(self) -> Self {
         Self {
@@ -166,13 +145,11 @@ impl CustomOperation {
         }
     }
 
-    /// Is found under these paths too.
     #[must_use]
     pub const fn aliases(self, aliases: &'static [&'static str]) -> Self {
         Self { aliases, ..self }
     }
 
-    /// Takes a JSON object.
     #[must_use]
     pub const fn takes_json(self) -> Self {
         Self {
@@ -181,7 +158,7 @@ impl CustomOperation {
         }
     }
 
-    /// Takes bodies of so many bytes.
+    /// Sets the maximum body size in bytes.
     #[must_use]
     pub const fn body_limit(self, body: usize) -> Self {
         Self {
@@ -190,7 +167,6 @@ impl CustomOperation {
         }
     }
 
-    /// May be called that often.
     #[must_use]
     pub const fn rate_limited(self, often: AdsRateClass) -> Self {
         Self {
@@ -199,7 +175,7 @@ impl CustomOperation {
         }
     }
 
-    /// Looks into the index of posts, which is waited for.
+    /// Marks the operation as using the search index; callers wait for it to catch up.
     #[must_use]
     pub const fn uses_search(self) -> Self {
         Self {
@@ -208,7 +184,6 @@ impl CustomOperation {
         }
     }
 
-    /// Is for accounts with a feature.
     #[must_use]
     pub const fn requires_feature(self, gate: FeatureGate) -> Self {
         Self {
@@ -217,7 +192,6 @@ impl CustomOperation {
         }
     }
 
-    /// Is of this version.
     #[must_use]
     pub const fn version(self, version: &'static str) -> Self {
         Self { version, ..self }

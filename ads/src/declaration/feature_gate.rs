@@ -1,21 +1,18 @@
-//! What an account needs a feature for.
+//! Feature gates: what an account needs a feature for.
 
-/// Something that is open to accounts with a feature only: what it stands at, or some values of
-/// that.
+/// Restricts an operation, a resource, a field or some of its values to accounts with a feature.
 #[derive(Clone, Copy, Debug)]
 pub struct FeatureGate {
-    /// The feature that opens it.
     pub feature: &'static str,
-    /// The values of the field that need it; empty: any.
+    /// The values that require the feature; empty for any value.
     pub values: &'static [&'static str],
-    /// The field, and its value, beside which alone it is needed.
+    /// Another field and its value; the gate applies only together with it.
     pub condition: Option<(&'static str, &'static str)>,
-    /// Whether every account is held to it, not those alone that are held to their features.
+    /// Whether the gate applies in lenient mode, too.
     pub applies_to_all_accounts: bool,
 }
 
 impl FeatureGate {
-    /// One that a feature opens.
     pub const fn new(feature: &'static str) -> Self {
         Self {
             feature,
@@ -25,13 +22,11 @@ impl FeatureGate {
         }
     }
 
-    /// Stands at these values only.
     #[must_use]
     pub const fn for_values(self, values: &'static [&'static str]) -> Self {
         Self { values, ..self }
     }
 
-    /// Stands there only where another field has this value.
     #[must_use]
     pub const fn only_if_field(self, field: &'static str, value: &'static str) -> Self {
         Self {
@@ -40,7 +35,6 @@ impl FeatureGate {
         }
     }
 
-    /// Every account is held to it.
     #[must_use]
     pub const fn applies_always(self) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Fields, the parameters that set them, and filters of lists.
+//! Declarations of fields, parameters and list filters.
 
 use base::VocabularyWord;
 use serde_json::Value;
@@ -6,79 +6,57 @@ use serde_json::Value;
 use super::{FeatureGate, Resource};
 use crate::field_kind::FieldKind;
 
-/// Whether a field may or must be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldRequirement {
-    /// It is not understood, and ignored.
+    /// The parameter is not recognized, and ignored.
     Ignored,
-    /// It may.
     Optional,
-    /// It must.
     Required,
 }
 
-/// A field of a record, and the parameter that sets it.
+/// A field of a record and the parameter that sets it.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldSpec {
-    /// Its name.
     pub name: VocabularyWord,
-    /// Further names under which it may be sent.
+    /// Alternative parameter names.
     pub aliases: &'static [&'static str],
-    /// What it may hold.
     pub kind: FieldKind,
-    /// Whether it is sent with a new record.
     pub create: FieldRequirement,
-    /// Whether it is sent with a change.
     pub update: FieldRequirement,
-    /// What a new record has when it is not sent.
+    /// The value of a new record when the parameter is omitted.
     pub default_value: DefaultValue,
-    /// Whether it is shown.
     pub is_shown: bool,
-    /// The features that an account needs to set it.
+    /// The features an account needs to set the field.
     pub gates: &'static [FeatureGate],
 }
 
-/// What a field holds that was not sent.
 #[derive(Clone, Copy, Debug)]
 pub enum DefaultValue {
-    /// Nothing; lists are empty.
+    /// `null`, or an empty list.
     Empty,
-    /// This word.
     Word(&'static str),
-    /// Yes or no.
     Flag(bool),
-    /// This number.
     Number(i64),
 }
 
-/// By what a list may be filtered.
 #[derive(Clone, Copy, Debug)]
 pub struct ListFilter {
-    /// The parameter.
     pub name: VocabularyWord,
-    /// Further names of the parameter.
     pub aliases: &'static [&'static str],
-    /// The field; `id` for the record itself.
+    /// The field to compare; `id` for the record's id.
     pub field: &'static str,
-    /// What the parameter holds.
     pub kind: FieldKind,
-    /// Whether it must be there.
     pub required: bool,
 }
 
-/// Parameters that lists written by hand take like all others.
+/// The standard parameters of lists implemented by custom operations.
 pub const COUNT: FieldSpec = FieldSpec::new("count", FieldKind::Int(1, 1000)).default_number(200);
-/// Where a page begins.
 pub const CURSOR: FieldSpec = FieldSpec::text("cursor", 1, 512);
-/// In which order.
 pub const SORT_BY: FieldSpec = FieldSpec::new("sort_by", FieldKind::Texts(5, 100));
-/// Whether deleted records are wanted.
 pub const WITH_DELETED: FieldSpec = FieldSpec::new("with_deleted", FieldKind::Bool).default_flag(false);
-/// Whether the total is wanted.
 pub const WITH_TOTAL_COUNT: FieldSpec = FieldSpec::new("with_total_count", FieldKind::Bool).default_flag(false);
 
 impl DefaultValue {
-    /// The value, as it is kept.
     pub fn to_value(self, kind: FieldKind) -> Value {
         match self {
             Self::Empty if kind.is_list() => Value::Array(Vec::new()),
@@ -91,7 +69,7 @@ impl DefaultValue {
 }
 
 impl FieldSpec {
-    /// A field that may be sent with a new record and with a change.
+    /// A field that may be sent on create and on update.
     pub const fn new(name: &'static str, kind: FieldKind) -> Self {
         Self {
             name: VocabularyWord::same_in_both(name),
@@ -105,37 +83,35 @@ impl FieldSpec {
         }
     }
 
-    /// A text of so many characters at least and at most.
+    /// A text whose length in characters is within these bounds.
     pub const fn text(name: &'static str, least: usize, most: usize) -> Self {
         Self::new(name, FieldKind::Text(least, most))
     }
 
-    /// One of these words.
     pub const fn one_of(name: &'static str, words: &'static [&'static str]) -> Self {
         Self::new(name, FieldKind::OneOf(words))
     }
 
-    /// An absolute `https` address.
+    /// An absolute `https` URL.
     pub const fn url(name: &'static str) -> Self {
         Self::new(name, FieldKind::Url)
     }
 
-    /// An amount of money in millionths.
+    /// An amount of money in millionths of the currency's unit.
     pub const fn money(name: &'static str) -> Self {
         Self::new(name, FieldKind::Money)
     }
 
-    /// The id of a record of the same account that stays what it is.
+    /// The id of a record of the same account, immutable.
     pub const fn reference(name: &'static str, to: &'static Resource) -> Self {
         Self::new(name, FieldKind::Reference(to, false)).immutable()
     }
 
-    /// The same; this record disappears from lists when that one is deleted.
+    /// Like [`Self::reference`]; deleting the parent hides this record.
     pub const fn parent(name: &'static str, to: &'static Resource) -> Self {
         Self::new(name, FieldKind::Reference(to, true)).immutable()
     }
 
-    /// Must be sent with a new record.
     #[must_use]
     pub const fn required(self) -> Self {
         Self {
@@ -144,19 +120,18 @@ impl FieldSpec {
         }
     }
 
-    /// Is sent so with a change.
     #[must_use]
     pub const fn update(self, update: FieldRequirement) -> Self {
         Self { update, ..self }
     }
 
-    /// Is not changed.
+    /// Makes the field settable on create only.
     #[must_use]
     pub const fn immutable(self) -> Self {
         self.update(FieldRequirement::Ignored)
     }
 
-    /// Is never sent: rules set it.
+    /// The field is never sent by clients; rules set it.
     #[must_use]
     pub const fn set_by_server(self) -> Self {
         Self {
@@ -166,7 +141,6 @@ impl FieldSpec {
         }
     }
 
-    /// Is never shown.
     #[must_use]
     pub const fn hidden(self) -> Self {
         Self {
@@ -175,7 +149,6 @@ impl FieldSpec {
         }
     }
 
-    /// Starts with this word.
     #[must_use]
     pub const fn default_word(self, word: &'static str) -> Self {
         Self {
@@ -184,7 +157,6 @@ impl FieldSpec {
         }
     }
 
-    /// Starts with this.
     #[must_use]
     pub const fn default_flag(self, flag: bool) -> Self {
         Self {
@@ -193,7 +165,6 @@ impl FieldSpec {
         }
     }
 
-    /// Starts with this number.
     #[must_use]
     pub const fn default_number(self, number: i64) -> Self {
         Self {
@@ -202,19 +173,16 @@ impl FieldSpec {
         }
     }
 
-    /// Is sent under these names too.
     #[must_use]
     pub const fn alias(self, aliases: &'static [&'static str]) -> Self {
         Self { aliases, ..self }
     }
 
-    /// Is for accounts with these features, or some of its values are.
     #[must_use]
     pub const fn requires_features(self, gates: &'static [FeatureGate]) -> Self {
         Self { gates, ..self }
     }
 
-    /// Has another name in the older vocabulary.
     #[must_use]
     pub const fn legacy_name(self, tweet: &'static str) -> Self {
         Self {
@@ -225,7 +193,7 @@ impl FieldSpec {
 }
 
 impl ListFilter {
-    /// Up to 200 ids of a field that refers to this resource; `id`: of the record itself.
+    /// Up to 200 ids, matched against a reference field, or against the record's id for `id`.
     pub const fn ids(name: &'static str, field: &'static str, of: &'static Resource) -> Self {
         Self {
             name: VocabularyWord::same_in_both(name),
@@ -236,7 +204,6 @@ impl ListFilter {
         }
     }
 
-    /// Some of these words in a field.
     pub const fn one_of_words(name: &'static str, field: &'static str, words: &'static [&'static str]) -> Self {
         Self {
             name: VocabularyWord::same_in_both(name),
@@ -247,7 +214,6 @@ impl ListFilter {
         }
     }
 
-    /// What a field must hold.
     pub const fn new(name: &'static str, field: &'static str, kind: FieldKind) -> Self {
         Self {
             name: VocabularyWord::same_in_both(name),
@@ -258,13 +224,11 @@ impl ListFilter {
         }
     }
 
-    /// Must be there.
     #[must_use]
     pub const fn required(self) -> Self {
         Self { required: true, ..self }
     }
 
-    /// Has another name in the older vocabulary.
     #[must_use]
     pub const fn legacy_name(self, tweet: &'static str) -> Self {
         Self {
@@ -273,7 +237,6 @@ impl ListFilter {
         }
     }
 
-    /// Is sent under these names too.
     #[must_use]
     pub const fn alias(self, aliases: &'static [&'static str]) -> Self {
         Self { aliases, ..self }

@@ -1,4 +1,4 @@
-//! Sets that every question needs: who is active, and who is kept away.
+//! Base sets of every evaluation: active users and excluded users.
 
 use base::{Error, Fault, Time, UserId};
 use store::Tx;
@@ -11,25 +11,25 @@ use super::{Evaluator, UserSet};
 use crate::resources::do_not_reach_lists::find_list_id;
 
 const DAY_MS: i64 = 86_400_000;
-/// How long somebody counts who does nothing more.
+/// A user counts as active for this long after the last activity.
 const ACTIVE_MS: i64 = 90 * DAY_MS;
-/// How long a set is kept that the log keeps up to date.
+/// How long a set kept up to date from the event log is cached.
 pub(super) const LONG_MS: i64 = 6 * 3_600_000;
-/// Users that are read at once.
+/// Users read at a time.
 pub(super) const USER_BATCH: i64 = 50_000;
-/// How often it is looked who has signed in.
+/// How often recent sign-ins are read.
 const REFRESH_INTERVAL_MS: i64 = 5_000;
-/// How long it may take until it is written that somebody was there.
+/// The maximum delay until a user's last visit is recorded.
 const LATE_MS: i64 = 180_000;
 
-/// Since when somebody must have done something to be active.
+/// Users active since this time count.
 pub(super) fn activity_cutoff(tx: &Tx<'_>) -> Time {
     tx.now().plus_ms(-ACTIVE_MS)
 }
 
 impl Evaluator {
-    /// Users who can be reached at all: who are there, and posted, liked, followed or signed in
-    /// within the last ninety days.
+    /// Users who can be reached: existing users who posted, liked, followed or signed in within the last
+    /// ninety days.
     pub(super) fn active_users(&self, tx: &mut Tx<'_>) -> Result<UserSet, Error> {
         self.get_or_build_set(tx, UserSetKey::Active, |tx| {
             let since = activity_cutoff(tx);
@@ -49,8 +49,7 @@ impl Evaluator {
         })
     }
 
-    /// Who is not reached, whatever is asked: those who block the advertiser, and whom the account
-    /// says.
+    /// Users never reached: those who block the advertiser, and the account's do-not-reach list.
     pub(super) fn excluded_users(&self, tx: &mut Tx<'_>, audience: &TargetedAudience) -> Result<Vec<UserSet>, Error> {
         let mut away = Vec::new();
         if let Some(user) = audience.advertiser {
@@ -65,7 +64,6 @@ impl Evaluator {
         Ok(away)
     }
 
-    /// Whom an account says that it does not want to reach.
     fn do_not_reach_users(&self, tx: &mut Tx<'_>, account: i64) -> Result<UserSet, Error> {
         self.get_or_build_set(tx, UserSetKey::DoNotReach(account), |tx| {
             let now = tx.now();
@@ -77,7 +75,7 @@ impl Evaluator {
         })
     }
 
-    /// Looks who was there since it was looked last: the log tells nothing of that.
+    /// Adds users who visited since the last read; the event log does not record visits.
     pub(super) fn refresh_seen_users(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
         let now = tx.now();
         let since = {
@@ -97,7 +95,7 @@ impl Evaluator {
     }
 }
 
-/// Users who were there since a time, each once.
+/// Users who visited since a time, each once.
 fn list_users_seen_since(tx: &mut Tx<'_>, since: Time) -> Result<Vec<i64>, Fault> {
     let mut seen = viewers::list_authenticated_users(tx, since)?;
     let signed_in = viewers::list_signed_in_users(tx, since)?;

@@ -1,5 +1,4 @@
-//! What people signed in with last, as far as their browsers tell: what it runs on, its version, and
-//! which device it is.
+//! Devices, platforms and versions, from the user agent of each user's last sign-in.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -15,11 +14,11 @@ use super::set_cache::{GroupedUserSets, UserGroup};
 use super::{Evaluator, UserSet};
 use crate::option_catalog;
 
-/// How long it is kept what people signed in with.
+/// How long the groups are cached.
 const BROWSERS_MS: i64 = 600_000;
 
 impl Evaluator {
-    /// Finds out what everybody signed in with last.
+    /// Groups all users by the user agent of their last sign-in.
     pub(super) fn load_browser_groups(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
         let since = activity_cutoff(tx);
         let sessions: HashMap<i64, String> = viewers::list_signed_in_users(tx, since)?.into_iter().collect();
@@ -54,14 +53,13 @@ impl Evaluator {
         Ok(())
     }
 
-    /// Who signed in with a device, by what its option calls it.
     pub(super) fn device_users(&self, tx: &mut Tx<'_>, value: &str) -> Result<Option<UserSet>, Error> {
         let option = option_catalog::find(tx, "DEVICE", value)?;
         let name = option.map_or_else(|| value.to_owned(), |option| option.name);
         self.group_users(tx, UserGroup::Device, &name.to_lowercase())
     }
 
-    /// Who signed in with a version of a platform, or with that or a later one.
+    /// Users of a platform version, or of that and later versions.
     pub(super) fn version_users(
         &self,
         tx: &mut Tx<'_>,
@@ -79,7 +77,7 @@ impl Evaluator {
             platform: text("os_type"),
             number: parse_version_numbers(&text("number")),
         };
-        // Makes the group where it is not there.
+        // Builds the group if it is missing.
         if self.group_users(tx, UserGroup::Version, "")?.is_none() {
             return Ok(None);
         }
@@ -100,10 +98,9 @@ impl Evaluator {
     }
 }
 
-/// A version of what a device runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct PlatformVersion {
-    /// In lower case.
+    /// Lowercase.
     platform: String,
     number: Vec<u32>,
 }
@@ -123,7 +120,7 @@ impl PlatformVersion {
     }
 }
 
-/// `18_5` or `18.5`: noughts at its end say nothing.
+/// Parses `18_5` or `18.5`; trailing zeros are dropped.
 fn parse_version_numbers(text: &str) -> Vec<u32> {
     let parts = text.split(['.', '_']).map(str::parse);
     let mut all: Vec<u32> = parts.map_while(Result::ok).collect();
@@ -133,7 +130,7 @@ fn parse_version_numbers(text: &str) -> Vec<u32> {
     all
 }
 
-/// The number of the platform that a browser says it runs on (contract §9.4).
+/// The platform number for a user agent (contract §9.4).
 fn platform_number(agent: &str) -> Option<&'static str> {
     let has = |name: &str| agent.contains(name);
     if has("iPhone") || has("iPad") || has("iPod") {
@@ -154,13 +151,12 @@ fn platform_number(agent: &str) -> Option<&'static str> {
     }
 }
 
-/// What stands between a text and the first of some signs.
 fn text_between<'a>(agent: &'a str, before: &str, ends: &[char]) -> Option<&'a str> {
     let (_, rest) = agent.split_once(before)?;
     rest.split(ends).next().map(str::trim)
 }
 
-/// The version of a phone's or tablet's system. Those of others are frozen in what browsers say.
+/// The version of a phone's or tablet's system. Other systems freeze it in the user agent.
 fn parse_platform_version(agent: &str) -> Option<PlatformVersion> {
     let ends = [' ', ';', ')'];
     let found = if platform_number(agent) == Some("0") {
@@ -174,7 +170,7 @@ fn parse_platform_version(agent: &str) -> Option<PlatformVersion> {
     (!number.is_empty()).then_some(PlatformVersion { platform: of, number })
 }
 
-/// The device, where a browser tells one: many say `K` for any.
+/// The device, if the user agent names one; many send `K` for any device.
 fn device_name(agent: &str) -> Option<&str> {
     let apple = ["iPhone", "iPad", "iPod"].into_iter();
     if let Some(name) = apple.into_iter().find(|name| agent.contains(name)) {

@@ -1,4 +1,4 @@
-//! What is asked of viewers.
+//! Targeting criteria as the evaluator sees them.
 
 use base::{Error, UserId};
 
@@ -7,21 +7,17 @@ use crate::resources::line_items::LINE_ITEM;
 use crate::resources::promotable_users;
 use crate::resources::targeting_criteria::TARGETING_CRITERION;
 
-/// How a value is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CriterionOperator {
-    /// It is so.
     Eq,
-    /// It is not.
     Ne,
-    /// At least that.
+    /// At least the value.
     Gte,
-    /// Less than that.
+    /// Less than the value.
     Lt,
 }
 
 impl CriterionOperator {
-    /// The one with a name.
     pub fn parse(name: &str) -> Option<Self> {
         match name.to_ascii_uppercase().as_str() {
             "EQ" => Some(Self::Eq),
@@ -33,29 +29,24 @@ impl CriterionOperator {
     }
 }
 
-/// One thing that is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetingCriterion {
-    /// Its type: `FOLLOWERS_OF_USER`, `LOCATION`, ….
+    /// The criterion type: `FOLLOWERS_OF_USER`, `LOCATION`, ….
     pub kind: String,
-    /// Its value.
     pub value: String,
-    /// How the value is meant.
     pub operator: CriterionOperator,
 }
 
-/// All that is asked, and for whom.
 #[derive(Clone, Debug, Default)]
 pub struct TargetedAudience {
-    /// The account.
     pub account: i64,
-    /// The account's own user; whoever blocks them is not reached.
+    /// The account's own user; users who block it are not reached.
     pub advertiser: Option<UserId>,
-    /// The criteria; none: everyone.
+    /// Empty for everyone.
     pub criteria: Vec<TargetingCriterion>,
 }
 
-/// Types of which any one suffices, whatever its type.
+/// Types combined with OR across types; all others are combined with AND.
 const PRIMARY: &[&str] = &[
     "BROAD_KEYWORD",
     "CAMPAIGN_ENGAGEMENT",
@@ -76,13 +67,12 @@ const PRIMARY: &[&str] = &[
     "USER_ENGAGEMENT_LOOKALIKE",
 ];
 
-/// Whether a type is one of those of which any one suffices.
 pub fn is_primary_type(kind: &str) -> bool {
     PRIMARY.contains(&kind)
 }
 
 impl TargetedAudience {
-    /// Of the desk's account, without criteria.
+    /// The context's account without criteria.
     pub fn from_account(ctx: &mut AccountContext<'_, '_>) -> Result<Self, Error> {
         Ok(Self {
             account: ctx.account_id()?,
@@ -91,7 +81,7 @@ impl TargetedAudience {
         })
     }
 
-    /// Of a line item of the desk's account: what its criteria ask.
+    /// A line item of the context's account with its criteria.
     pub fn from_line_item(ctx: &mut AccountContext<'_, '_>, item: i64) -> Result<Self, Error> {
         let mut audience = Self::from_account(ctx)?;
         let parent = LINE_ITEM.id.post;
@@ -105,7 +95,7 @@ impl TargetedAudience {
         Ok(audience)
     }
 
-    /// The kinds of engagement that engagement criteria ask for; empty: any.
+    /// The engagement types that engagement criteria select; empty for any.
     pub(super) fn engagement_types(&self) -> Vec<&str> {
         let all = self.criteria.iter();
         let all = all.filter(|criterion| criterion.kind == "ENGAGEMENT_TYPE");

@@ -1,4 +1,4 @@
-//! What people told the platform of themselves: their age and gender.
+//! Age and gender as users entered them.
 
 use base::Error;
 use network::private_profiles::birth_date_of_age;
@@ -8,11 +8,11 @@ use store::private_profiles;
 use super::set_cache::UserSetKey;
 use super::{Evaluator, UserSet};
 
-/// How long it is kept.
+/// How long the sets are cached.
 const TOLD_MS: i64 = 60_000;
 
 impl Evaluator {
-    /// Who is in a bucket of ages today; none when nobody told an age.
+    /// Users whose age is in a segment today; `None` if no user entered a birth date.
     pub(super) fn age_users(&self, tx: &mut Tx<'_>, value: &str) -> Result<Option<UserSet>, Error> {
         let Some((least, most)) = age_range(value) else {
             return Ok(Some(UserSet::default()));
@@ -29,7 +29,7 @@ impl Evaluator {
         Ok(is_known.then_some(users))
     }
 
-    /// Who is of a gender; none when nobody told theirs.
+    /// Users of a gender; `None` if no user entered one.
     pub(super) fn gender_users(&self, tx: &mut Tx<'_>, value: &str) -> Result<Option<UserSet>, Error> {
         let key = UserSetKey::Value("GENDER".to_owned(), value.to_owned());
         let gender = value.parse().unwrap_or(-1);
@@ -41,7 +41,7 @@ impl Evaluator {
     }
 }
 
-/// The least and the highest age of a bucket: `AGE_13_TO_24`, `AGE_OVER_50`.
+/// The minimum and the maximum age of a segment: `AGE_13_TO_24`, `AGE_OVER_50`.
 fn age_range(value: &str) -> Option<(i64, Option<i64>)> {
     let rest = value.strip_prefix("AGE_")?;
     if let Some(least) = rest.strip_prefix("OVER_") {

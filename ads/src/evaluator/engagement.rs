@@ -1,4 +1,4 @@
-//! Who engaged with what posts say: wrote, liked, reposted or answered them.
+//! Users who engaged with posts found by search: authors, likers, reposters and repliers.
 
 use std::sync::Arc;
 
@@ -14,23 +14,22 @@ use super::{Evaluator, UserSet};
 use crate::option_catalog::{self, CatalogOption};
 
 const DAY_MS: i64 = 86_400_000;
-/// How long what was found in posts is kept.
+/// How long results are cached.
 const CACHE_MS: i64 = 600_000;
-/// Posts that keywords are looked for in.
+/// The age of posts searched for keywords.
 const KEYWORD_MS: i64 = 7 * DAY_MS;
-/// Posts that interests are looked for in.
+/// The age of posts searched for interests.
 const INTEREST_MS: i64 = 30 * DAY_MS;
-/// Posts of a user that engagement is looked for in.
+/// The age of a user's posts whose engagement counts.
 const USER_ENGAGEMENT_MS: i64 = 90 * DAY_MS;
-/// Posts that one has to engage with to be interested.
+/// Engagements that make a user interested in an option.
 const MIN_ENGAGED_POSTS: usize = 2;
-/// Posts that are looked at at once.
 const POST_BATCH: usize = 1_000;
-/// Posts of a user that are looked at.
+/// The maximum number of a user's posts read.
 const MAX_USER_POSTS: i64 = 20_000;
 
 impl Evaluator {
-    /// Who engaged with a post of the last week that a keyword finds; none without an index.
+    /// Users who engaged with a post of the last week that matches a keyword; `None` without a search index.
     pub(super) fn keyword_users(&self, tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<UserSet>, Error> {
         if self.search.is_none() {
             return Ok(None);
@@ -54,16 +53,16 @@ impl Evaluator {
         Ok(Some(users))
     }
 
-    /// Who follows somebody that an option names, or engaged with two posts of the last thirty days
-    /// that it is about. None where there are no options of the type.
+    /// Users who follow a seed user of an option, or engaged with two posts of the last thirty days about it.
+    /// `None` if there are no options of the type.
     pub(super) fn interested_users(&self, tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<UserSet>, Error> {
-        // A broadcast is one of the events.
+        // Broadcasts are events.
         let kind = if kind == "LIVE_TV_EVENT" { "EVENT" } else { kind };
         let Some(choice) = option_catalog::find(tx, kind, value)? else {
             let any = !option_catalog::list_by_type(tx, kind)?.is_empty();
             return Ok(any.then(UserSet::default));
         };
-        // A changed option is another one.
+        // The details are part of the key, since changing them changes the set.
         let told = format!("{kind}\n{}", choice.details_json);
         let key = UserSetKey::Value(told, value.to_owned());
         let users = self.get_or_build_set(tx, key, |tx| {
@@ -77,7 +76,7 @@ impl Evaluator {
         Ok(Some(users))
     }
 
-    /// Who engaged with enough posts that an option is about.
+    /// Users who engaged with enough posts about an option.
     fn option_engagers(&self, tx: &mut Tx<'_>, choice: &CatalogOption) -> Result<Vec<i64>, Error> {
         let clauses: Vec<String> = choice.search_clauses();
         let text = keywords::any_of_clauses(&clauses);
@@ -97,7 +96,7 @@ impl Evaluator {
         Ok(enough.filter_map(|posts| Some(posts.first()?.0)).collect())
     }
 
-    /// Who engaged with a user's posts of the last ninety days.
+    /// Users who engaged with a user's posts of the last ninety days.
     pub(super) fn user_engagers(&self, tx: &mut Tx<'_>, user: i64) -> Result<UserSet, Error> {
         let key = UserSetKey::Value("USER_ENGAGEMENT".to_owned(), user.to_string());
         self.get_or_build_set(tx, key, |tx| {
@@ -114,7 +113,7 @@ impl Evaluator {
         })
     }
 
-    /// Ids of the public posts of the last while that a query finds.
+    /// Ids of recent public posts that match a query.
     fn find_recent_posts(&self, tx: &mut Tx<'_>, query: &Arc<ParsedQuery>, while_ms: i64) -> Result<Vec<i64>, Error> {
         let Some(search) = &self.search else {
             return Ok(Vec::new());
@@ -125,7 +124,7 @@ impl Evaluator {
     }
 }
 
-/// What a keyword asks of a post, by its type; none when it says nothing.
+/// The search query for a keyword of a type; `None` if it is empty.
 fn keyword_query(kind: &str, value: &str) -> Option<String> {
     let each = |clause: &dyn Fn(&str) -> Option<String>| {
         let clauses: Option<Vec<String>> = value.split_whitespace().map(clause).collect();
@@ -138,7 +137,7 @@ fn keyword_query(kind: &str, value: &str) -> Option<String> {
     }
 }
 
-/// A word in any of its forms, or with a plus sign as it is.
+/// Matches a word in any of its forms, or exactly if it has a plus sign.
 fn broad_match_clause(word: &str) -> Option<String> {
     if let Some(plain) = word.strip_prefix('+') {
         return keywords::keyword_clause(plain);
@@ -148,7 +147,7 @@ fn broad_match_clause(word: &str) -> Option<String> {
     forms.map(|forms| keywords::any_of_clauses(&forms))
 }
 
-/// Those of some posts that say nothing beside a keyword.
+/// Keeps the posts whose text is exactly the keyword.
 fn filter_exact_posts(tx: &mut Tx<'_>, found: &[i64], value: &str) -> Result<Vec<i64>, Error> {
     let wanted = hash_words(WordField::Text, value, MatchMode::Search);
     let mut all = Vec::new();
@@ -182,7 +181,7 @@ fn word_forms(word: &str) -> Vec<String> {
     all
 }
 
-/// What the forms of an English word have in common: plural, past and present participle apart.
+/// The stem of an English word without plural and participle endings.
 fn stem_word(word: &str) -> String {
     const SHORTEST: usize = 3;
     let vowel = |letter: u8| matches!(letter, b'a' | b'e' | b'i' | b'o' | b'u' | b'y');

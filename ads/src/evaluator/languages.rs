@@ -1,4 +1,4 @@
-//! What users write in.
+//! Languages that users post in.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use super::base_sets::USER_BATCH;
 use super::set_cache::UserGroup;
 use super::{Evaluator, UserSet};
 
-/// Posts of a user that tell their language.
+/// Posts of a user sampled for the language.
 const SAMPLED_POSTS: u32 = 50;
 
 impl Evaluator {
-    /// Who writes in a language; none when it is of nobody known.
+    /// Users who post in a language; `None` if nobody is known to.
     pub(super) fn language_users(&self, tx: &mut Tx<'_>, code: &str) -> Result<Option<UserSet>, Error> {
         let Some(asked) = parse_language(code) else {
             let known = self.group_users(tx, UserGroup::Language, "")?;
             return Ok(known.map(|_| UserSet::default()));
         };
         let mut all: Option<RoaringBitmap> = None;
-        // What is written in several scripts has several codes.
+        // A language with several scripts has several codes.
         for posted in (1..=LanguageNumber::MAX).filter(|posted| language_matches(asked, *posted)) {
             let users = self.group_users(tx, UserGroup::Language, language_code(posted))?;
             if let Some(users) = users {
@@ -34,8 +34,8 @@ impl Evaluator {
         Ok(all.map(Arc::new))
     }
 
-    /// Finds out what everybody writes in: public posts by the index, those of others one user
-    /// after the other.
+    /// Finds every user's language: for public posts from the search index, for protected accounts user by
+    /// user.
     pub(super) fn load_language_groups(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
         let begun = self.set_cache.lock().log_offset();
         let mut counts: HashMap<i64, Vec<(LanguageNumber, u32)>> = HashMap::new();
@@ -69,7 +69,6 @@ impl Evaluator {
         Ok(())
     }
 
-    /// Finds out what some users write in now.
     pub(super) fn refresh_user_languages(&self, tx: &mut Tx<'_>, users: &[i64]) -> Result<(), Fault> {
         if !self.set_cache.lock().groups.contains_key(&UserGroup::Language) {
             return Ok(());
@@ -102,9 +101,9 @@ fn count_language(counted: &mut Vec<(LanguageNumber, u32)>, spoken: LanguageNumb
     }
 }
 
-/// The language of the most posts, of those that have one; the first of the list among equals.
+/// The most frequent language; the first of the list among equals.
 fn main_language(counted: &[(LanguageNumber, u32)]) -> Option<&'static str> {
-    // Codes that say why a post has no language.
+    // Codes that give a reason why a post has no language.
     const NONE: &[&str] = &["und", "qam", "qct", "qht", "qme", "qst", "zxx", "art"];
     let real = counted
         .iter()

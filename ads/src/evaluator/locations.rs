@@ -1,4 +1,4 @@
-//! Where users say that they are.
+//! Users by the location in their profile.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -14,12 +14,11 @@ use super::base_sets::{LONG_MS, USER_BATCH};
 use super::set_cache::{GroupedUserSets, UserGroup};
 use crate::gazetteer::{gazetteer, name_key};
 
-/// Places that are read at once.
 const PLACES: i64 = 10_000;
-/// How long a group holds during whose making somebody moved.
+/// How long a group is cached if a user moved while it was built.
 const SHORT_MS: i64 = 10_000;
 
-/// The places that an operator or an import added, by their names.
+/// Places added by an operator or an import, by name.
 struct AddedPlaces {
     names: HashMap<u64, Vec<Place>>,
 }
@@ -52,7 +51,7 @@ impl AddedPlaces {
         }
     }
 
-    /// The ids of the places that a text means, with those that they lie in.
+    /// The ids of the places a text names, and of those that contain them.
     fn resolve_place_ids(&self, text: &str) -> Vec<String> {
         let meant = gazetteer().resolve_text(text);
         let country = meant.first().map(|spot| spot.country);
@@ -64,7 +63,7 @@ impl AddedPlaces {
         names.dedup();
         for place in names.iter().filter_map(|name| self.names.get(name)).flatten() {
             let code = Some(place.country_code.as_str()).filter(|code| !code.is_empty());
-            // A town of the same name in another country is another town.
+            // A city of the same name in another country is a different city.
             if country.is_some() && code.is_some() && country != code {
                 continue;
             }
@@ -80,7 +79,6 @@ impl AddedPlaces {
     }
 }
 
-/// Adds a user to the set of a place.
 fn add_user_to_place(by: &mut BTreeMap<String, RoaringBitmap>, id: &str, user: u32) {
     if let Some(users) = by.get_mut(id) {
         users.insert(user);
@@ -90,12 +88,11 @@ fn add_user_to_place(by: &mut BTreeMap<String, RoaringBitmap>, id: &str, user: u
 }
 
 impl Evaluator {
-    /// Finds out where everybody is.
     pub(super) fn load_location_groups(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
         let begun = self.set_cache.lock().log_offset();
         let added = AddedPlaces::load(tx)?;
         let mut by: BTreeMap<String, RoaringBitmap> = BTreeMap::new();
-        // The same few texts again and again.
+        // The same few texts occur many times.
         let mut meant: HashMap<String, Vec<String>> = HashMap::new();
         let mut last = 0;
         loop {
@@ -121,7 +118,6 @@ impl Evaluator {
         Ok(())
     }
 
-    /// Finds out where some users are now.
     pub(super) fn refresh_user_locations(&self, tx: &mut Tx<'_>, users: &[i64]) -> Result<(), Fault> {
         if !self.set_cache.lock().groups.contains_key(&UserGroup::Location) {
             return Ok(());
@@ -136,7 +132,7 @@ impl Evaluator {
         Ok(())
     }
 
-    /// Keeps a group that was made from what was there at a place of the log or later.
+    /// Stores a group that reflects the event log up to an offset or later.
     pub(super) fn store_group(&self, tx: &Tx<'_>, group: UserGroup, by: BTreeMap<String, RoaringBitmap>, begun: i64) {
         let by = by.into_iter().map(|(value, users)| (value, Arc::new(users)));
         let by = by.collect();

@@ -1,4 +1,4 @@
-//! Who is like others: follows what they follow and others do not (contract §8.2).
+//! Lookalike audiences: users who follow what the seed users follow and others do not (contract §8.2).
 
 use std::collections::HashMap;
 
@@ -11,21 +11,21 @@ use super::set_cache::UserSetKey;
 use super::{Evaluator, UserSet};
 
 const DAY_MS: i64 = 86_400_000;
-/// Of those whom others shall be like so many are looked at.
+/// The maximum number of seed users sampled.
 const MAX_SEEDS: usize = 5_000;
-/// Accounts that tell the most.
+/// The accounts used for the comparison, most distinctive first.
 const MAX_DISTINCTIVE_ACCOUNTS: usize = 50;
-/// Accounts that are compared.
+/// The maximum number of accounts compared.
 const MAX_COMPARED_ACCOUNTS: usize = 500;
-/// Followers of a telling account that are looked at.
+/// The maximum number of followers read per account.
 const MAX_FOLLOWERS: usize = 200_000;
-/// So many times as many are found.
+/// The result has at most this many times the seeds.
 const SEED_MULTIPLE: usize = 10;
-/// And no more than this part of all.
+/// The result is at most one part in this many of all users.
 const MAX_SHARE_DIVISOR: usize = 5;
 
 impl Evaluator {
-    /// Who is like a user's followers and is none of them.
+    /// Users similar to a user's followers, without those followers.
     pub(super) fn similar_to_followers(&self, tx: &mut Tx<'_>, of: i64) -> Result<UserSet, Error> {
         let key = UserSetKey::Value("SIMILAR_TO_FOLLOWERS_OF_USER".to_owned(), of.to_string());
         self.get_or_build_set(tx, key, |tx| {
@@ -34,7 +34,7 @@ impl Evaluator {
         })
     }
 
-    /// Who is like the users of a set and is none of them.
+    /// Users similar to the users of a set, without that set.
     pub(super) fn similar_to_users(
         &self,
         tx: &mut Tx<'_>,
@@ -51,8 +51,7 @@ impl Evaluator {
         })
     }
 
-    /// Accounts that the followers of some users follow above the rest: those that tell the most
-    /// first.
+    /// Accounts followed more often by some users than by others, most distinctive first.
     pub fn commonly_followed_accounts(&self, tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<i64>, Error> {
         let mut seeds = Vec::new();
         for user in users {
@@ -69,8 +68,7 @@ impl Evaluator {
         Ok(others.filter(|account| !users.contains(account)).collect())
     }
 
-    /// The users whose follows are the most like those of some others. `beside` is followed by
-    /// all of them and tells nothing.
+    /// The users whose follows are most similar to the seeds'. All seeds follow `excluded`, so it is ignored.
     fn find_similar_users(&self, tx: &mut Tx<'_>, seeds: &[i64], beside: i64) -> Result<Vec<i64>, Error> {
         let mut seeds = seeds.to_vec();
         seeds.sort_unstable();
@@ -95,7 +93,7 @@ impl Evaluator {
     }
 }
 
-/// The accounts whose followers some users are above the rest, and how much that tells.
+/// The accounts followed more by the seeds than by others, and the weight of each.
 fn distinctive_accounts(tx: &mut Tx<'_>, seeds: &[i64], beside: i64, all: usize) -> Result<Vec<(i64, f64)>, Error> {
     let step = seeds.len().div_ceil(MAX_SEEDS).max(1);
     let some: Vec<i64> = seeds.iter().copied().step_by(step).collect();
@@ -123,7 +121,7 @@ fn distinctive_accounts(tx: &mut Tx<'_>, seeds: &[i64], beside: i64, all: usize)
     Ok(found)
 }
 
-/// What is worked out over night holds until the next.
+/// Nightly results are cached until the next midnight.
 fn ms_until_tomorrow(tx: &Tx<'_>) -> i64 {
     DAY_MS - tx.now().ms().rem_euclid(DAY_MS)
 }

@@ -1,18 +1,9 @@
-//! Who is reached: targeting criteria over the users that are stored (contract §8.2). The one place
-//! that decides it: the estimate counts whom [`Evaluator::estimate`] reaches, and serving shows to
-//! whom [`Evaluator::admits`], which asks the same sets.
+//! Evaluates targeting criteria over the stored users (contract §8.2). Nothing else does: estimates use
+//! [`Evaluator::estimate`], and serving asks [`Evaluator::reaches_viewer`], which uses the same sets.
 //!
-//! A set of users is a compressed bitmap of their numbers, one for each value of a criterion, made
-//! when it is first asked for. Sets of what the log tells of (follows, blocks, what users write and
-//! where they say they are) are kept up to date by it, at the beginning of every question; the
-//! others are made anew from time to time.
-//!
-//! Serving asks so:
-//!
-//! ```text
-//! let audience = Audience::of_line_item(desk, item_id)?;         // once for each line item
-//! evaluator.admits(desk.tx, &audience, Some(viewer))?            // for each viewer; None: unknown
-//! ```
+//! A set of users is a compressed bitmap of user numbers, one for each value of a criterion, built on first
+//! use. Sets derived from the event log (follows, blocks, languages and locations) are brought up to date at
+//! the start of every evaluation; others expire.
 
 mod base_sets;
 mod browsers;
@@ -43,40 +34,32 @@ pub use criteria::{CriterionOperator, TargetedAudience, TargetingCriterion, is_p
 use set_cache::UserSetCache;
 use sources::CriterionSource;
 
-/// Numbers of users.
 pub(crate) type UserSet = Arc<RoaringBitmap>;
 
-/// How many are reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AudienceEstimate {
-    /// Exactly so many.
     pub count: u64,
-    /// What may be told of that.
+    /// The size as it may be disclosed.
     pub disclosed_size: DisclosedSize,
-    /// Types of criteria that say nothing here, since nothing is stored about them.
+    /// Criterion types that were ignored because nothing is stored about them.
     pub ignored_types: BTreeSet<String>,
 }
 
 impl AudienceEstimate {
-    /// The number that may be shown, or what is decided by in sight of the advertiser; none of too
-    /// few.
+    /// The disclosed number; 0 if the audience is too small.
     pub fn displayed_count(&self) -> u64 {
         let shown = self.disclosed_size.displayed_count().unwrap_or(0);
         u64::try_from(shown).unwrap_or(0)
     }
 }
 
-/// A set of users, and their ids.
 type CountryUsers = (UserSet, Arc<HashSet<i64>>);
 
-/// The evaluator of one process.
 pub struct Evaluator {
-    /// What keywords came with lately.
     pub insights: InsightsCache,
-    /// How much is told of whom audiences come to.
     pub size_disclosure: SizeDisclosure,
     search: Option<Arc<PostSearch>>,
-    /// Whose profiles place them in a country, as ids.
+    /// Users in a country, as ids.
     country_users: Mutex<HashMap<String, CountryUsers>>,
     set_cache: Mutex<UserSetCache>,
 }
@@ -87,27 +70,24 @@ impl std::fmt::Debug for Evaluator {
     }
 }
 
-/// The sets that some criteria come down to.
+/// The user sets of a list of criteria.
 #[derive(Debug, Default)]
 struct CriteriaSets {
-    /// Everyone who can be reached at all.
     base: UserSet,
-    /// One of these; none asked for: everyone.
+    /// At least one of these must contain the user; `None` if there are no primary criteria.
     primary: Option<Vec<UserSet>>,
-    /// And one of each of these.
+    /// At least one of each of these must contain the user.
     each: BTreeMap<String, Vec<UserSet>>,
-    /// And none of these.
     excluded: Vec<UserSet>,
     ignored_types: BTreeSet<String>,
 }
 
 impl Evaluator {
-    /// One that knows nothing yet. Without an index of posts nothing is known about what they say.
+    /// Creates an evaluator with empty caches. Without a search index nothing is known about post contents.
     pub fn new(search: Option<Arc<PostSearch>>) -> Arc<Self> {
         Self::with_size_disclosure(search, SizeDisclosure::default())
     }
 
-    /// The same, which tells no more than is said here.
     pub fn with_size_disclosure(search: Option<Arc<PostSearch>>, discretion: SizeDisclosure) -> Arc<Self> {
         Arc::new(Self {
             insights: InsightsCache::default(),
@@ -118,7 +98,6 @@ impl Evaluator {
         })
     }
 
-    /// How many users criteria reach now.
     pub fn estimate(&self, tx: &mut Tx<'_>, audience: &TargetedAudience) -> Result<AudienceEstimate, Error> {
         let reached = self.resolve_criteria(tx, audience)?;
         let users = reached.intersect_sets();
@@ -137,8 +116,8 @@ impl Evaluator {
         })
     }
 
-    /// Whether what is asked has to do with what the advertiser knows of people, or what they said
-    /// of themselves to nobody but the platform.
+    /// Whether the criteria involve the advertiser's own data or private profile data, so that only rounded
+    /// sizes may be disclosed.
     fn limits_disclosure(&self, tx: &mut Tx<'_>, audience: &TargetedAudience) -> Result<bool, Error> {
         let secret = |one: &TargetingCriterion| {
             one.kind.starts_with("CUSTOM_AUDIENCE") || ["AGE", "GENDER"].contains(&&*one.kind)
@@ -147,7 +126,7 @@ impl Evaluator {
         Ok(discreet && (audience.criteria.iter().any(secret) || find_list_id(tx, audience.account)?.is_some()))
     }
 
-    /// Whether an account does not reach a user, whatever it asks for.
+    /// Whether an account never reaches a user, whatever the criteria.
     pub fn excludes_user(&self, tx: &mut Tx<'_>, audience: &TargetedAudience, user: UserId) -> Result<bool, Error> {
         self.catch_up_with_log(tx)?;
         let away = self.excluded_users(tx, audience)?;
@@ -155,8 +134,8 @@ impl Evaluator {
         Ok(number.is_some_and(|number| away.iter().any(|users| users.contains(number))))
     }
 
-    /// Whether criteria reach a viewer now. One who is not known is reached by what asks for
-    /// nothing that would have to be known.
+    /// Whether the criteria reach a viewer now. An unknown viewer is reached only if no criterion depends on
+    /// the viewer.
     pub fn reaches_viewer(
         &self,
         tx: &mut Tx<'_>,
@@ -171,13 +150,12 @@ impl Evaluator {
         Ok(number.is_some_and(|number| reached.contains_user(number)))
     }
 
-    /// The index of posts.
     pub fn post_search(&self) -> Result<&Arc<PostSearch>, Error> {
         let missing = || base::Fault::new("no index of posts is set up");
         Ok(self.search.as_ref().ok_or_else(missing)?)
     }
 
-    /// Users whose profile places them in a country, active or not.
+    /// Users in a country by their profile, active or not.
     pub fn users_in_country(&self, tx: &mut Tx<'_>, country: &str) -> Result<Arc<HashSet<i64>>, Error> {
         self.catch_up_with_log(tx)?;
         let users = self.country_users(tx, country)?;

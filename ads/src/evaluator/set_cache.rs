@@ -1,4 +1,4 @@
-//! Sets of users that were made, and how the log keeps them up to date.
+//! Cached user sets, kept up to date from the event log.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -12,46 +12,36 @@ use super::base_sets::activity_cutoff;
 use super::user_numbers::UserNumbers;
 use super::{Evaluator, UserSet};
 
-/// Entries of the log that are read at once.
+/// Event log entries read at a time.
 const LOG_BATCH: i64 = 1_000;
-/// Entries after which everything is rather made anew.
+/// After a longer gap the sets are discarded.
 const MAX_LOG_GAP: usize = 50_000;
-/// Changes that are remembered for sets that are being made.
+/// Recent changes retained for sets under construction.
 const MAX_RECENT_CHANGES: usize = 20_000;
-/// Sets that are kept.
 const MAX_SETS: usize = 4_000;
 
-/// What a set holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum UserSetKey {
-    /// Who has done something lately.
+    /// Recently active users.
     Active,
-    /// Who follows a user.
     Followers(i64),
-    /// Who blocks a user.
     Blockers(i64),
-    /// Whom an account does not want to reach.
+    /// The account's do-not-reach list.
     DoNotReach(i64),
-    /// Whatever else a criterion says: its type and value.
+    /// Any other criterion: its type and value.
     Value(String, String),
 }
 
-/// Sets that are made together: every user is in those of what is known about them.
+/// Sets that are built together, since they partition what is known of each user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum UserGroup {
-    /// By place.
     Location,
-    /// By the language they write in.
     Language,
-    /// By what they signed in with.
     Platform,
-    /// By the device.
     Device,
-    /// By the version of what it runs.
     Version,
 }
 
-/// Who joins or leaves a set.
 #[derive(Clone, Debug)]
 struct SetChange {
     count: u64,
@@ -67,39 +57,34 @@ struct CachedUserSet {
     last_used_at: Time,
 }
 
-/// A group, and until when it holds.
+/// When a group was built, and until when it is valid.
 #[derive(Debug)]
 pub(super) struct GroupedUserSets {
     pub(super) sets: BTreeMap<String, UserSet>,
     pub(super) expires_at: Time,
 }
 
-/// What is kept.
 #[derive(Debug, Default)]
 pub(super) struct UserSetCache {
     pub(super) numbers: UserNumbers,
-    /// How far the log was read.
+    /// The event log offset up to which changes have been applied.
     log_offset: Option<i64>,
     sets: HashMap<UserSetKey, CachedUserSet>,
     pub(super) groups: HashMap<UserGroup, GroupedUserSets>,
     recent: VecDeque<SetChange>,
-    /// Changes there were.
     change_count: u64,
-    /// How many of them are forgotten.
+    /// The number of changes already discarded from the front.
     dropped_changes: u64,
-    /// Users about whom the log told something that groups depend on.
+    /// Users whose language or location may have changed.
     relocated_users: Vec<i64>,
     posting_users: Vec<i64>,
-    /// Users who did something.
     active_users: Vec<i64>,
-    /// Users who came or went.
+    /// Users created, suspended or deleted.
     changed_users: Vec<i64>,
-    /// Until when it is known who signed in.
     pub(super) sign_ins_read_until: Option<Time>,
 }
 
 impl UserSetCache {
-    /// The set of a key, while it holds.
     fn get(&mut self, key: &UserSetKey, now: Time) -> Option<UserSet> {
         let set = self.sets.get_mut(key).filter(|set| set.expires_at > now)?;
         set.last_used_at = now;
@@ -120,11 +105,11 @@ impl UserSetCache {
         self.log_offset = Some(seq);
     }
 
-    /// A user joins a set or leaves it, as the log was read so far.
+    /// Adds a user to a set or removes it.
     fn apply_membership_change(&mut self, key: UserSetKey, user: i64, joins: bool) {
         self.change_count += 1;
         let number = self.numbers.assign_number(user);
-        // A set that already is so is not copied.
+        // Avoids copying a set that is already correct.
         if let Some(set) = self.sets.get_mut(&key)
             && set.users.contains(number) != joins
         {
@@ -175,12 +160,11 @@ impl UserSetCache {
         self.log_offset = Some(seq);
     }
 
-    /// How far the log was read.
     pub(super) fn log_offset(&self) -> i64 {
         self.log_offset.unwrap_or(0)
     }
 
-    /// A user is in the sets of these values of a group and in no others.
+    /// Puts a user into the sets of these values of a group, and out of all others.
     pub(super) fn set_user_groups(&mut self, group: UserGroup, user: i64, values: &[String]) {
         let number = self.numbers.assign_number(user);
         let Some(grouped) = self.groups.get_mut(&group) else {
@@ -199,7 +183,7 @@ impl UserSetCache {
         }
     }
 
-    /// Keeps a set that was made from what was there after so many changes, or later.
+    /// Stores a set that reflects at least the given number of changes.
     fn store_set(
         &mut self,
         key: UserSetKey,
@@ -235,7 +219,7 @@ impl UserSetCache {
         users
     }
 
-    /// Forgets what holds no more, and then what was not asked for the longest.
+    /// Evicts expired sets, then the least recently used.
     fn evict_stale_sets(&mut self, now: Time) {
         self.sets.retain(|_, set| set.expires_at > now);
         let mut used: Vec<Time> = self.sets.values().map(|set| set.last_used_at).collect();
@@ -249,7 +233,7 @@ impl UserSetCache {
 }
 
 impl Evaluator {
-    /// Reads what the log tells since the last question.
+    /// Applies the event log entries since the last evaluation.
     pub(super) fn catch_up_with_log(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
         let mut read = 0;
         loop {
@@ -270,7 +254,7 @@ impl Evaluator {
                 break;
             }
             let mut kept = self.set_cache.lock();
-            // Another question may have read the same meanwhile.
+            // Another evaluation may have read the same entries.
             if kept.log_offset == Some(from) {
                 for event in &events {
                     kept.apply_log_event(event);
@@ -283,7 +267,6 @@ impl Evaluator {
         self.refresh_changed_users(tx)
     }
 
-    /// Looks again at those about whom something was told.
     fn refresh_changed_users(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
         let taken = |users: &mut Vec<i64>| {
             let mut users = std::mem::take(users);
@@ -319,7 +302,7 @@ impl Evaluator {
         self.refresh_seen_users(tx)
     }
 
-    /// Users who did something, as far as they are there.
+    /// Adds existing users to the set of active users.
     pub(super) fn add_active_users(&self, tx: &mut Tx<'_>, users: &[i64]) -> Result<(), Fault> {
         let live = ads::viewers::filter_active_users(tx, users)?;
         let mut kept = self.set_cache.lock();
@@ -329,7 +312,7 @@ impl Evaluator {
         Ok(())
     }
 
-    /// The set of a key, made if it is not kept: ids of users, and how long it holds.
+    /// Returns the set of a key. `build` returns the user ids and how long the set is valid, in milliseconds.
     pub(super) fn get_or_build_set(
         &self,
         tx: &mut Tx<'_>,

@@ -1,4 +1,4 @@
-//! Where the users of a criterion come from, by its type (the table of contract §8.2).
+//! The source of users for each criterion type (the table of contract §8.2).
 
 use std::collections::BTreeSet;
 
@@ -15,18 +15,18 @@ use crate::field_kind::IdFormat;
 use crate::resources::line_items::LINE_ITEM;
 use crate::{audience_matching, audience_members};
 
-/// How long it is kept whom an audience comes to.
+/// How long audience members are cached.
 pub(super) const MEMBERS_MS: i64 = 5_000;
 
-/// How long it is kept whom advertisements were shown to.
+/// How long ad viewers are cached.
 const LEDGER_MS: i64 = 60_000;
 const DAY_MS: i64 = 86_400_000;
-/// How long it counts that somebody saw something.
+/// How long an impression counts.
 const SEEN_DAYS: i64 = 30;
-/// How long it counts that somebody did something.
+/// How long an engagement counts.
 const DONE_DAYS: i64 = 90;
 
-/// What happened to whoever kinds of engagement ask for; all that people do when none is asked for.
+/// The ledger events for engagement types; all engagements if none is given.
 fn engagement_kinds(asked: &[&str]) -> Vec<AdEventKind> {
     const DONE: &[AdEventKind] = &[
         AdEventKind::Click,
@@ -55,14 +55,12 @@ fn engagement_kinds(asked: &[&str]) -> Vec<AdEventKind> {
     each.flatten().copied().collect()
 }
 
-/// What a criterion comes down to.
 #[derive(Debug)]
 pub(super) enum CriterionSource {
-    /// These users.
     Users(UserSet),
-    /// It says where something is shown, not to whom.
+    /// The criterion is about placement, not about users.
     PlacementOnly,
-    /// Nothing is stored that would tell.
+    /// No stored data can evaluate the criterion.
     Unknown,
 }
 
@@ -112,14 +110,12 @@ impl Evaluator {
         Ok(users.map_or(CriterionSource::Unknown, CriterionSource::Users))
     }
 
-    /// Who follows a user.
     pub(super) fn followers_of_user(&self, tx: &mut Tx<'_>, of: i64) -> Result<UserSet, Error> {
         self.get_or_build_set(tx, UserSetKey::Followers(of), |tx| {
             Ok((viewers::list_followers(tx, of)?, LONG_MS))
         })
     }
 
-    /// Whom a custom audience comes to.
     fn custom_audience_users(&self, tx: &mut Tx<'_>, value: &str) -> Result<UserSet, Error> {
         let id = IdFormat::Short.parse("targeting_value", value).unwrap_or(-1);
         let key = UserSetKey::Value("CUSTOM_AUDIENCE".to_owned(), id.to_string());
@@ -134,13 +130,12 @@ impl Evaluator {
         })
     }
 
-    /// Whose profile places them in a country.
     pub(super) fn country_users(&self, tx: &mut Tx<'_>, country: &str) -> Result<UserSet, Error> {
         let users = self.group_users(tx, UserGroup::Location, &place_key(country))?;
         Ok(users.unwrap_or_default())
     }
 
-    /// Those of a group who have a value; none when nobody in the group has any.
+    /// Users of a group with a value; `None` if no user has any value.
     pub(super) fn group_users(&self, tx: &mut Tx<'_>, group: UserGroup, value: &str) -> Result<Option<UserSet>, Error> {
         let now = tx.now();
         let held = |evaluator: &Self| {
@@ -160,8 +155,8 @@ impl Evaluator {
         Ok(held(self).flatten())
     }
 
-    /// Whom a campaign of the account was shown to, or who engaged with it, as is asked: ninety days
-    /// for what they did, thirty for what they saw.
+    /// Users who saw a campaign of the account within thirty days, or engaged with it within ninety, by the
+    /// engagement types.
     fn campaign_users(&self, tx: &mut Tx<'_>, audience: &TargetedAudience, value: &str) -> Result<UserSet, Error> {
         let id = IdFormat::Short.parse("targeting_value", value).unwrap_or(-1);
         let asked = audience.engagement_types();
@@ -186,8 +181,8 @@ impl Evaluator {
         })
     }
 
-    /// Who engaged with a promotable user of the account; none where something is asked for that
-    /// only shown advertisements tell.
+    /// Users who engaged with a promotable user of the account; `None` for engagement types that only ads
+    /// have.
     fn promotable_user_engagers(
         &self,
         tx: &mut Tx<'_>,
@@ -210,7 +205,7 @@ impl Evaluator {
     }
 }
 
-/// An id, or one that nobody has.
+/// Parses an id; an invalid one becomes an id that no user has.
 pub(super) fn parse_user_id(value: &str) -> i64 {
     UserId::parse(value).map_or(-1, UserId::get)
 }

@@ -1,9 +1,8 @@
-//! Small numbers for users, so that a set of them is a bitmap.
+//! Small numbers for users, so that sets of users are bitmaps.
 
 use std::collections::HashMap;
 
-/// The numbers that users were given, in the order in which they were first met. They hold for as
-/// long as the process does.
+/// User numbers in order of first use, valid for the lifetime of the process.
 #[derive(Debug, Default)]
 pub(super) struct UserNumbers {
     ids: Vec<i64>,
@@ -11,7 +10,7 @@ pub(super) struct UserNumbers {
 }
 
 impl UserNumbers {
-    /// A user's number, given now if there is none.
+    /// Returns a user's number, assigning one if needed.
     pub(super) fn assign_number(&mut self, id: i64) -> u32 {
         let next = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
         let number = *self.numbers.entry(id).or_insert(next);
@@ -21,12 +20,10 @@ impl UserNumbers {
         number
     }
 
-    /// A user's number, if there is one.
     pub(super) fn find_number(&self, id: i64) -> Option<u32> {
         self.numbers.get(&id).copied()
     }
 
-    /// Who has a number.
     pub(super) fn user_id(&self, number: u32) -> Option<i64> {
         self.ids.get(usize::try_from(number).ok()?).copied()
     }

@@ -1,4 +1,4 @@
-//! Budgets, and what is left of them.
+//! Budgets and the remaining amounts.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::record::AdsRecord;
 const DAILY: &str = "daily_budget_amount_local_micro";
 const TOTAL: &str = "total_budget_amount_local_micro";
 
-/// What something may spend, and has spent.
+/// A budget's limits and the amounts spent.
 #[derive(Clone, Debug, Default)]
 pub struct BudgetState {
     entity: Option<(AdEntity, i64)>,
@@ -20,16 +20,13 @@ pub struct BudgetState {
     spent_by_day: HashMap<Time, i64>,
 }
 
-/// What something may spend.
+/// Limits in micros of the account's currency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BudgetLimits {
-    /// In all.
     pub total: Option<i64>,
-    /// In a day.
     pub daily: Option<i64>,
 }
 
-/// What a funding instrument, campaign or line item may spend.
 pub fn budget_limits(entity: AdEntity, record: &AdsRecord) -> BudgetLimits {
     if entity != AdEntity::Funding {
         return BudgetLimits {
@@ -44,7 +41,6 @@ pub fn budget_limits(entity: AdEntity, record: &AdsRecord) -> BudgetLimits {
     BudgetLimits { total, daily: None }
 }
 
-/// Opens the purses of some records.
 pub(super) fn load_budgets(
     tx: &mut Tx<'_>,
     entity: AdEntity,
@@ -66,7 +62,7 @@ pub(super) fn load_budgets(
 }
 
 impl BudgetState {
-    /// Whether nothing is left, in all or for a day.
+    /// Whether the total budget or the budget of the day is exhausted.
     pub(super) fn is_empty(&mut self, tx: &mut Tx<'_>, day: (Time, Time)) -> Result<bool, Fault> {
         if self.limits.total.is_some_and(|most| self.spent >= most) {
             return Ok(true);
@@ -83,7 +79,6 @@ impl BudgetState {
         Ok(spent >= most)
     }
 
-    /// Takes an amount out of it.
     pub(super) fn spend(&mut self, day: Time, amount: i64) {
         self.spent = self.spent.saturating_add(amount);
         if let Some(spent) = self.spent_by_day.get_mut(&day) {
@@ -92,23 +87,22 @@ impl BudgetState {
     }
 }
 
-/// What was spent: in all, and on the day of a moment.
+/// Amounts spent, in micros of the account's currency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BudgetSpent {
-    /// In all.
     pub total: i64,
-    /// On the day.
+    /// On the account's current day.
     pub today: i64,
 }
 
 impl BudgetLimits {
-    /// Whether that is all that may be spent.
+    /// Whether nothing may be spent any more.
     pub fn are_exhausted(self, spent: BudgetSpent) -> bool {
         self.total.is_some_and(|most| spent.total >= most) || self.daily.is_some_and(|most| spent.today >= most)
     }
 }
 
-/// What some entities have spent, in all and on a day; those that spent nothing are left out.
+/// Amounts spent by each entity, in total and on a day; entities that spent nothing are omitted.
 pub fn load_spent(
     tx: &mut Tx<'_>,
     entity: AdEntity,
@@ -119,7 +113,7 @@ pub fn load_spent(
     for (id, total) in ledger::total_spend(tx, entity, ids)? {
         all.entry(id).or_default().total = total;
     }
-    // Who never spent anything did not today.
+    // Entities that never spent anything did not spend today.
     let spenders: Vec<i64> = all.keys().copied().collect();
     for (id, today) in ledger::spend_between(tx, entity, &spenders, day)? {
         all.entry(id).or_default().today = today;

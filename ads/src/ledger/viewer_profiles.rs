@@ -1,4 +1,4 @@
-//! What those who saw something told of themselves, where the network that showed it says nothing.
+//! Age and gender of viewers from their profiles, where the reporting network sent none.
 
 use std::collections::HashMap;
 
@@ -10,11 +10,11 @@ use store::{Tx, private_profiles};
 use super::{LedgerEvent, sort_and_dedup};
 use crate::analytics::age_bucket;
 
-/// Birth dates and genders, by user.
+/// Birth date and gender by user id.
 pub(super) struct ViewerProfiles(HashMap<i64, (String, i64)>);
 
 impl ViewerProfiles {
-    /// What is told of those whom events are about and of whom something is missing.
+    /// Loads the profiles of viewers for whom the events lack a trait.
     pub(super) fn load(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<Self, Fault> {
         let lacks = |looks: &ViewerTraits| looks.age.is_none() || looks.gender.is_none();
         let events = events.iter();
@@ -27,7 +27,6 @@ impl ViewerProfiles {
         ))
     }
 
-    /// What is known of an event's viewer at its time.
     pub(super) fn viewer_traits(&self, event: &LedgerEvent) -> ViewerTraits {
         let mut looks = event.viewer_traits.clone();
         if let Some((born_on, gender)) = self.0.get(&event.viewer) {

@@ -1,4 +1,4 @@
-//! Audiences that are too narrow to spend a budget on.
+//! Recommendations for audiences too narrow to spend their budget.
 
 use std::collections::BTreeMap;
 
@@ -18,19 +18,19 @@ use crate::record::AdsRecord;
 use crate::resources::servability;
 use crate::resources::targeting_criteria::TARGETING_CRITERION;
 
-/// How long a line item runs before it is looked at.
+/// A line item must have run this long to be examined.
 const MIN_RUNTIME_MS: i64 = 3 * DAY;
 const HOUR: i64 = 3_600_000;
-/// Less of a budget, in hundredths, is hardly anything.
+/// Spending below this percentage of the budget counts as low.
 const LOW_SPEND_PERCENT: i128 = 30;
-/// Keywords that are asked about, and that are suggested.
+/// The maximum number of keywords used and suggested.
 const MAX_KEYWORDS: usize = 10;
-/// How far back posts are looked at for related keywords.
+/// The age of posts searched for related keywords.
 const POST_LOOKBACK_MS: i64 = 7 * DAY;
-/// Changes of an entity that are looked at.
+/// History entries read per entity.
 const MAX_CHANGES: i64 = 100;
 
-/// Line items that have run for three days, spent hardly anything, and reach few.
+/// Finds line items that ran for three days, spent little and reach few users.
 pub(super) fn find_narrow_audiences(
     ctx: &mut AccountContext<'_, '_>,
     branches: &[CampaignTree],
@@ -85,7 +85,7 @@ fn recommend_wider_audience(
     }))
 }
 
-/// Whether a line item has been running for three days, without a pause.
+/// Whether a line item has been running for three days without a pause.
 fn has_run_unpaused(ctx: &mut AccountContext<'_, '_>, campaign: &AdsRecord, item: &AdsRecord) -> Result<bool, Error> {
     let since = ctx.now().plus_ms(-MIN_RUNTIME_MS);
     let old = |record: &AdsRecord| record.created_at <= since;
@@ -104,7 +104,6 @@ fn has_run_unpaused(ctx: &mut AccountContext<'_, '_>, campaign: &AdsRecord, item
         && !was_paused_or_resumed_since(ctx, "LINE_ITEM", item, since)?)
 }
 
-/// Whether something was paused or let run since a moment.
 fn was_paused_or_resumed_since(
     ctx: &mut AccountContext<'_, '_>,
     entity: &str,
@@ -129,8 +128,7 @@ fn was_paused_or_resumed_since(
     }))
 }
 
-/// What was spent in the last days of the budget that a line item has, or its campaign, and what
-/// could have been.
+/// The amounts spent and spendable in the last days from the budget of a line item or its campaign, in micros.
 fn spent_and_available(
     ctx: &mut AccountContext<'_, '_>,
     campaign: &AdsRecord,
@@ -150,7 +148,7 @@ fn spent_and_available(
     let spent = ledger::spend_between(ctx.tx, entity, &[of.id], span)?;
     let spent = spent.first().map_or(0, |(_, spent)| *spent);
     let daily = of.int(DAILY).map(|daily| daily.saturating_mul(days));
-    // A total is for the whole flight; without an end it is there to be spent at once.
+    // A total budget covers the whole flight; without an end it may be spent at once.
     let total = of.int(TOTAL).map(|total| match item.int("end_time") {
         Some(end) if end > begun => {
             let part = i128::from(total) * i128::from(days * DAY) / i128::from(end - begun);
@@ -162,10 +160,10 @@ fn spent_and_available(
     Ok((spent, budget.unwrap_or(0)))
 }
 
-/// How many are reached, and the changes that lead to it.
+/// The new audience size, and the changes that lead to it.
 type AudienceExpansion = Option<(u64, Vec<Value>)>;
 
-/// With what is written beside the keywords of a line item.
+/// Adds keywords that are often used together with those of the line item.
 fn expand_by_keywords(
     ctx: &mut AccountContext<'_, '_>,
     item: &AdsRecord,
@@ -225,7 +223,7 @@ fn expand_by_keywords(
     Ok(Some((count, below.collect())))
 }
 
-/// Without the one of the criteria that all must hold which keeps most users out.
+/// Drops the required criterion that excludes the most users.
 fn expand_by_dropping_criterion(
     ctx: &mut AccountContext<'_, '_>,
     item: &AdsRecord,
@@ -234,7 +232,7 @@ fn expand_by_dropping_criterion(
     let evaluator = ctx.evaluator()?;
     let mut by_kind: BTreeMap<&str, Vec<&TargetingCriterion>> = BTreeMap::new();
     for one in &audience.criteria {
-        // The type of an engagement says which one is meant, and stands for no one by itself.
+        // An engagement type qualifies other criteria and selects nobody by itself.
         let meant = one.kind == "ENGAGEMENT_TYPE" || is_primary_type(&one.kind);
         if !meant && one.operator != CriterionOperator::Ne {
             by_kind.entry(&one.kind).or_default().push(one);
@@ -242,7 +240,7 @@ fn expand_by_dropping_criterion(
     }
     let mut best: Option<(u64, &TargetingCriterion)> = None;
     for some in by_kind.values() {
-        // Of several values of a type any suffices: to take one away makes fewer of them.
+        // Several values of a type are alternatives; dropping one would shrink the audience.
         let [only] = some.as_slice() else {
             continue;
         };

@@ -1,4 +1,4 @@
-//! Bids that lose most auctions.
+//! Recommendations for bids that lose most auctions.
 
 use std::collections::HashMap;
 
@@ -14,13 +14,13 @@ use crate::resources::bidding_rules::bid_bounds;
 use crate::serving;
 
 const BID: &str = "bid_amount_local_micro";
-/// Fewer auctions say little.
+/// Fewer auctions are not significant.
 const MIN_AUCTIONS: i64 = 20;
-/// Of five auctions one is won, or the bid is low.
+/// A bid is low if it wins fewer than one of this many auctions.
 const MAX_AUCTIONS_PER_WIN: i64 = 5;
 const MILLION: i128 = 1_000_000;
 
-/// Bids that win less than a fifth of the auctions that they are in.
+/// Finds bids that win less than a fifth of their auctions.
 pub(super) fn find_low_bids(
     ctx: &mut AccountContext<'_, '_>,
     branches: &[CampaignTree],
@@ -54,7 +54,7 @@ pub(super) fn find_low_bids(
         };
         let params = json!({ "line_item_id": item.formatted_id(), BID: higher });
         let share = contest.won.saturating_mul(100) / contest.entered;
-        // Half of the auctions would be won, and what is paid for comes as often as before.
+        // Assumes half of the auctions won, with the same rate of paid events.
         let more = i128::from(contest.entered / 2 - contest.won);
         let rate = serving::expected_rate(item, &sums.get(&item.id).copied().unwrap_or_default());
         let gain = more * i128::from(rate) * i128::from(higher) / MILLION;
@@ -70,7 +70,7 @@ pub(super) fn find_low_bids(
     Ok(all)
 }
 
-/// Whether a bid is higher, and one that the line item may have.
+/// Whether a bid is higher and valid for the line item.
 fn is_allowed_bid(campaign: &AdsRecord, item: &AdsRecord, bid: i64) -> bool {
     let bounds = bid_bounds(item.text("currency"));
     let most = [campaign.int(DAILY), campaign.int(TOTAL), Some(bounds.max)];
@@ -78,7 +78,7 @@ fn is_allowed_bid(campaign: &AdsRecord, item: &AdsRecord, bid: i64) -> bool {
     item.int(BID).is_some_and(|now| now < bid) && bid <= most && bid % bounds.step == 0
 }
 
-/// What may be spent in the days that are looked at.
+/// The amount that may be spent in the examined days, in micros.
 fn spendable_in_lookback(campaign: &AdsRecord, item: &AdsRecord) -> i64 {
     let of = |record: &AdsRecord| {
         let daily = record.int(DAILY).map(|daily| daily.saturating_mul(LOOKBACK_DAYS));

@@ -1,5 +1,5 @@
-//! Trees of changes: a node keeps, makes, changes or deletes something, and has others below it. The
-//! parameters are those of a batch or of the operation that does it.
+//! Trees of changes: a node keeps, creates, updates or deletes an entity and has children. The parameters are
+//! those of the batch or operation that applies it.
 
 use base::Error;
 use serde_json::{Map, Value, json};
@@ -13,7 +13,6 @@ use crate::resources::line_items::LINE_ITEM;
 use crate::resources::promoted_posts::PROMOTED_POST;
 use crate::resources::targeting_criteria::TARGETING_CRITERION;
 
-/// A node that stays as it is.
 pub(super) fn unchanged_node(kind: &str, record: &AdsRecord, below: &[Value]) -> Value {
     let id = record.resource.id.post;
     json!({
@@ -24,7 +23,6 @@ pub(super) fn unchanged_node(kind: &str, record: &AdsRecord, below: &[Value]) ->
     })
 }
 
-/// A node that is changed.
 pub(super) fn change_node(kind: &str, verb: &str, params: &Value) -> Value {
     json!({
         "entity_type": kind,
@@ -34,7 +32,7 @@ pub(super) fn change_node(kind: &str, verb: &str, params: &Value) -> Value {
     })
 }
 
-/// Whether everything in a tree is already so.
+/// Whether every change of a tree has been made.
 pub(super) fn is_tree_applied(ctx: &mut AccountContext<'_, '_>, node: &Value) -> Result<bool, Error> {
     let empty = Map::new();
     let params = node.get("params").and_then(Value::as_object);
@@ -68,7 +66,7 @@ fn id_from_params(of: &'static Resource, params: &Map<String, Value>) -> i64 {
     of.id_format.parse(of.id.post, text.unwrap_or_default()).unwrap_or(-1)
 }
 
-/// Whether a record has the values that were suggested.
+/// Whether a record has the suggested values.
 fn has_suggested_values(
     ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
@@ -96,7 +94,7 @@ fn is_deleted(
     Ok(found.is_none_or(|found| found.deleted))
 }
 
-/// Whether a line item has a criterion like the one that was suggested.
+/// Whether a line item has a criterion like the suggested one.
 fn has_suggested_criterion(ctx: &mut AccountContext<'_, '_>, params: &Map<String, Value>) -> Result<bool, Error> {
     let item = id_from_params(&LINE_ITEM, params);
     let all = ctx.list_visible_records(&TARGETING_CRITERION, "line_item_id", item)?;

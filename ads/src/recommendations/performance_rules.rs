@@ -1,4 +1,4 @@
-//! What could do better, by the ledger of the last days.
+//! Recommendations from the ledger of the last days.
 
 use std::collections::HashMap;
 
@@ -17,20 +17,20 @@ use crate::resources::promoted_posts::{PROMOTED_POST, require_promotable, suits_
 use crate::time_zone::AccountTimeZone;
 
 const HOUR: i64 = 3_600_000;
-/// On so many of them a budget was used up early before it is said to be small.
+/// A budget is small if it was exhausted early on this many days.
 const MIN_EARLY_DAYS: i64 = 3;
-/// From two in the afternoon until midnight.
+/// Early means before 14:00.
 const EARLY_CUTOFF_BEFORE_MIDNIGHT_MS: i64 = 10 * HOUR;
-/// A rate of fewer impressions says little.
+/// A rate from fewer impressions is not significant.
 const MIN_IMPRESSIONS: i64 = 100;
-/// The first days of a creative, and its last.
+/// The first and the last period of a creative that are compared.
 const FRESH_PERIOD_MS: i64 = 3 * DAY;
-/// How long a line item has nothing to show before that is said.
+/// A line item without creatives is reported after this time.
 const IDLE_PERIOD_MS: i64 = 2 * DAY;
-/// Posts of an author that are looked at.
+/// Posts of an author examined.
 const MAX_POSTS: i64 = 100;
 
-/// Budgets that are used up before two in the afternoon.
+/// Finds daily budgets exhausted before 14:00.
 pub(super) fn find_small_budgets(
     ctx: &mut AccountContext<'_, '_>,
     branches: &[CampaignTree],
@@ -69,7 +69,8 @@ pub(super) fn find_small_budgets(
     Ok(all)
 }
 
-/// A quarter more, in amounts that the currency has and within the total; none if that is no more.
+/// A quarter more than `daily` (micros), rounded to the currency's step and within the total; `None` if that
+/// is not higher.
 fn raised_daily_budget(campaign: &AdsRecord, daily: i64) -> Option<i64> {
     let step = bid_bounds(campaign.text("currency")).step;
     let more = daily.saturating_add(daily / 4);
@@ -78,14 +79,13 @@ fn raised_daily_budget(campaign: &AdsRecord, daily: i64) -> Option<i64> {
     (more > daily).then_some(more)
 }
 
-/// A post that is promoted, its line item and campaign.
 struct PromotedCreative<'b> {
     campaign_tree: &'b CampaignTree,
     line_item: &'b AdsRecord,
     promoted: AdsRecord,
 }
 
-/// How often something was shown, and how often anything was done with it.
+/// Impressions and engagements.
 #[derive(Clone, Copy, Debug, Default)]
 struct EngagementRate {
     impressions: i64,
@@ -94,14 +94,14 @@ struct EngagementRate {
 }
 
 impl EngagementRate {
-    /// In millionths; none where it was shown too seldom.
+    /// In millionths; `None` with too few impressions.
     fn per_million_impressions(self) -> Option<i64> {
         let done = self.engagements.saturating_mul(1_000_000);
         (self.impressions >= MIN_IMPRESSIONS).then(|| done / self.impressions)
     }
 }
 
-/// Posts that do half as well as at first, where another one does better.
+/// Finds posts that perform half as well as at first while another one performs better.
 pub(super) fn find_tired_creatives(
     ctx: &mut AccountContext<'_, '_>,
     branches: &[CampaignTree],
@@ -149,7 +149,7 @@ pub(super) fn find_tired_creatives(
     Ok(found)
 }
 
-/// The post of the account that does best of those that do better, and its rate.
+/// The best performing post of the account, and its rate.
 fn find_better_post(
     ctx: &mut AccountContext<'_, '_>,
     one: &PromotedCreative<'_>,
@@ -228,7 +228,7 @@ fn load_engagement_rates(
     Ok(all)
 }
 
-/// Line items that have had nothing to show for two days.
+/// Finds line items without creatives for two days.
 pub(super) fn find_items_without_creatives(
     ctx: &mut AccountContext<'_, '_>,
     branches: &[CampaignTree],
@@ -277,7 +277,7 @@ fn recommend_first_creative(branch: &CampaignTree, item: &AdsRecord, post: i64) 
     }
 }
 
-/// Posts of the account's own user that were made for everyone, those that most was done with first.
+/// Public posts of the account's own user, most engaged first.
 fn popular_organic_posts(ctx: &mut AccountContext<'_, '_>) -> Result<Vec<Post>, Error> {
     let Some(full): Option<UserId> = promotable_users::find_own_user(ctx)? else {
         return Ok(Vec::new());

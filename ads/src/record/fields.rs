@@ -1,5 +1,4 @@
-//! The fields of a record, under the names that they are declared with: a page of records is read
-//! without a copy of any name.
+//! The fields of a record under their declared names, so that reading a page of records copies no names.
 
 use std::fmt;
 
@@ -9,12 +8,12 @@ use serde_json::Value;
 
 use crate::declaration::Resource;
 
-/// Fields in the order of their names.
+/// Sorted by name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RecordFields(Vec<(&'static str, Value)>);
 
 impl RecordFields {
-    /// Reads what was stored. What is not declared any more is left out.
+    /// Parses stored fields. Those no longer declared are dropped.
     pub(super) fn parse(of: &'static Resource, text: &str) -> Result<Self, Fault> {
         let mut reader = serde_json::Deserializer::from_str(text);
         let read = FieldNameSeed(of).deserialize(&mut reader);
@@ -52,7 +51,7 @@ impl RecordFields {
     }
 }
 
-/// Finds the declared name of each field.
+/// Maps each stored name to its declared name.
 struct FieldNameSeed(&'static Resource);
 
 impl<'de> DeserializeSeed<'de> for FieldNameSeed {

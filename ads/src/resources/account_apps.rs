@@ -1,4 +1,4 @@
-//! Apps that an account has advertised, noted when they are first named.
+//! Apps that an account has advertised, recorded on first use.
 
 use base::{Error, VocabularyWord};
 use serde_json::Value;
@@ -10,7 +10,6 @@ use crate::field_kind::FieldKind;
 use crate::parsed_params::ParsedParams;
 use crate::record::AdsRecord;
 
-/// An app of an account.
 pub static ACCOUNT_APP: Resource = Resource {
     name: "account_app",
     id: VocabularyWord::same_in_both("account_app_id"),
@@ -28,7 +27,6 @@ pub static ACCOUNT_APP: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-/// Notes an app that is not known yet.
 pub fn ensure_app(ctx: &mut AccountContext<'_, '_>, system: &str, identifier: &str) -> Result<(), Error> {
     if identifier.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What was changed on an account, by whom, and how.
+//! The account history: what changed, who changed it, and how.
 
 use base::refusal::AdsProblem;
 use base::{Error, Time, VocabularyWord};
@@ -26,7 +26,6 @@ const ENTITIES: &[VocabularyWord] = &[
 ];
 const HOUR_MS: i64 = 3_600_000;
 
-/// The one operation.
 pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     "getAdsAccountHistory",
     "account_history",
@@ -68,7 +67,7 @@ fn list_account_changes(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
     };
     let mut rows = ads::list_changes(ctx.tx, &wanted)?;
     if entity == "TARGETING_CRITERIA" {
-        // Criteria are found by their line item as well; both are numbered from one.
+        // Criteria are also found by their line item; both use short ids from 1.
         wanted.includes_children = true;
         rows.extend(ads::list_changes(ctx.tx, &wanted)?);
         rows.sort_by_key(|row| std::cmp::Reverse((row.at, row.id)));
@@ -103,7 +102,7 @@ fn list_account_changes(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
     Ok(answer)
 }
 
-/// The span asked for: whole hours, and some of them.
+/// Parses the time range: whole hours, at least one.
 fn parse_hour_range(params: &ParsedParams) -> Result<(Time, Time), AdsProblem> {
     let (from, to) = (
         params.int("start_time").unwrap_or(0),

@@ -1,4 +1,4 @@
-//! Account media: what media creatives show. They arise in the media library.
+//! Account media: the media used by media creatives, created through the media library.
 
 use base::VocabularyWord;
 
@@ -6,7 +6,6 @@ use crate::access::RequiredRole;
 use crate::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb};
 use crate::field_kind::FieldKind;
 
-/// A medium of an account.
 pub static ACCOUNT_MEDIA: Resource = Resource {
     name: "account_media",
     id: VocabularyWord::same_in_both("account_media_id"),
@@ -31,7 +30,6 @@ pub static ACCOUNT_MEDIA: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-/// What they can be.
 pub const CREATIVE_TYPES: &[&str] = &[
     "BANNER",
     "BANNER_TABLET",
@@ -44,7 +42,7 @@ pub const CREATIVE_TYPES: &[&str] = &[
     "VAST_PREROLL",
 ];
 
-/// What a picture of exactly these measures is.
+/// The creative type of an image with exactly this size in pixels.
 pub fn creative_type_from_size(width: i64, height: i64) -> Option<&'static str> {
     match (width, height) {
         (320, 50) => Some("BANNER"),

@@ -1,5 +1,5 @@
-//! What an account knows of its published posts beside the platform: their names, and when they
-//! were to be published. In the sandbox it is all there is of them (contract §4.11, §8.4).
+//! What an account stores about its published posts: name and scheduled time. In the sandbox, the whole post
+//! (contract §4.11, §8.4).
 
 use base::{Error, PostId, VocabularyWord};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use crate::field_kind::{FieldKind, IdFormat};
 use crate::record::AdsRecord;
 use crate::resources::promotable_users;
 
-/// A published post, as its account knows it. In the sandbox its id is the post's.
+/// In the sandbox the id is the post's id.
 pub static ACCOUNT_POST: Resource = Resource {
     name: "account_post",
     id: VocabularyWord::new("post_id", "tweet_id"),
@@ -26,7 +26,7 @@ pub static ACCOUNT_POST: Resource = Resource {
             .set_by_server(),
         FieldSpec::new("user_id", FieldKind::User).set_by_server(),
         FieldSpec::new("scheduled_at", FieldKind::Time).set_by_server(),
-        // What follows is there in the sandbox only: elsewhere the platform knows it.
+        // The following fields are set in the sandbox only; elsewhere the platform has them.
         FieldSpec::text("text", 0, 100_000).set_by_server(),
         FieldSpec::new("nullcast", FieldKind::Bool).set_by_server(),
         FieldSpec::text("card_uri", 1, 64).set_by_server(),
@@ -34,7 +34,7 @@ pub static ACCOUNT_POST: Resource = Resource {
         FieldSpec::one_of("conversation_settings", CONVERSATION_SETTINGS).set_by_server(),
         FieldSpec::new("repost_of_id", FieldKind::Long).set_by_server(),
         FieldSpec::new("as_user_id", FieldKind::Long).set_by_server().hidden(),
-        // What a video calls to.
+        // The call to action of a video.
         FieldSpec::one_of("video_cta", &["VISIT_SITE", "WATCH_NOW"]).set_by_server(),
         FieldSpec::url("video_cta_value").set_by_server(),
         FieldSpec::new("app_id", FieldKind::Long).set_by_server().hidden(),
@@ -44,10 +44,9 @@ pub static ACCOUNT_POST: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-/// Who may answer a post.
+/// Who may reply to a post.
 pub const CONVERSATION_SETTINGS: &[&str] = &["EVERYONE", "FOLLOWING", "MENTIONED_USERS"];
 
-/// A post that exists in the sandbox of the account only.
 pub fn find_sandbox_post(ctx: &mut AccountContext<'_, '_>, post: i64) -> Result<Option<AdsRecord>, Error> {
     if !ctx.account()?.record.flag("sandbox") {
         return Ok(None);
@@ -57,7 +56,7 @@ pub fn find_sandbox_post(ctx: &mut AccountContext<'_, '_>, post: i64) -> Result<
     Ok(found.filter(|one| one.account_id == account && !one.deleted))
 }
 
-/// What the account knows of a post; none where that is nothing.
+/// The account's record of a post, if there is one.
 pub fn find_by_post(ctx: &mut AccountContext<'_, '_>, post: i64) -> Result<Option<AdsRecord>, Error> {
     Ok(ctx
         .list_visible_records(&ACCOUNT_POST, "post_id", post)?
@@ -65,7 +64,7 @@ pub fn find_by_post(ctx: &mut AccountContext<'_, '_>, post: i64) -> Result<Optio
         .next())
 }
 
-/// The same of several, in no order.
+/// Like [`find_by_post`], for several posts in no particular order.
 pub fn find_by_posts(ctx: &mut AccountContext<'_, '_>, posts: &[i64]) -> Result<Vec<AdsRecord>, Error> {
     let account = ctx.account_id()?;
     let rows = records::list_by_field_values(ctx.tx, ACCOUNT_POST.name, account, "post_id", posts)?;
@@ -76,7 +75,6 @@ pub fn find_by_posts(ctx: &mut AccountContext<'_, '_>, posts: &[i64]) -> Result<
     Ok(all?)
 }
 
-/// Something about a post that is written down anew.
 pub fn new_record(ctx: &AccountContext<'_, '_>, post: i64, user: i64) -> Result<AdsRecord, Error> {
     let account = &ctx.account()?.record;
     let id = if account.flag("sandbox") {
@@ -90,14 +88,12 @@ pub fn new_record(ctx: &AccountContext<'_, '_>, post: i64, user: i64) -> Result<
     Ok(record)
 }
 
-/// Writes it down.
 pub fn insert(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<(), Error> {
     records::insert(ctx.tx, ACCOUNT_POST.name, &record.to_stored())?;
     Ok(())
 }
 
-/// Puts down a post that was written as a composition says: all of it in the sandbox, elsewhere
-/// what the platform does not know.
+/// Stores a published composition: completely in the sandbox, elsewhere only what the platform does not store.
 pub fn record_published_post(
     ctx: &mut AccountContext<'_, '_>,
     composition: &AdsRecord,
@@ -137,8 +133,7 @@ pub fn record_published_post(
     insert(ctx, &record)
 }
 
-/// The repost by the account's own user of somebody's post, as the sandbox has it: in its records
-/// and on no platform. There is one.
+/// The sandbox record of a repost by the account's own user. There is at most one for a post.
 pub fn find_or_create_sandbox_repost(ctx: &mut AccountContext<'_, '_>, of: PostId) -> Result<i64, Error> {
     let known = ctx.list_visible_records(&ACCOUNT_POST, "repost_of_id", of.get())?;
     if let Some(known) = known.first() {

@@ -19,7 +19,7 @@ use crate::parsed_params::ParsedParams;
 use crate::record::AdsRecord;
 use crate::resources::{features, promotable_users};
 
-/// An account. It is its own account, and found by who has a role on it.
+/// An account is its own account, and is found through roles.
 pub static ACCOUNT: Resource = Resource {
     name: "account",
     id: VocabularyWord::same_in_both("account_id"),
@@ -54,7 +54,7 @@ pub static ACCOUNT: Resource = Resource {
             .set_by_server()
             .hidden()
             .default_number(200),
-        // Whether estimates are told as they are: `exact`, or rounded.
+        // `exact`, or rounded.
         FieldSpec::one_of("estimate", &["rounded", "exact"])
             .set_by_server()
             .hidden(),
@@ -68,10 +68,10 @@ pub static ACCOUNT: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-/// As many active campaigns as an operator may allow.
+/// The maximum limit of active campaigns that an operator may set.
 pub const MAX_CAMPAIGNS: i64 = 8000;
 
-/// As many active line items as an operator may allow, and as an account has when none says otherwise.
+/// The maximum limit of active line items, which is also the default.
 pub const MAX_LINE_ITEMS: i64 = 8000;
 
 const INDUSTRIES: &[&str] = &[
@@ -91,7 +91,6 @@ const INDUSTRIES: &[&str] = &[
     "OTHER",
 ];
 
-/// What can be done to accounts.
 pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get(
         "getAdsAccounts",
@@ -182,25 +181,21 @@ fn delete_account(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Re
     Ok(OperationOutput::from_json(render_record(ctx, &record)?))
 }
 
-/// A new account.
 #[derive(Clone, Debug, Default)]
 pub struct NewAdsAccount {
-    /// Its name.
     pub name: String,
-    /// Its time zone (IANA), or empty for the usual one.
+    /// IANA; empty for the default.
     pub timezone: String,
-    /// Its industry, or empty.
+    /// Empty for none.
     pub industry_type: String,
-    /// Whether it is in the sandbox.
     pub sandbox: bool,
 }
 
-/// Accounts of production come right after this number, which no other service's do.
+/// Production account ids start above this number, which no other service uses.
 const PRODUCTION_ID_BASE: i64 = 1 << 52;
-/// Those of the sandbox come after this one.
 const SANDBOX_ID_BASE: i64 = 1_000_000_000;
 
-/// Makes an account: its maker administers it and is the user whom it promotes.
+/// Creates an account. Its creator becomes its administrator and its promotable user.
 pub fn insert(tx: &mut Tx<'_>, user: UserId, new: &NewAdsAccount) -> Result<AdsRecord, Error> {
     network::users::find_active(tx, user)?;
     let number = records::next_id(tx, ACCOUNT.name)?;
@@ -236,10 +231,9 @@ pub fn insert(tx: &mut Tx<'_>, user: UserId, new: &NewAdsAccount) -> Result<AdsR
     Ok(record)
 }
 
-/// What operators open to accounts one by one; a new account has it.
+/// Features that operators enable per account; enabled on a new account.
 pub const OPT_IN_FEATURES: &[&str] = &["ACCOUNT_HISTORY", "RECOMMENDATIONS"];
 
-/// Whether the account may use what is opened one by one.
 pub fn require_opt_in_feature(ctx: &AccountContext<'_, '_>, what: &str) -> Result<(), Error> {
     if ctx.account()?.record.has("refused", what) {
         let message = format!("{what} is not open to this account");
@@ -248,7 +242,6 @@ pub fn require_opt_in_feature(ctx: &AccountContext<'_, '_>, what: &str) -> Resul
     Ok(())
 }
 
-/// The account with an id, for an operator.
 pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<AdsRecord>, Error> {
     let row = records::find_by_id(tx, ACCOUNT.name, id)?;
     Ok(row.map(|row| AdsRecord::from_stored(&ACCOUNT, &row)).transpose()?)

@@ -1,4 +1,4 @@
-//! Cards of every kind, found by what posts call them and by their ids.
+//! Cards of every type, found by URI or id.
 
 use base::Error;
 use base::refusal::AdsProblem;
@@ -16,15 +16,14 @@ use crate::resources::cards::CARD;
 use crate::resources::conversation_cards::{IMAGE_CONVERSATION_CARD, VIDEO_CONVERSATION_CARD};
 use crate::resources::poll_cards::POLL_CARD;
 
-/// The sequence that counts the cards whose ids are short: no two have the same id.
+/// The sequence shared by all cards with short ids.
 pub const SHORT_CARD_SEQUENCE: &str = "short_card";
 
-/// Cards with short ids; their field `uri` is the number in their address.
+/// Cards with short ids; their field `uri` holds the number in the card URI.
 static SHORT_ID_CARDS: [&Resource; 3] = [&POLL_CARD, &VIDEO_CONVERSATION_CARD, &IMAGE_CONVERSATION_CARD];
 
 const MAX_URIS: usize = 200;
 
-/// What can be done with them.
 pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get(
         "getAdsCardsByUri",
@@ -47,7 +46,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .params(&[FieldSpec::text("card_id", 1, 64).required(), WITH_DELETED]),
 ];
 
-/// In the order in which they were asked for; those that are not there are left out.
+/// Cards in the order requested; missing ones are omitted.
 fn list_cards_by_uri(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
     let uris = params.ints("card_uris");
@@ -73,7 +72,6 @@ fn list_cards_by_uri(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) ->
     Ok(OperationOutput::from_json(format!("[{}]", all.join(","))).as_last_page())
 }
 
-/// Shows cards of one kind.
 fn render_cards(
     ctx: &mut AccountContext<'_, '_>,
     cards: Vec<(i64, AdsRecord)>,

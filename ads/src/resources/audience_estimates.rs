@@ -1,4 +1,4 @@
-//! How many users criteria reach (contract §8.2).
+//! Audience size estimates for criteria (contract §8.2).
 
 use base::Error;
 use base::refusal::AdsProblem;
@@ -15,11 +15,9 @@ use crate::output::OperationOutput;
 use crate::parsed_params::ParsedParams;
 use crate::size_disclosure::DisclosedSize;
 
-/// What criteria may be asked about at once.
 const MAX_CRITERIA: usize = 1_000;
 const CRITERIA: &str = "targeting_criteria";
 
-/// The estimate.
 pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     "estimateAdsAudience",
     "audience_estimate",
@@ -36,7 +34,7 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     FieldSpec::one_of("operator_type", &["EQ", "NE"]),
 ])];
 
-/// What it is made of is looked at item by item.
+/// Items are validated one by one.
 #[expect(clippy::unnecessary_wraps, reason = "shapes may refuse")]
 fn accept_any_shape(value: &Value) -> Result<Value, AdsProblem> {
     Ok(value.clone())
@@ -54,7 +52,7 @@ fn estimate_audience(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) ->
         DisclosedSize::FewerThan(count) => (0, count),
     };
     let mut answer = OperationOutput::from_value(&json!({ "audience_size": { "min": min, "max": max } }));
-    // Criteria are not told back.
+    // Criteria are not echoed.
     answer.echo_params.insert(CRITERIA.to_owned(), Value::Null);
     if !estimate.ignored_types.is_empty() {
         let names: Vec<String> = estimate.ignored_types.into_iter().collect();
@@ -63,7 +61,7 @@ fn estimate_audience(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) ->
     Ok(answer)
 }
 
-/// A twentieth below and above.
+/// Five percent below and above.
 fn size_range(count: i64) -> (i64, i64) {
     let least = count.saturating_mul(95) / 100;
     let most = count.saturating_mul(105).saturating_add(99) / 100;
@@ -77,7 +75,7 @@ fn missing_criteria(message: &str) -> AdsProblem {
     }
 }
 
-/// What is asked: the items of the body's list, or of the body that is one.
+/// Parses the criteria: the items of the body's list, or of a body that is a list.
 fn parse_criteria(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<Vec<TargetingCriterion>, Error> {
     let mut problems = params.problems.clone();
     let usual = match default_operator(params) {
@@ -127,14 +125,14 @@ fn parse_criteria(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Re
     for one in &all {
         find_named_user(ctx, &one.kind, &one.value)?;
         if one.kind.starts_with("CUSTOM_AUDIENCE") {
-            // How many a few members come to would tell who of them is here.
+            // The size of a small audience would reveal which members are users.
             require_targetable(ctx, &one.value)?;
         }
     }
     Ok(all)
 }
 
-/// How values are meant that say nothing of it themselves.
+/// The operator of criteria that have none of their own.
 fn default_operator(params: &ParsedParams) -> Result<CriterionOperator, AdsProblem> {
     let beside = params.query_pairs.iter().find(|(name, _)| name == "operator_type");
     let text = params.text("operator_type").or(beside.map(|(_, text)| text.as_str()));

@@ -1,4 +1,4 @@
-//! Who else may use an account's custom audiences.
+//! Permissions for other accounts to use a custom audience.
 
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, VocabularyWord};
@@ -20,7 +20,7 @@ use crate::resources::accounts::{self, ACCOUNT};
 use crate::resources::custom_audiences::{CUSTOM_AUDIENCE, require_own_audience};
 use crate::resources::{features, hash_key};
 
-/// Another account's permission to use an audience. There is one for each account.
+/// A permission for another account to use an audience; at most one per account.
 pub static AUDIENCE_PERMISSION: Resource = Resource {
     name: "custom_audience_permission",
     id: VocabularyWord::same_in_both("custom_audience_permission_id"),
@@ -32,7 +32,7 @@ pub static AUDIENCE_PERMISSION: Resource = Resource {
             .required()
             .immutable(),
         FieldSpec::one_of("permission_level", LEVELS).required(),
-        // What is found again without a look at all of an audience's.
+        // A hash, so that a duplicate is found without scanning the audience's permissions.
         FieldSpec::new("pair", FieldKind::Int(0, i64::MAX))
             .set_by_server()
             .hidden(),
@@ -60,12 +60,12 @@ const TAILORED: FieldSpec = FieldSpec::reference("tailored_audience_id", &CUSTOM
 const GRANTED: FieldSpec = FieldSpec::new("granted_account_id", FieldKind::Account)
     .required()
     .requires_features(&[SHARING_GATE]);
-/// To whom beyond the business audiences are shared.
+/// Required for sharing outside the business.
 const SHARING_GATE: FeatureGate = FeatureGate::new("SHARE_AUDIENCE_OUTSIDE_BUSINESS").applies_always();
 const LEVEL: FieldSpec = FieldSpec::one_of("permission_level", LEVELS).required();
 const ACCOUNTS: FieldSpec = FieldSpec::new("granted_account_ids", FieldKind::Ids(&ACCOUNT, 200));
 
-/// What can be done with them, under the names of either version.
+/// Version 5 of the API has other names for the same operations.
 pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get(
         "getAdsAudiencePermissions",
@@ -156,7 +156,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     ]),
 ];
 
-/// What was given under the names of version 5, under the usual ones.
+/// Translates parameters of version 5.
 fn to_current_names(params: &ParsedParams) -> ParsedParams {
     let mut same = params.clone();
     for (old, new) in [
@@ -171,7 +171,8 @@ fn to_current_names(params: &ParsedParams) -> ParsedParams {
     same
 }
 
-/// An answer in the names of version 5. A quotation mark inside a value is written otherwise.
+/// Translates a response to version 5. Quotation marks inside values are escaped, so member names are
+/// unambiguous.
 fn to_v5_names(mut answer: OperationOutput) -> OperationOutput {
     answer.data = answer
         .data
@@ -182,7 +183,7 @@ fn to_v5_names(mut answer: OperationOutput) -> OperationOutput {
 fn list_permissions(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     require_own_audience(ctx, params)?;
     if params.has("custom_audience_permission_ids") {
-        // Ids alone would lead to other audiences' as well.
+        // An id alone would also find permissions for other audiences.
         let audience = params.int("custom_audience_id").unwrap_or(-1);
         let mut own = ctx.list_visible_records(&AUDIENCE_PERMISSION, "custom_audience_id", audience)?;
         let asked = params.ints("custom_audience_permission_ids");
@@ -204,7 +205,7 @@ fn grant_permission(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> 
     Ok(OperationOutput::from_json(render_record(ctx, &record)?))
 }
 
-/// Audiences are shared within a business, or by whom an operator lets share them beyond it.
+/// Audiences may be shared within a business, or outside it if an operator allows that.
 fn validate_sharing(ctx: &mut AccountContext<'_, '_>, to: i64) -> Result<(), Error> {
     let own = ctx.account()?.record.clone();
     let other = accounts::find(ctx.tx, to)?;
@@ -252,7 +253,7 @@ fn set_pair_key(record: &mut AdsRecord) {
     record.set("pair", pair);
 }
 
-/// The permission that an account has for an audience, whoever's it is.
+/// The permission of an account for any audience.
 fn find_permission(ctx: &mut AccountContext<'_, '_>, audience: i64, account: i64) -> Result<Option<AdsRecord>, Error> {
     let pair = pair_key(audience, account);
     for row in records::list_all_by_field(ctx.tx, AUDIENCE_PERMISSION.name, ("pair", pair))? {
@@ -266,13 +267,12 @@ fn find_permission(ctx: &mut AccountContext<'_, '_>, audience: i64, account: i64
     Ok(None)
 }
 
-/// The permission that this account has for another's audience.
+/// The permission of this account for another account's audience.
 pub fn find_granted_permission(ctx: &mut AccountContext<'_, '_>, audience: i64) -> Result<Option<AdsRecord>, Error> {
     let account = ctx.account_id()?;
     find_permission(ctx, audience, account)
 }
 
-/// Audiences of others that this account may use.
 pub fn list_shared_audiences(ctx: &mut AccountContext<'_, '_>) -> Result<Vec<AdsRecord>, Error> {
     let account = ctx.account_id()?;
     let field = ("granted_account_id", account);

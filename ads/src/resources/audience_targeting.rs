@@ -1,4 +1,4 @@
-//! What targets custom audiences: criteria, their line items and campaigns.
+//! What targets a custom audience: criteria, their line items and campaigns.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,6 @@ use crate::resources::line_items::{self, LINE_ITEM};
 use crate::resources::servability;
 use crate::resources::targeting_criteria::{TARGETING_CRITERION, group_key};
 
-/// Campaigns on one page.
 const PAGE_SIZE: usize = 200;
 
 /// The account's line items that target an audience, by campaign.
@@ -72,7 +71,7 @@ pub fn list_targeting_line_items(
     Ok(answer)
 }
 
-/// The line items that target an audience, by the campaigns behind one.
+/// Line items that target an audience, by campaigns after one.
 fn line_items_by_campaign(
     ctx: &mut AccountContext<'_, '_>,
     audience: i64,
@@ -102,7 +101,7 @@ fn load_records(
     Ok(all?)
 }
 
-/// Looks at every line item that targets an audience, after that became targetable or ceased to be.
+/// Updates all line items that target an audience whose targetability changed.
 pub fn refresh_targeting_line_items(tx: &mut Tx<'_>, audience: i64) -> Result<(), Error> {
     let mut items: BTreeSet<(i64, i64)> = BTreeSet::new();
     for row in records::list_all_by_field(tx, TARGETING_CRITERION.name, ("audience", audience))? {
@@ -120,7 +119,7 @@ pub fn refresh_targeting_line_items(tx: &mut Tx<'_>, audience: i64) -> Result<()
     Ok(())
 }
 
-/// Notes whether a line item has lost the last audience that it could be shown to.
+/// Records whether a line item has lost its last targetable audience.
 pub fn refresh_line_item_reach(ctx: &mut AccountContext<'_, '_>, item: i64) -> Result<(), Error> {
     let mut audiences = Vec::new();
     for kind in ["CUSTOM_AUDIENCE", "CUSTOM_AUDIENCE_EXPANDED"] {

@@ -1,5 +1,5 @@
-//! Members of a custom audience: digests of what an advertiser knows people by (contract §4.14,
-//! §8.3). What is wrong is told without what was sent: that may be somebody's address.
+//! Members of custom audiences: hashed identifiers uploaded by advertisers (contract §4.14, §8.3). Errors
+//! never quote the input, which may be personal data.
 
 use base::refusal::{AdsProblem, AdsRefusal, ProblemLocation};
 use base::secret::digest;
@@ -18,14 +18,12 @@ use crate::record::AdsRecord;
 use crate::resources::accounts::ACCOUNT;
 use crate::resources::custom_audiences::{AudienceAccess, FLEXIBLE, action_not_allowed, require_audience};
 
-/// The largest body.
 pub const MAX_BODY_BYTES: usize = 5_000_000;
-/// Changes in one request.
 const MAX_OPERATIONS: usize = 2_500;
-/// So much is said of what is wrong with one change.
+/// Problems reported per operation.
 const MAX_PROBLEMS: usize = 10;
 
-/// What people are known by, under either vocabulary.
+/// Identifier types, under the names of either vocabulary.
 const KEY_NAMES: [(&str, AudienceKeyKind); 7] = [
     ("email", AudienceKeyKind::Email),
     ("device_id", AudienceKeyKind::Device),
@@ -36,12 +34,11 @@ const KEY_NAMES: [(&str, AudienceKeyKind); 7] = [
     ("partner_user_id", AudienceKeyKind::Partner),
 ];
 
-/// What a list of people takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AcceptedKeys {
-    /// Whatever people are known by, from when until when.
+    /// All identifier types, with validity periods.
     All,
-    /// Addresses and phone numbers, from now on, and not for longer than is usual.
+    /// Email addresses and phone numbers, with the default validity.
     Contacts,
 }
 
@@ -51,14 +48,13 @@ impl AcceptedKeys {
     }
 }
 
-/// One change: of whom, and from when until when.
 struct MembershipOperation {
     is_delete: bool,
     validity: (Time, Time),
     users: Vec<Vec<AudienceKey>>,
 }
 
-/// Changes members, all or none.
+/// Changes members; all operations succeed, or none is applied.
 pub fn change_members(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let (audience, hold) = require_audience(ctx, params)?;
     if hold == AudienceAccess::Read {
@@ -73,7 +69,7 @@ pub fn change_members(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -
     ))
 }
 
-/// Changes the members of a list of people; how many were named.
+/// Changes the members of a list; returns the number of users named.
 pub fn write_members(
     ctx: &mut AccountContext<'_, '_>,
     list: &AdsRecord,
@@ -81,7 +77,7 @@ pub fn write_members(
     takes: AcceptedKeys,
 ) -> Result<usize, Error> {
     let operations = parse_operations(params.json.as_ref(), ctx.now(), takes)?;
-    // Whoever may write to it waits here for the others who may.
+    // Serializes writers of other accounts that share the list.
     records::lock(ctx.tx, ACCOUNT.name, list.account_id)?;
     let users = operations.iter().flat_map(|operation| &operation.users);
     let mut keys: Vec<AudienceKey> = users.clone().flatten().copied().collect();
@@ -137,7 +133,7 @@ fn parse_operations(json: Option<&Value>, now: Time, takes: AcceptedKeys) -> Res
     Err(Refusal::Ads(Box::new(declined)).into())
 }
 
-/// What cannot be understood, without what it was.
+/// An error that does not quote the input.
 fn invalid_value(name: &'static str, expected: &str) -> AdsProblem {
     AdsProblem {
         location: ProblemLocation::Parameter(name.into()),
@@ -217,7 +213,7 @@ fn parse_validity(
     Err(problems)
 }
 
-/// The same moment thirteen months on, or on the last day of a month that is too short for it.
+/// The same time thirteen months later, on the last day of the month if it is too short.
 fn thirteen_months_after(now: Time) -> Time {
     let text = now.to_string();
     let later = || {
@@ -263,7 +259,7 @@ fn parse_users(
     all
 }
 
-/// A user's keys: at least one.
+/// Parses a user's keys; at least one is required.
 fn parse_user_keys(item: &Value, takes: AcceptedKeys) -> Result<Vec<AudienceKey>, AdsProblem> {
     let Value::Object(members) = item else {
         return Err(invalid_value("users", "objects"));

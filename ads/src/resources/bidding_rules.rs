@@ -1,4 +1,4 @@
-//! Least and highest bids by currency (contract §9.1).
+//! Minimum and maximum bids by currency (contract §9.1).
 
 use base::refusal::AdsProblem;
 use serde_json::{Value, json};
@@ -6,18 +6,16 @@ use serde_json::{Value, json};
 use crate::declaration::{FieldSpec, ReferenceList};
 use crate::field_kind::FieldKind;
 
-/// What bids and budgets of a currency keep.
+/// Bid and budget bounds of a currency, in micros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BidBounds {
-    /// The least bid.
     pub min: i64,
-    /// The highest bid.
     pub max: i64,
-    /// What every amount is a multiple of.
+    /// Every amount is a multiple of this.
     pub step: i64,
 }
 
-/// Every currency, ordered by its code (ISO 4217).
+/// Ordered by code (ISO 4217).
 pub const CURRENCIES: &[&str] = &[
     "AED", "AFN", "ALL", "AMD", "ANG", "AOA", "ARS", "AUD", "AWG", "AZN", "BAM", "BBD", "BDT", "BGN", "BHD", "BIF",
     "BMD", "BND", "BOB", "BRL", "BSD", "BTN", "BWP", "BYN", "BZD", "CAD", "CDF", "CHF", "CLP", "CNY", "COP", "CRC",
@@ -36,7 +34,6 @@ const WITHOUT_DECIMALS: &[&str] = &[
 ];
 const THREE_DECIMALS: &[&str] = &["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"];
 
-/// The list of them.
 pub static REFERENCES: &[ReferenceList] = &[ReferenceList {
     id: "getAdsBiddingRules",
     path: "/bidding_rules",
@@ -48,7 +45,6 @@ pub static REFERENCES: &[ReferenceList] = &[ReferenceList {
     ..ReferenceList::DEFAULT
 }];
 
-/// What bids and budgets of a currency keep.
 pub fn bid_bounds(currency: &str) -> BidBounds {
     let (step, most) = if WITHOUT_DECIMALS.contains(&currency) {
         (1_000_000, 100_000_000_000)
@@ -64,7 +60,7 @@ pub fn bid_bounds(currency: &str) -> BidBounds {
     }
 }
 
-/// Whether an amount is one that a currency has.
+/// Checks that an amount (micros) is a multiple of the currency's step.
 pub fn validate_amount(name: &'static str, amount: Option<i64>, currency: &str) -> Result<(), AdsProblem> {
     let step = bid_bounds(currency).step;
     match amount {
@@ -76,7 +72,7 @@ pub fn validate_amount(name: &'static str, amount: Option<i64>, currency: &str) 
     }
 }
 
-/// Whether a bid is one that a currency allows.
+/// Checks that a bid (micros) is within the currency's bounds.
 pub fn validate_bid(name: &'static str, bid: Option<i64>, currency: &str) -> Result<(), AdsProblem> {
     let BidBounds {
         min: least, max: most, ..

@@ -22,7 +22,7 @@ use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
 use crate::resources::line_items::LINE_ITEM;
 use crate::resources::servability;
 
-/// A campaign: line items that one instrument pays for.
+/// Line items paid by one funding instrument.
 pub static CAMPAIGN: Resource = Resource {
     name: "campaign",
     id: VocabularyWord::same_in_both("campaign_id"),
@@ -72,7 +72,6 @@ pub static CAMPAIGN: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-/// What can be done with them beside that.
 pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
     "PUT",
     "activateAdsCampaign",
@@ -88,7 +87,7 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
 const DAILY_BUDGET: &str = "daily_budget_amount_local_micro";
 const TOTAL_BUDGET: &str = "total_budget_amount_local_micro";
 
-/// Makes a campaign or a line item active: a change of its status, and of nothing else.
+/// Activates a campaign or line item without other changes.
 pub fn activate(
     ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
@@ -106,7 +105,7 @@ fn validate_daily_budget(change: &RecordChange) -> Result<(), AdsProblem> {
     validate_daily_below_total(&change.record)
 }
 
-/// A daily budget is not above the total one: of a campaign, and of a line item.
+/// A daily budget must not exceed the total budget.
 pub fn validate_daily_below_total(record: &AdsRecord) -> Result<(), AdsProblem> {
     match (record.int(DAILY_BUDGET), record.int(TOTAL_BUDGET)) {
         (Some(daily), Some(total)) if daily > total => {
@@ -130,7 +129,7 @@ fn validate_draft_status(change: &RecordChange) -> Result<(), AdsProblem> {
     validate_status_transition(change)
 }
 
-/// What was no draft does not become one; nothing is without a status.
+/// A record cannot become a draft again, and always has a status.
 pub fn validate_status_transition(change: &RecordChange) -> Result<(), AdsProblem> {
     let was = change.before.as_ref().map(|before| before.text("entity_status"));
     let is = change.record.text("entity_status");
@@ -148,7 +147,7 @@ fn validate_budget_present(change: &RecordChange, instrument: &AdsRecord) -> Res
     if !needed || record.get(DAILY_BUDGET).is_some() {
         return Ok(());
     }
-    // One that had a budget for each day may go on with one for all of them.
+    // A daily budget may be kept when switching to a budget for all line items.
     if change.is_new() {
         return Err(AdsProblem::missing_parameter(DAILY_BUDGET));
     }
@@ -165,7 +164,7 @@ fn validate_amounts(change: &RecordChange, instrument: &AdsRecord) -> Result<(),
     validate_amount(TOTAL_BUDGET, change.record.int(TOTAL_BUDGET), currency)
 }
 
-/// What follows from the instrument and from how budgets are set.
+/// Sets fields derived from the funding instrument and the budgets.
 fn fill_defaults(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
@@ -188,7 +187,7 @@ fn fill_defaults(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) ->
     Ok(())
 }
 
-/// Active campaigns are those that are no draft and whose line items have not all ended.
+/// Campaigns count as active unless they are drafts or all their line items have ended.
 fn enforce_campaign_limit(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let counts = |record: &AdsRecord| !record.deleted && record.text("entity_status") != "DRAFT";
     let before = change.before.as_ref().is_some_and(counts);
@@ -197,7 +196,7 @@ fn enforce_campaign_limit(ctx: &mut AccountContext<'_, '_>, change: &mut RecordC
     }
     let account = ctx.account()?.record.clone();
     let limit = account.int("campaign_limit").unwrap_or(200);
-    // A batch counts once: what it deletes was deleted before.
+    // A batch counts once, after its deletions.
     let live = match ctx.live_campaigns {
         Some(live) => live,
         None => count_live_campaigns(ctx, account.id)?,
@@ -214,7 +213,6 @@ fn enforce_campaign_limit(ctx: &mut AccountContext<'_, '_>, change: &mut RecordC
     Err(problem.into())
 }
 
-/// How many campaigns of an account have not ended.
 fn count_live_campaigns(ctx: &mut AccountContext<'_, '_>, account: i64) -> Result<i64, Error> {
     let now = ctx.now().ms();
     let all = records::count(ctx.tx, CAMPAIGN.name, account)?;
@@ -226,7 +224,7 @@ fn validate_total_budget(ctx: &mut AccountContext<'_, '_>, change: &mut RecordCh
     validate_total_covers_spend(ctx, change, AdEntity::Campaign)
 }
 
-/// A total budget is not set below what was spent of it: of a campaign, and of a line item.
+/// The total budget cannot be set below the amount already spent.
 pub fn validate_total_covers_spend(
     ctx: &mut AccountContext<'_, '_>,
     change: &RecordChange,
@@ -248,7 +246,7 @@ pub fn validate_total_covers_spend(
     Err(problem.with_code("SPEND_EXCEEDS_BUDGET").into())
 }
 
-/// Writes down what a campaign's line items come to, after one of them changed.
+/// Updates a campaign's summary of its line items after one of them changed.
 pub fn update_campaign_summary(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<(), Error> {
     let Some(mut campaign) = ctx.find_record(&CAMPAIGN, id)? else {
         return Ok(());
@@ -275,7 +273,7 @@ fn computed_fields(
             ("servable", state.servable_value()),
             ("reasons_not_servable", json!(state.reasons)),
             ("effective_status", state.effective.into()),
-            // Of older versions.
+            // Legacy members.
             ("frequency_cap", Value::Null),
             ("duration_in_days", Value::Null),
         ]

@@ -1,4 +1,4 @@
-//! What cards are made of: components, in the order in which they are rendered.
+//! Card components, in the order in which they are rendered.
 
 use base::refusal::AdsProblem;
 use serde_json::{Map, Value, json};
@@ -8,10 +8,9 @@ use crate::field_kind::{FieldKind, RawParam};
 const TITLE: FieldKind = FieldKind::Text(1, 255);
 const SWIPEABLE_MEDIA_KEYS: FieldKind = FieldKind::MediaKeys(6);
 const SLIDE_COUNT: std::ops::RangeInclusive<usize> = 2..=6;
-/// What the button of an app card may say.
 pub const BUTTON_LABELS: &[&str] = &["BOOK", "CONNECT", "INSTALL", "OPEN", "ORDER", "PLAY", "SHOP"];
 
-/// A JSON object inside of a request, and where it stands.
+/// A JSON object within a request, and its path.
 struct JsonObjectAtPath<'v> {
     path: String,
     members: &'v Map<String, Value>,
@@ -29,7 +28,6 @@ impl<'v> JsonObjectAtPath<'v> {
         format!("{}.{member}", self.path)
     }
 
-    /// A member that may be there.
     fn optional_member(&self, member: &str, kind: FieldKind) -> Result<Option<Value>, AdsProblem> {
         match self.members.get(member).map(RawParam::Json) {
             Some(raw) if !raw.is_empty() => kind.parse_value(&self.member_path(member), raw).map(Some),
@@ -37,13 +35,11 @@ impl<'v> JsonObjectAtPath<'v> {
         }
     }
 
-    /// A member that must be there.
     fn required_member(&self, member: &str, kind: FieldKind) -> Result<Value, AdsProblem> {
         let read = self.optional_member(member, kind)?;
         read.ok_or_else(|| AdsProblem::missing_parameter(self.member_path(member)))
     }
 
-    /// An object inside of it that must be there.
     fn required_object(&self, member: &str) -> Result<JsonObjectAtPath<'v>, AdsProblem> {
         let name = self.member_path(member);
         match self.members.get(member) {
@@ -59,14 +55,13 @@ fn unexpected_value(name: &str, value: &Value, expected: &str) -> AdsProblem {
     AdsProblem::invalid_parameter(name.to_owned(), shown, message)
 }
 
-/// The components of a card.
 pub fn parse_card_components(value: &Value) -> Result<Value, AdsProblem> {
     let all = parse_components("components", value)?;
     validate_components("components", &all)?;
     Ok(all.into())
 }
 
-/// The slides of a card whose media lead to different places: the components of each.
+/// The components of each slide, for carousels with several destinations.
 pub fn parse_slides(value: &Value) -> Result<Value, AdsProblem> {
     let slides = value.as_array().filter(|slides| SLIDE_COUNT.contains(&slides.len()));
     let slides = slides.ok_or_else(|| unexpected_value("slides", value, "an array of 2 to 6 slides"))?;
@@ -92,7 +87,7 @@ fn component_type(component: &Value) -> &str {
     kind.unwrap_or_default()
 }
 
-/// One media component, and one that leads somewhere.
+/// Requires one media component, and one with a destination.
 fn validate_components(path: &str, components: &[Value]) -> Result<(), AdsProblem> {
     let count = |kinds: [&str; 2]| {
         let found = components.iter().filter(|part| kinds.contains(&component_type(part)));
@@ -115,7 +110,7 @@ fn parse_components(path: &str, value: &Value) -> Result<Vec<Value>, AdsProblem>
         .collect()
 }
 
-/// A component with the members that it has: clients send back what they were told beside them.
+/// Parses a component; unknown members are ignored, since clients send back what they received.
 fn parse_component(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
     let kind = part.required_member("type", FieldKind::Text(1, 64))?;
     match kind.as_str().unwrap_or_default() {
@@ -177,7 +172,7 @@ fn parse_app(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
     made.insert("country_code".to_owned(), code.into());
     let stores = [
         ("googleplay_app_id", "googleplay_app_id", "googleplay_deep_link"),
-        // The second is what older clients call it.
+        // The second name is an alias used by older clients.
         ("ios_app_store_identifier", "iphone_app_id", "ios_deep_link"),
     ];
     for (id, older, link) in stores {
@@ -201,7 +196,7 @@ fn parse_app(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
     Ok(made.into())
 }
 
-/// All components, those of slides included.
+/// All components, including those of slides.
 pub fn iter_components(card: &[Value]) -> impl Iterator<Item = &Value> {
     card.iter().flat_map(|part| match part {
         Value::Array(slide) => slide.iter(),
@@ -209,7 +204,6 @@ pub fn iter_components(card: &[Value]) -> impl Iterator<Item = &Value> {
     })
 }
 
-/// The media of a component.
 pub fn media_keys(component: &Value) -> Vec<&str> {
     let several = component.get("media_keys").and_then(Value::as_array);
     let several = several.map(Vec::as_slice).unwrap_or_default();
@@ -217,7 +211,7 @@ pub fn media_keys(component: &Value) -> Vec<&str> {
     one.into_iter().chain(several).filter_map(Value::as_str).collect()
 }
 
-/// What a card with these components is called, by what its media are.
+/// The card type, by the types of its media.
 pub fn card_type(components: &[Value], slides: bool, media: &str) -> String {
     let has = |kind: &str| components.iter().any(|part| component_type(part) == kind);
     let leads = if has("BUTTON") { "APP" } else { "WEBSITE" };

@@ -1,5 +1,4 @@
-//! The media of cards: whether they are the account's, whether they have the right measures, and
-//! what is known of them.
+//! Media of cards: ownership, dimensions and metadata.
 
 use std::collections::HashMap;
 
@@ -16,10 +15,8 @@ const DAY_MS: i64 = 24 * 3600 * 1000;
 const MAX_IMAGE_BYTES: i64 = 3 * 1024 * 1024;
 const MIN_IMAGE_WIDTH: i64 = 800;
 
-/// Proportions that media of cards may have.
 #[derive(Clone, Copy, Debug)]
 pub enum AspectRatio {
-    /// As wide as high.
     Square,
     /// 1.91:1.
     Wide,
@@ -48,8 +45,7 @@ impl AspectRatio {
         }
     }
 
-    /// Pixels are whole: two in a hundred more or less are the same proportion. What nobody has
-    /// measured fits.
+    /// Allows a deviation of 2 %, since pixels are whole. Media of unknown size match.
     fn matches_media(self, media: &Media) -> bool {
         let (width, height) = self.proportions();
         let (here, there) = (media.width.saturating_mul(height), media.height.saturating_mul(width));
@@ -57,14 +53,12 @@ impl AspectRatio {
     }
 }
 
-/// Media by their keys.
 pub type MediaByKey = HashMap<String, Media>;
 
 fn media_id_from_key(key: &str) -> Option<i64> {
     key.split_once('_')?.1.parse().ok()
 }
 
-/// Those of these media that there are.
 pub fn find_by_keys<'k>(
     ctx: &mut AccountContext<'_, '_>,
     keys: impl IntoIterator<Item = &'k str>,
@@ -81,7 +75,7 @@ pub fn find_by_keys<'k>(
     Ok(all.filter(|(key, _)| keys.contains(&key.as_str())).collect())
 }
 
-/// A medium that a promotable user of the account uploaded, or may use.
+/// Requires a medium that a promotable user of the account uploaded or may use.
 pub fn require_usable_media(ctx: &mut AccountContext<'_, '_>, name: &str, key: &str) -> Result<Media, Error> {
     let missing = || {
         let message = format!("The media {key} was not found in the media library");
@@ -97,12 +91,12 @@ pub fn require_usable_media(ctx: &mut AccountContext<'_, '_>, name: &str, key: &
     Err(missing().into())
 }
 
-/// Whether it is a picture that stands still.
+/// Whether it is a still image.
 pub fn is_image(media: &Media) -> bool {
     media.kind == "photo"
 }
 
-/// Refuses a picture that is too small, too large or of other proportions.
+/// Refuses an image that is too small, too large or has another aspect ratio.
 pub fn check_image(name: &str, media: &Media, frames: &[AspectRatio]) -> Result<(), AdsProblem> {
     let wrong = |message: String| {
         let problem = AdsProblem::invalid_parameter(name.to_owned(), &media.media_key, message);
@@ -123,7 +117,7 @@ pub fn check_image(name: &str, media: &Media, frames: &[AspectRatio]) -> Result<
     Ok(())
 }
 
-/// Refuses a video of other proportions. Animated pictures may have any.
+/// Refuses a video with another aspect ratio. Animated images may have any.
 pub fn check_video(name: &str, media: &Media, frames: &[AspectRatio]) -> Result<(), AdsProblem> {
     let wrong = |message: String| {
         let problem = AdsProblem::invalid_parameter(name.to_owned(), &media.media_key, message);
@@ -143,8 +137,7 @@ fn format_ratios(frames: &[AspectRatio]) -> String {
     names.join(" or ")
 }
 
-/// Keeps the media that a card shows now, and lets go of those that it showed before: nothing
-/// else may carry them.
+/// Retains the media a card uses now and releases those it used before, since nothing else may reference them.
 pub fn update_media_references(ctx: &mut AccountContext<'_, '_>, before: &[&str], now: &[&str]) -> Result<(), Error> {
     let ids = |these: &[&str], others: &[&str]| -> Vec<Id<marker::MediaMarker>> {
         let only = these.iter().filter(|key| !others.contains(key));
@@ -158,7 +151,6 @@ pub fn update_media_references(ctx: &mut AccountContext<'_, '_>, before: &[&str]
     Ok(media::remove_post_uses(ctx.tx, &ids(before, now), goes_at)?)
 }
 
-/// Where the file is.
 pub fn media_url(ctx: &AccountContext<'_, '_>, media: &Media) -> Value {
     match media.file_name().filter(|_| !ctx.site_url.is_empty()) {
         Some(name) => format!("{}/media/{name}", ctx.site_url).into(),
@@ -167,7 +159,6 @@ pub fn media_url(ctx: &AccountContext<'_, '_>, media: &Media) -> Value {
     }
 }
 
-/// Where a still of it is.
 pub fn poster_url(ctx: &AccountContext<'_, '_>, media: &Media) -> Value {
     match media.file_name().filter(|_| !ctx.site_url.is_empty()) {
         Some(name) if media.size_path("small").is_some() => format!("{}/media/{name}?name=small", ctx.site_url).into(),
@@ -176,7 +167,7 @@ pub fn poster_url(ctx: &AccountContext<'_, '_>, media: &Media) -> Value {
     }
 }
 
-/// Its proportions in small numbers.
+/// Width and height in lowest terms.
 pub fn aspect_ratio(media: &Media) -> (i64, i64) {
     if media.width <= 0 || media.height <= 0 {
         return AspectRatio::Widescreen.proportions();
@@ -192,7 +183,6 @@ pub fn aspect_ratio(media: &Media) -> (i64, i64) {
     (media.width / one, media.height / one)
 }
 
-/// What cards tell of a medium.
 pub fn media_metadata(ctx: &AccountContext<'_, '_>, media: &Media) -> Value {
     let kind = match media.kind.as_str() {
         "photo" => "IMAGE",

@@ -1,4 +1,4 @@
-//! Cards: a medium and where it leads, made of components.
+//! Cards: a medium and its destination, built from components.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,6 @@ use crate::resources::account_apps;
 use crate::resources::card_components::{self as components, iter_components, media_keys};
 use crate::resources::card_media::{self, AspectRatio, MediaByKey};
 
-/// A card.
 pub static CARD: Resource = Resource {
     name: "card",
     id: VocabularyWord::same_in_both("card_id"),
@@ -35,9 +34,9 @@ pub static CARD: Resource = Resource {
     filters: &[
         ListFilter::one_of_words("card_types", "card_type", CARD_TYPES),
         ListFilter::ids("card_id", "id", &CARD).alias(&["card_ids"]),
-        // A card's address ends with its id.
+        // A card URI ends with the card's id.
         ListFilter::new("card_uris", "id", FieldKind::CardUris(200)),
-        // Nothing makes cards of that kind: there are none to be added.
+        // Accepted and ignored: there are no legacy cards.
         ListFilter::new("include_legacy_cards", "", FieldKind::Bool),
     ],
     page_size: (100, 200),
@@ -79,7 +78,7 @@ fn card_media_keys(card: &AdsRecord) -> Vec<&str> {
     iter_components(parts).flat_map(media_keys).collect()
 }
 
-/// What was sent takes the place of what was there; the media decide what the card is called.
+/// Replaces the components; the media determine the card type.
 fn apply_components(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
@@ -116,7 +115,7 @@ fn apply_components(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange)
     card_media::update_media_references(ctx, &before, &card_media_keys(&change.record))
 }
 
-/// The media of a card, or everything that is wrong with them.
+/// Loads and validates the media of a card; collects all problems.
 fn validate_media(ctx: &mut AccountContext<'_, '_>, card: &AdsRecord) -> Result<Vec<Media>, Error> {
     let (name, _) = card_parts(card);
     let (mut all, mut problems) = (Vec::new(), Vec::new());
@@ -141,7 +140,7 @@ fn validate_media(ctx: &mut AccountContext<'_, '_>, card: &AdsRecord) -> Result<
     Err(Refusal::from(problems).into())
 }
 
-/// Apps that cards lead to are apps of the account; sites are led to by short links.
+/// Records the advertised apps, and creates short links for URLs.
 fn sync_links_and_apps(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(card_links::remove_links(ctx.tx, change.record.id)?);
@@ -157,7 +156,7 @@ fn sync_links_and_apps(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) 
     Ok(())
 }
 
-/// The sites that a card leads to, each once.
+/// The URLs of a card, each once.
 fn link_destinations(card: &AdsRecord) -> Vec<CardDestination<'_>> {
     let (_, all) = card_parts(card);
     let groups: Vec<&[Value]> = match all.first() {
@@ -184,12 +183,11 @@ fn link_destinations(card: &AdsRecord) -> Vec<CardDestination<'_>> {
     found
 }
 
-/// The site that a component leads to.
 fn component_url(part: &Value) -> Option<&str> {
     part.get("destination")?.get("url")?.as_str()
 }
 
-/// The short links of cards: what they are for, by card and destination.
+/// Short link ids by card and URL.
 type ShortLinks = HashMap<(i64, String), i64>;
 
 fn computed_fields(
@@ -214,7 +212,7 @@ fn computed_fields(
     Ok(cards.iter().map(of).collect())
 }
 
-/// A component, or the components of a slide, with what is known of the media and the short link.
+/// Renders a component or slide with media metadata and short links.
 fn render_component(
     ctx: &AccountContext<'_, '_>,
     card: &AdsRecord,

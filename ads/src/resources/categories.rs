@@ -1,4 +1,4 @@
-//! Categories of content and of business (contract §9.2, §9.3), and where line items may be shown.
+//! Content and business categories (contract §9.2, §9.3), and placements.
 
 use base::{Error, VocabularyWord};
 use serde_json::{Value, json};
@@ -17,7 +17,6 @@ const IAB_TSV: &str = include_str!("../../data/iab_categories.tsv");
 const BUSINESS_TSV: &str = include_str!("../../data/business_categories.tsv");
 const CONTENT_TSV: &str = include_str!("../../data/content_categories.tsv");
 
-/// The lists of them.
 pub static REFERENCES: &[ReferenceList] = &[
     ReferenceList {
         id: "getAdsBusinessCategories",
@@ -36,7 +35,6 @@ pub static REFERENCES: &[ReferenceList] = &[
     },
 ];
 
-/// Where line items may be shown.
 pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get(
         "getAdsPlacements",
@@ -136,13 +134,12 @@ fn iab_category_rows() -> Vec<Value> {
     parse_lines(IAB_TSV).map(row).collect()
 }
 
-/// The ids and names of all categories of content.
 pub fn iab_names() -> impl Iterator<Item = (&'static str, &'static str)> {
     parse_lines(IAB_TSV).map(|(id, name, _)| (id, name))
 }
 
-/// The categories of a line item that shows itself before videos: all of one or two businesses.
-/// Part of a business's set stands for the whole; none where that cannot be done.
+/// Completes the business categories of a pre-roll line item: each category stands for its whole set, for at
+/// most two sets; `None` if that is not possible.
 pub fn expand_business_categories(asked: &[&str]) -> Option<Vec<&'static str>> {
     let touched: Vec<Vec<&'static str>> = parse_lines(BUSINESS_TSV)
         .map(|(_, _, categories)| categories)
@@ -153,7 +150,7 @@ pub fn expand_business_categories(asked: &[&str]) -> Option<Vec<&'static str>> {
     (known && (1..=2).contains(&touched.len())).then_some(all)
 }
 
-/// Those of some categories that are not there with the whole set of a kind of content.
+/// The categories that are given without the rest of their content category.
 pub fn incomplete_content_categories<'a>(asked: &[&'a str]) -> Vec<&'a str> {
     let whole: Vec<&'static str> = parse_lines(CONTENT_TSV)
         .map(|(_, _, categories)| categories)
@@ -165,19 +162,17 @@ pub fn incomplete_content_categories<'a>(asked: &[&'a str]) -> Vec<&'a str> {
     astray
 }
 
-/// The categories that a category of content stands for.
+/// The IAB categories in a content category.
 pub fn content_iab_categories(id: &str) -> Option<Vec<&'static str>> {
     let mut all = parse_lines(CONTENT_TSV);
     all.find(|(known, _, _)| *known == id)
         .map(|(_, _, categories)| categories)
 }
 
-/// Whether a category of content is one.
 pub fn is_content_category(id: &str) -> bool {
     parse_lines(CONTENT_TSV).any(|(known, _, _)| known == id)
 }
 
-/// Whether a category is one.
 pub fn is_iab_category(id: &str) -> bool {
     parse_lines(IAB_TSV).any(|(known, _, _)| known == id)
 }

@@ -1,5 +1,4 @@
-//! What drafts and scheduled posts have in common: whose they are, who may write them, and what
-//! they may hold (contract §4.11).
+//! Shared behaviour of drafts and scheduled posts: authorship, permissions and validation (contract §4.11).
 
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::text::{MAX_POST_WEIGHT, extract_entities, weigh_text};
@@ -23,27 +22,25 @@ use crate::resources::poll_cards::POLL_CARD;
 use crate::resources::promoted_posts::ContentTraits;
 use crate::resources::{media_library, promotable_users};
 
-/// The most that is taken of a text before it is weighed.
+/// The maximum text length in characters before weighted counting.
 const MAX_TEXT_LENGTH: usize = 100_000;
 
-/// What a composition is made of.
 pub const fn text_field() -> FieldSpec {
     FieldSpec::text("text", 1, MAX_TEXT_LENGTH).default_word("")
 }
 
-/// Its media: of the account's library.
 pub const fn media_keys_field() -> FieldSpec {
     FieldSpec::new("media_keys", FieldKind::MediaKeys(4))
 }
 
-/// Parameters of their lists, which are of one user.
+/// Lists are of one user's compositions.
 pub const LIST_PARAMS: &[FieldSpec] = &[
     FieldSpec::new("count", FieldKind::Int(1, 200)).default_number(100),
     CURSOR,
     FieldSpec::new("user_id", FieldKind::User),
 ];
 
-/// A page of those of one user; usually of the account's own.
+/// A page of one user's compositions; by default the account's own user's.
 pub fn list(
     ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
@@ -57,7 +54,7 @@ pub fn list(
     listing::list(ctx, of, &params)
 }
 
-/// The post that a composition would be, or that there is in the sandbox only.
+/// The post that a composition would become, or that exists in the sandbox only.
 pub fn to_post(ctx: &mut AccountContext<'_, '_>, of: &AdsRecord) -> Result<Post, Error> {
     let number = |name: &str| of.resource.field(name).and_then(|_| of.int(name));
     let reading = network::compose::compose_text(ctx.tx, of.text("text"), false)?;
@@ -82,7 +79,6 @@ pub fn to_post(ctx: &mut AccountContext<'_, '_>, of: &AdsRecord) -> Result<Post,
     })
 }
 
-/// Who may answer, as posts have it.
 pub fn reply_settings(word: &str) -> &'static str {
     match word {
         "FOLLOWING" => "following",
@@ -91,7 +87,7 @@ pub fn reply_settings(word: &str) -> &'static str {
     }
 }
 
-/// Whether a composition shows what a line item's objective is about.
+/// Whether the content of a composition suits a line item's objective.
 pub fn suits_line_item(of: &AdsRecord, item: &AdsRecord) -> bool {
     let shows = ContentTraits {
         links: !extract_entities(of.text("text")).urls.is_empty(),
@@ -101,7 +97,6 @@ pub fn suits_line_item(of: &AdsRecord, item: &AdsRecord) -> bool {
     shows.suits_line_item(item)
 }
 
-/// Whether a composition may be written by who writes it, and is one.
 pub fn validate_composition(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let author = resolve_author(ctx, change)?;
     require_write_access(ctx, author)?;
@@ -128,7 +123,7 @@ pub fn validate_composition(ctx: &mut AccountContext<'_, '_>, change: &mut Recor
     Err(base::Refusal::from(problems).into())
 }
 
-/// Whose composition it is: whom the caller names, or the account's own user.
+/// The author: the user the caller names, or the account's own user.
 fn resolve_author(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<UserId, Error> {
     if !change.is_new() {
         return Ok(UserId::new(change.record.int("user_id").unwrap_or(0)));
@@ -138,7 +133,7 @@ fn resolve_author(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -
         None => promotable_users::find_own_user(ctx)?.unwrap_or(ctx.caller.user),
     };
     let known = promotable_users::find_by_user(ctx, author)?;
-    // Others agreed to being reposted, not to being spoken for.
+    // Other promotable users only agreed to being reposted.
     let speaks = known.is_some_and(|known| known.text("promotable_user_type") == "FULL" || author == ctx.caller.user);
     if !speaks {
         let message = format!("The user {author} is not one in whose name this account may post");
@@ -149,7 +144,7 @@ fn resolve_author(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -
     Ok(author)
 }
 
-/// Refuses who may neither write in the name of the account nor is the author.
+/// Refuses callers who may not compose for the account and are not the author.
 pub fn require_write_access(ctx: &AccountContext<'_, '_>, author: UserId) -> Result<(), Error> {
     if ctx.account()?.may_compose_posts || ctx.caller.user == author {
         return Ok(());
@@ -222,7 +217,7 @@ fn check_card(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result
     Ok(Some(problem.with_code("CARD_NOT_FOUND")))
 }
 
-/// Whether an address leads to a card of the account that was not deleted.
+/// Whether a URI is of a card of the account that was not deleted.
 fn is_live_card(ctx: &mut AccountContext<'_, '_>, uri: &str) -> Result<bool, Error> {
     let Some(id) = uri.strip_prefix("card://").and_then(|id| id.parse().ok()) else {
         return Ok(false);

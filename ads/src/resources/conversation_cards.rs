@@ -1,4 +1,4 @@
-//! Conversation cards: a medium, and hashtags that start a post when they are chosen.
+//! Conversation cards: a medium, and hashtags that start a post.
 
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, Refusal, VocabularyWord};
@@ -14,7 +14,6 @@ use crate::record_change::RecordChange;
 use crate::resources::all_cards::SHORT_CARD_SEQUENCE;
 use crate::resources::card_media::{self, AspectRatio, MediaByKey};
 
-/// A conversation card with a video.
 pub static VIDEO_CONVERSATION_CARD: Resource = Resource {
     name: "video_conversation_card",
     path: "cards/video_conversation",
@@ -24,7 +23,6 @@ pub static VIDEO_CONVERSATION_CARD: Resource = Resource {
     ..CONVERSATION
 };
 
-/// A conversation card with an image.
 pub static IMAGE_CONVERSATION_CARD: Resource = Resource {
     name: "image_conversation_card",
     path: "cards/image_conversation",
@@ -54,7 +52,7 @@ const CONVERSATION: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-/// Posts lead to the page of the card, where it is answered.
+/// Posts link to the card's page, where viewers answer it.
 fn sync_card_link(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     let card = &change.record;
     let Some(uri) = card.int("uri") else {
@@ -71,7 +69,7 @@ fn sync_card_link(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Re
     Ok(card_links::set_destinations(ctx.tx, uri, &[to])?)
 }
 
-// A number sign is one more than the twenty.
+// Twenty characters and the number sign.
 const fn option_field(name: &'static str) -> FieldSpec {
     FieldSpec::text(name, 1, 21).hidden()
 }
@@ -176,7 +174,7 @@ fn validate_title(change: &RecordChange) -> Result<(), AdsProblem> {
     })
 }
 
-/// Options are hashtags; the number sign may be left out when they are sent.
+/// Normalizes hashtags; the number sign is optional in requests.
 fn normalize_hashtags(_: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
@@ -202,7 +200,7 @@ fn normalize_hashtags(_: &mut AccountContext<'_, '_>, change: &mut RecordChange)
     Err(Refusal::from(problems).into())
 }
 
-/// The fields of a record that name media.
+/// The fields of a record that hold media keys.
 fn media_fields(card: &AdsRecord) -> impl Iterator<Item = (&'static str, &str)> {
     let fields = card.resource.fields.iter();
     let fields = fields.filter(|field| matches!(field.kind, FieldKind::MediaKey));
@@ -273,7 +271,7 @@ fn computed_fields(
     Ok(all.collect())
 }
 
-/// What is set; of a deleted card nothing but its name is told.
+/// The fields that are set; of a deleted card only the name.
 fn card_fields(ctx: &AccountContext<'_, '_>, card: &AdsRecord, known: &MediaByKey) -> Vec<(&'static str, Value)> {
     if card.deleted {
         return Vec::new();

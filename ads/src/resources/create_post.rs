@@ -1,4 +1,4 @@
-//! A post that is published at once, in the name of a user of the account (contract §4.11).
+//! Publishes a post at once in the name of a user of the account (contract §4.11).
 
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, Id, PostId, Refusal, UserId, VocabularyWord};
@@ -21,7 +21,6 @@ use crate::resources::compositions::{media_keys_field, reply_settings, text_fiel
 use crate::resources::media_library;
 use crate::resources::posts::{self, PostWithAccountRecord, TRIM_USER};
 
-/// It, alone.
 pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
     "POST",
     "createAdsPost",
@@ -46,7 +45,7 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
     FieldSpec::text("video_title", 1, 70),
 ])];
 
-/// What of it is put down as it was sent.
+/// Fields stored as sent.
 const RECORDED_FIELDS: &[&str] = &[
     "as_user_id",
     "text",
@@ -97,7 +96,7 @@ fn publish_post(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Resu
     Ok(OperationOutput::from_value(shown.get(0).unwrap_or(&Value::Null)))
 }
 
-/// What calls to something says where that is, and the other way round.
+/// A call to action and its URL require each other.
 fn validate_call_to_action(params: &ParsedParams) -> Result<(), AdsProblem> {
     for (one, other) in [("video_cta", "video_cta_value"), ("video_cta_value", "video_cta")] {
         if params.has(one) && !params.has(other) {
@@ -110,8 +109,7 @@ fn validate_call_to_action(params: &ParsedParams) -> Result<(), AdsProblem> {
     Ok(())
 }
 
-/// What is said of a video stays with it in the library; what it calls to, with the post. Of
-/// anything else nothing of that is said.
+/// Stores a video's metadata in the library, and its call to action with the post. Other media have neither.
 fn apply_video_details(
     ctx: &mut AccountContext<'_, '_>,
     params: &ParsedParams,

@@ -1,4 +1,4 @@
-//! Curated categories: sets of publishers that the operator puts together for some countries.
+//! Curated categories: sets of publishers chosen by the operator for some countries.
 
 use base::refusal::AdsProblem;
 use base::{Error, Fault, VocabularyWord};
@@ -16,7 +16,7 @@ use crate::parsed_params::ParsedParams;
 use crate::record::AdsRecord;
 use crate::resources::publishers;
 
-/// A set of publishers; it belongs to no account.
+/// A shared record; it belongs to no account.
 pub static CURATED_CATEGORY: Resource = Resource {
     name: "curated_category",
     id: VocabularyWord::same_in_both("curated_category_id"),
@@ -35,7 +35,6 @@ pub static CURATED_CATEGORY: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-/// Reading them.
 pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get(
         "getAdsCuratedCategories",
@@ -84,7 +83,6 @@ fn get_curated_category(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
     Ok(OperationOutput::from_json(render_record(ctx, &found)?))
 }
 
-/// All of them that are there.
 pub fn list_all(tx: &mut Tx<'_>) -> Result<Vec<AdsRecord>, Fault> {
     let rows = records::list_by_account(tx, CURATED_CATEGORY.name, SHARED_ACCOUNT_ID)?;
     rows.iter()
@@ -92,7 +90,6 @@ pub fn list_all(tx: &mut Tx<'_>) -> Result<Vec<AdsRecord>, Fault> {
         .collect()
 }
 
-/// One that is there.
 pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<AdsRecord>, Fault> {
     let row = records::find_by_id(tx, CURATED_CATEGORY.name, id)?;
     let row = row.filter(|row| !row.deleted);
@@ -100,7 +97,7 @@ pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<AdsRecord>, Fault> {
         .transpose()
 }
 
-/// Codes of countries in capital letters, each of two.
+/// Parses two-letter country codes; returns them in uppercase.
 pub fn parse_country_codes(name: &'static str, codes: &[String]) -> Result<Vec<String>, AdsProblem> {
     let mut all = Vec::new();
     for code in codes {

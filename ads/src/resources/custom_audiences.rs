@@ -1,4 +1,4 @@
-//! Custom audiences: people whom an advertiser knows, found among the users by digests.
+//! Custom audiences: people known to an advertiser, matched with users by hashed identifiers.
 
 use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};
@@ -25,7 +25,7 @@ use crate::resources::audience_targeting as targeted;
 use crate::resources::audience_users;
 use crate::{audience_matching, segments};
 
-/// People whom an advertiser knows. Its size is worked out when nothing was written for a while.
+/// The size is computed once nothing has been written for a while.
 pub static CUSTOM_AUDIENCE: Resource = Resource {
     name: "custom_audience",
     id: VocabularyWord::same_in_both("custom_audience_id"),
@@ -36,7 +36,7 @@ pub static CUSTOM_AUDIENCE: Resource = Resource {
     fields: &[
         FieldSpec::text("name", 1, 255).required(),
         FieldSpec::text("description", 1, 1000),
-        // Sent in a batch only: what is made by itself is a list of members.
+        // Only batches send this; an audience created singly is a list of members.
         FieldSpec::one_of("audience_type", TYPES)
             .required()
             .immutable()
@@ -56,7 +56,7 @@ pub static CUSTOM_AUDIENCE: Resource = Resource {
             .set_by_server()
             .hidden()
             .default_flag(false),
-        // When its size is worked out anew.
+        // When the size is computed next.
         FieldSpec::new("due_at", FieldKind::Time).set_by_server().hidden(),
     ],
     filters: &[
@@ -79,14 +79,13 @@ pub static CUSTOM_AUDIENCE: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-/// Kinds of audiences, and what clients call one of them when they make it.
+/// The types, and the alias clients use for one of them on create.
 const TYPES: &[&str] = &["CRM", "WEB", "MOBILE", "FLEXIBLE", "MOBILE_AUDIENCE"];
 
 const ID: FieldSpec = FieldSpec::reference("custom_audience_id", &CUSTOM_AUDIENCE)
     .required()
     .update(FieldRequirement::Required);
 
-/// What can be done with them.
 pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get(
         "getAdsAudiences",
@@ -182,21 +181,17 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .body_limit(audience_users::MAX_BODY_BYTES),
 ];
 
-/// The kind of audiences that are made of others.
+/// The type of audiences built from other audiences.
 pub const FLEXIBLE: &str = "FLEXIBLE";
 
-/// What an account may do with an audience.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AudienceAccess {
-    /// Everything: it is its own.
     Own,
-    /// Read it and write its members.
     Write,
-    /// Read it.
     Read,
 }
 
-/// An audience that is there for the account, and what the account may do with it.
+/// Finds an audience available to the account, and what the account may do with it.
 pub fn find(
     ctx: &mut AccountContext<'_, '_>,
     id: i64,
@@ -223,13 +218,12 @@ pub fn find(
     Ok((known && own).then_some((record, AudienceAccess::Own)))
 }
 
-/// Partners see the audiences that they brought, and no others.
+/// Partner audience managers see only the audiences they created.
 fn is_partner(ctx: &AccountContext<'_, '_>) -> bool {
     let account = ctx.account();
     account.is_ok_and(|account| account.role == AdsRole::PartnerAudienceManager)
 }
 
-/// The audience that the path names.
 pub fn require_audience(
     ctx: &mut AccountContext<'_, '_>,
     params: &ParsedParams,
@@ -241,7 +235,7 @@ pub fn require_audience(
     found.ok_or_else(|| missing().into())
 }
 
-/// The same, which must be the account's own.
+/// Like [`require_audience`], but the account must own it.
 pub fn require_own_audience(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<AdsRecord, Error> {
     let (record, hold) = require_audience(ctx, params)?;
     if hold == AudienceAccess::Own {
@@ -250,8 +244,7 @@ pub fn require_own_audience(ctx: &mut AccountContext<'_, '_>, params: &ParsedPar
     Err(action_not_allowed("Only its owner may do this with an audience"))
 }
 
-/// The audience that a criterion names: one that the account owns or may use, and that comes to
-/// enough people.
+/// Requires an audience that the account owns or may use, and that is large enough to target.
 pub fn require_targetable(ctx: &mut AccountContext<'_, '_>, value: &str) -> Result<AdsRecord, Error> {
     let id = CUSTOM_AUDIENCE.id_format.parse("targeting_value", value)?;
     let Some((audience, _)) = find(ctx, id, false)? else {
@@ -264,7 +257,6 @@ pub fn require_targetable(ctx: &mut AccountContext<'_, '_>, value: &str) -> Resu
     Err(AdsProblem::invalid_attribute("targeting_value", message).into())
 }
 
-/// That an account may not do something with an audience.
 pub fn action_not_allowed(message: &str) -> Error {
     AdsProblem::new("ACTION_NOT_ALLOWED", message).into()
 }
@@ -311,7 +303,7 @@ fn delete_audience(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
     Ok(OperationOutput::from_json(render_record(ctx, &record)?))
 }
 
-/// A batch makes audiences out of others; what members of a list are is uploaded.
+/// Flexible audiences are created in batches only.
 fn validate_audience_type(change: &RecordChange) -> Result<(), AdsProblem> {
     if !change.is_new() || !change.was_sent("audience_type") {
         return Ok(());
@@ -335,7 +327,7 @@ fn validate_audience_type(change: &RecordChange) -> Result<(), AdsProblem> {
     }
 }
 
-/// The audiences that one is made of are the account's own, or lent to it, and lists of members.
+/// Segments must use lists of members that the account owns or may use.
 fn validate_segments(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if !change.is_new() || change.record.text("audience_type") != FLEXIBLE {
         return Ok(());
@@ -422,7 +414,7 @@ fn computed_fields(
     Ok(all)
 }
 
-/// Why a list of people cannot be used (yet).
+/// Why an audience cannot be targeted (yet).
 pub fn reasons_not_targetable(record: &AdsRecord) -> (&'static str, Value) {
     let reasons: &[&str] = match (record.flag("processed"), record.flag("targetable")) {
         (false, _) => &["PROCESSING", "TOO_SMALL"],

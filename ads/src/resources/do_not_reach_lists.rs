@@ -1,5 +1,5 @@
-//! People whom an account's advertisements do not reach, whatever they target: one list for an
-//! account, of digests of addresses and phone numbers (contract §4.14).
+//! The do-not-reach list: people an account's ads never reach, one list for each account, of hashed email
+//! addresses and phone numbers (contract §4.14).
 
 use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};
@@ -19,8 +19,7 @@ use crate::resources::accounts::ACCOUNT;
 use crate::resources::audience_users::{self, AcceptedKeys};
 use crate::resources::custom_audiences::reasons_not_targetable;
 
-/// The list. Its members are kept and matched as those of audiences are, so both count their ids
-/// together.
+/// Members are stored and matched like those of custom audiences, so both share an id sequence.
 pub static DO_NOT_REACH_LIST: Resource = Resource {
     name: "do_not_reach_list",
     id: VocabularyWord::same_in_both("do_not_reach_list_id"),
@@ -40,7 +39,7 @@ pub static DO_NOT_REACH_LIST: Resource = Resource {
             .set_by_server()
             .hidden()
             .default_flag(false),
-        // When its size is worked out anew.
+        // When the size is computed next.
         FieldSpec::new("due_at", FieldKind::Time).set_by_server().hidden(),
     ],
     verbs: &[ResourceVerb::List, ResourceVerb::Create, ResourceVerb::Delete],
@@ -50,7 +49,6 @@ pub static DO_NOT_REACH_LIST: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-/// What is done with it beside that.
 pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
     "POST",
     "changeAdsDoNotReachUsers",
@@ -73,7 +71,6 @@ fn validate_single_list(ctx: &mut AccountContext<'_, '_>, change: &mut RecordCha
     Ok(())
 }
 
-/// The list of an account.
 pub fn find_list_id(tx: &mut Tx<'_>, account: i64) -> Result<Option<i64>, Error> {
     let lists = records::list_by_account(tx, DO_NOT_REACH_LIST.name, account)?;
     Ok(lists.first().map(|list| list.id))

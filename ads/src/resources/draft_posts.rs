@@ -1,4 +1,4 @@
-//! Draft posts: written for an account, and not published.
+//! Draft posts: composed for an account and not published.
 
 use base::refusal::AdsProblem;
 use base::{Error, UserId, VocabularyWord};
@@ -17,7 +17,6 @@ use crate::resources::compositions::{
     self, LIST_PARAMS, media_keys_field, require_write_access, text_field, validate_composition,
 };
 
-/// A post that is not published.
 pub static DRAFT_POST: Resource = Resource {
     name: "draft_post",
     id: VocabularyWord::new("draft_post_id", "draft_tweet_id"),
@@ -51,7 +50,7 @@ pub static DRAFT_POST: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-/// That it is gone, which is said once.
+/// A deletion is reported once.
 #[expect(clippy::unnecessary_wraps, reason = "as every resource works out what it shows")]
 fn computed_fields(
     _: &mut AccountContext<'_, '_>,
@@ -64,7 +63,6 @@ fn computed_fields(
     Ok(drafts.iter().map(of).collect())
 }
 
-/// The list of them, which is of one user.
 pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get(
         "getAdsDraftPosts",
@@ -89,7 +87,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     ]),
 ];
 
-/// Tells the caller where to see it.
+/// Notifies the caller of the preview URL.
 fn send_preview_notification(
     ctx: &mut AccountContext<'_, '_>,
     params: &ParsedParams,

@@ -1,4 +1,4 @@
-//! Features that an account may use.
+//! Features enabled for an account.
 
 use base::Error;
 use base::refusal::{AdsProblem, ProblemLocation};
@@ -14,7 +14,6 @@ use crate::record::AdsRecord;
 use crate::record_change::RecordChange;
 use crate::resources::{CUSTOM_OPERATIONS, RESOURCES};
 
-/// Every feature.
 pub const ALL_FEATURES: &[&str] = &[
     "AGE_TARGETING",
     "ALLOW_SKIPPABLE_VIDEOS_FOR_PREROLL_VIEWS_OBJECTIVE",
@@ -47,7 +46,6 @@ pub const ALL_FEATURES: &[&str] = &[
     "WEBSITE_CLICKS_CPM_BILLING",
 ];
 
-/// Those of a new account.
 pub const DEFAULT_FEATURES: &[&str] = &[
     "CPI_CHARGING",
     "EVENT_TARGETING",
@@ -59,10 +57,9 @@ pub const DEFAULT_FEATURES: &[&str] = &[
 
 const KEYS: FieldSpec = FieldSpec::new("feature_keys", FieldKind::SomeOf(ALL_FEATURES));
 
-/// Whether accounts are held to their features.
+/// Whether accounts without a feature are refused.
 pub const GATE_MODES: &[&str] = &["lenient", "strict"];
 
-/// What can be done with them.
 pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get(
         "getAdsFeatures",
@@ -123,7 +120,7 @@ fn granted_features(ctx: &AccountContext<'_, '_>) -> Result<Vec<String>, Error> 
     Ok(all)
 }
 
-/// Gives an account these features and no others; all that it then has.
+/// Replaces the features of an account; returns all that it has.
 pub fn set(ctx: &mut AccountContext<'_, '_>, mut all: Vec<String>) -> Result<OperationOutput, Error> {
     all.sort_unstable();
     all.dedup();
@@ -134,14 +131,13 @@ pub fn set(ctx: &mut AccountContext<'_, '_>, mut all: Vec<String>) -> Result<Ope
     Ok(OperationOutput::from_value(&Value::from(all)))
 }
 
-/// Whether the account may pass a gate: it has the feature, or is not held to it.
+/// Whether the account has the gate's feature or is exempt.
 pub fn is_gate_open(ctx: &AccountContext<'_, '_>, gate: &FeatureGate) -> Result<bool, Error> {
     let account = &ctx.account()?.record;
     let held = gate.applies_to_all_accounts || account.text("feature_gates") == "strict";
     Ok(!held || account.has("features", gate.feature))
 }
 
-/// Refuses what a gate keeps the account from.
 pub fn require_gate(ctx: &AccountContext<'_, '_>, gate: &FeatureGate, at: ProblemLocation) -> Result<(), Error> {
     if is_gate_open(ctx, gate)? {
         return Ok(());
@@ -163,7 +159,7 @@ fn gate_closed_problem(gate: &FeatureGate, at: ProblemLocation) -> AdsProblem {
     }
 }
 
-/// Whether a gate stands at a value of a record's field.
+/// Whether a gate applies to a value of a record's field.
 fn gate_applies(gate: &FeatureGate, record: &AdsRecord, value: &Value) -> bool {
     let beside = gate.condition;
     let is_one = gate.values.is_empty()
@@ -179,7 +175,7 @@ fn is_gated_value(gate: &FeatureGate, value: &Value) -> bool {
     text.is_some_and(|text| gate.values.contains(&text))
 }
 
-/// What a change sets that the account does not have the feature for.
+/// The problems of a change that sets values without the required features.
 pub fn check_gates(ctx: &AccountContext<'_, '_>, change: &RecordChange) -> Result<Vec<AdsProblem>, Error> {
     let record = &change.record;
     let mut problems = Vec::new();
@@ -202,8 +198,7 @@ pub fn check_gates(ctx: &AccountContext<'_, '_>, change: &RecordChange) -> Resul
     Ok(problems)
 }
 
-/// Whether a record of the account may have a value in a field: what is filled in passes the same
-/// gates as what is sent.
+/// Whether a field of a record may have a value: defaults pass the same gates as sent values.
 pub fn may_set_value(ctx: &AccountContext<'_, '_>, record: &AdsRecord, name: &str, value: &str) -> Result<bool, Error> {
     let value = Value::from(value);
     for gate in record.resource.field(name).map_or(&[][..], |field| field.gates) {
@@ -214,8 +209,7 @@ pub fn may_set_value(ctx: &AccountContext<'_, '_>, record: &AdsRecord, name: &st
     Ok(true)
 }
 
-/// Every gate, with where it stands: a resource or an operation by its name, and a field of it or
-/// nothing.
+/// Every gate with its resource or operation and its field, if it has one.
 pub fn list_gates() -> Vec<(&'static str, &'static str, FeatureGate)> {
     let of_resources = RESOURCES.iter().flat_map(|of| {
         let whole = of.feature_gate.map(|gate| (of.name, "", gate));

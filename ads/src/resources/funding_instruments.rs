@@ -1,4 +1,4 @@
-//! Funding instruments: what pays for campaigns.
+//! Funding instruments, which pay for campaigns.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::record_change::RecordChange;
 use crate::resources::accounts::ACCOUNT;
 use crate::resources::bidding_rules::{CURRENCIES, validate_amount};
 
-/// What pays for campaigns. Operators bring them into production; the sandbox makes its own.
+/// Created by operators in production, and by clients in the sandbox.
 pub static FUNDING_INSTRUMENT: Resource = Resource {
     name: "funding_instrument",
     id: VocabularyWord::same_in_both("funding_instrument_id"),
@@ -41,7 +41,7 @@ pub static FUNDING_INSTRUMENT: Resource = Resource {
         FieldSpec::new("paused", FieldKind::Bool)
             .update(FieldRequirement::Optional)
             .hidden(),
-        // When it is looked for what could do better.
+        // When recommendations are computed next.
         FieldSpec::new("advise_at", FieldKind::Time)
             .set_by_server()
             .hidden()
@@ -128,7 +128,7 @@ fn set_status(_: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Resu
     Ok(())
 }
 
-/// Why an instrument that has paid so much cannot pay now, in the contract's order.
+/// Why an instrument cannot pay, in the contract's order. `spent` is in micros.
 pub fn reasons_not_able_to_fund(record: &AdsRecord, spent: i64, now: Time) -> Vec<&'static str> {
     let mut reasons = Vec::new();
     if record.deleted {
@@ -163,7 +163,7 @@ fn computed_fields(
         let reasons = reasons_not_able_to_fund(record, spent, now);
         let credit = matches!(record.text("type"), "CREDIT_LINE" | "AGENCY_CREDIT_LINE");
         let limit = record.int("credit_limit_local_micro").filter(|_| credit);
-        // The last event may have cost more than was left.
+        // The last event may have cost more than the remaining amount.
         let remaining = limit.map(|limit| limit.saturating_sub(spent).max(0));
         vec![
             ("account_id", ACCOUNT.id_format.format(record.account_id).into()),

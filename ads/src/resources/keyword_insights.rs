@@ -1,4 +1,4 @@
-//! How much is written with keywords, and what comes with them (contract §8.1).
+//! Keyword insights: how often keywords are used, and which terms occur with them (contract §8.1).
 
 use base::refusal::AdsProblem;
 use base::{Error, Refusal, Time};
@@ -16,14 +16,12 @@ use crate::option_catalog;
 use crate::output::OperationOutput;
 use crate::parsed_params::ParsedParams;
 
-/// Keywords and negative ones together.
+/// Includes negative keywords.
 const MAX_KEYWORDS: usize = 10;
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
-/// The longest time that may be asked about.
 const MAX_WINDOW_MS: i64 = 7 * DAY_MS;
 
-/// The insights.
 pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     "searchAdsKeywordInsights",
     "/insights/keywords/search",
@@ -92,7 +90,6 @@ fn is_valid_window(since: Time, until: Time, now: Time) -> bool {
     since < until && since < now && until.ms() - since.ms() <= MAX_WINDOW_MS
 }
 
-/// What is wrong with the keywords.
 fn check_keywords(params: &ParsedParams) -> Option<AdsProblem> {
     let names = ["keywords", "negative_keywords"];
     for name in names {
@@ -108,7 +105,7 @@ fn check_keywords(params: &ParsedParams) -> Option<AdsProblem> {
     })
 }
 
-/// The country that a place is.
+/// Requires a place to be a country.
 fn resolve_country(ctx: &mut AccountContext<'_, '_>, id: &str) -> Result<InsightsCountry, Error> {
     let built_in = gazetteer().find_by_id(id);
     let code = if let Some(spot) = built_in {

@@ -1,4 +1,4 @@
-//! The curated category of a line item that is shown before videos.
+//! The curated category of a pre-roll line item.
 
 use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};
@@ -13,10 +13,9 @@ use crate::resources::line_items::LINE_ITEM;
 use crate::resources::targeting_criteria;
 use crate::resources::targeting_options::find_country;
 
-/// How many publishers a line item with a curated category may leave out.
+/// Publishers that a line item with a curated category may exclude.
 pub const MAX_EXCLUDED_PUBLISHERS: i64 = 5;
 
-/// A curated category at a line item.
 pub static LINE_ITEM_CURATED_CATEGORY: Resource = Resource {
     name: "line_item_curated_category",
     id: VocabularyWord::same_in_both("line_item_curated_category_id"),
@@ -42,7 +41,6 @@ pub static LINE_ITEM_CURATED_CATEGORY: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-/// The link of a line item, if it has one.
 pub fn find_by_line_item(ctx: &mut AccountContext<'_, '_>, item: i64) -> Result<Option<AdsRecord>, Error> {
     let all = ctx.list_visible_records(&LINE_ITEM_CURATED_CATEGORY, "line_item_id", item)?;
     Ok(all.into_iter().next())
@@ -64,7 +62,7 @@ fn validate_single_category(ctx: &mut AccountContext<'_, '_>, change: &mut Recor
     Err(AdsProblem::invalid_attribute("line_item_id", message).into())
 }
 
-/// The category's countries and those that the line item is shown in have one in common.
+/// The line item must target one of the category's countries.
 fn validate_countries(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());

@@ -25,7 +25,6 @@ use crate::resources::{accounts, features, promotable_users, servability, target
 use objectives::objective_rules;
 pub use objectives::{GOALS, OBJECTIVES, PAY_BY};
 
-/// A line item.
 pub static LINE_ITEM: Resource = Resource {
     name: "line_item",
     id: VocabularyWord::same_in_both("line_item_id"),
@@ -81,7 +80,7 @@ pub static LINE_ITEM: Resource = Resource {
             .hidden()
             .default_number(0),
         FieldSpec::new("serves", FieldKind::Time).set_by_server().hidden(),
-        // It targets audiences, and none of them comes to enough people any more.
+        // Set when none of the targeted audiences is large enough any more.
         FieldSpec::new("unreached", FieldKind::Bool).set_by_server().hidden(),
     ],
     filters: &[
@@ -117,10 +116,8 @@ pub static LINE_ITEM: Resource = Resource {
 const BID_AMOUNT: &str = "bid_amount_local_micro";
 const DAILY_BUDGET: &str = "daily_budget_amount_local_micro";
 const TOTAL_BUDGET: &str = "total_budget_amount_local_micro";
-/// Line items of one campaign.
 const MAX_PER_CAMPAIGN: usize = 100;
 
-/// What can be done with them beside that.
 pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
     "PUT",
     "activateAdsLineItem",
@@ -133,14 +130,12 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
     .required()
     .update(FieldRequirement::Required)])];
 
-/// What a line item sells.
 pub const PRODUCTS: &[VocabularyWord] = &[
     VocabularyWord::same_in_both("MEDIA"),
     VocabularyWord::same_in_both("PROMOTED_ACCOUNT"),
     VocabularyWord::new("PROMOTED_POSTS", "PROMOTED_TWEETS"),
 ];
 
-/// Where a line item may be shown.
 pub const PLACEMENTS: &[&str] = &[
     "ALL_ON_TWITTER",
     "PUBLISHER_NETWORK",
@@ -279,7 +274,7 @@ fn validate_campaign_limits(change: &RecordChange, campaign: &AdsRecord) -> Resu
     Ok(())
 }
 
-/// What is advertised is somebody's whom the account may promote.
+/// The advertised user must be promotable by the account.
 fn validate_advertiser_user(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     const NAME: &str = "advertiser_user_id";
     let user = change.record.int(NAME).filter(|_| change.was_sent(NAME));
@@ -295,7 +290,7 @@ fn validate_advertiser_user(ctx: &mut AccountContext<'_, '_>, change: &mut Recor
         .into())
 }
 
-/// What follows from the campaign, the objective and the account.
+/// Sets fields derived from the campaign, the objective and the account.
 fn fill_defaults(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
@@ -349,18 +344,16 @@ fn fill_defaults(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) ->
     Ok(())
 }
 
-/// Later than any end.
 const NEVER: i64 = i64::MAX;
 
-/// Notes until when a line item may be served as far as it depends on itself: those that may are
-/// found by that.
+/// Computes until when the line item may serve as far as it depends on itself; candidates are found by it.
 fn update_serves_until(record: &mut AdsRecord) {
     let serves = record.text("entity_status") == "ACTIVE" && servability::is_complete(record);
     let until = record.int("end_time").unwrap_or(NEVER);
     record.set("serves", serves.then_some(until));
 }
 
-/// An account has only so many line items that are no drafts.
+/// Limits the line items of an account that are not drafts.
 fn enforce_line_item_limit(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let counts = |record: &AdsRecord| !record.deleted && record.text("entity_status") != "DRAFT";
     let before = change.before.as_ref().is_some_and(counts);
@@ -377,7 +370,7 @@ fn enforce_line_item_limit(ctx: &mut AccountContext<'_, '_>, change: &mut Record
     Err(AdsProblem::new("TOO_MANY_LINE_ITEMS", message).into())
 }
 
-/// Line items of a campaign have one objective and sell one product; there are only so many.
+/// Line items of a campaign share objective and product, and their number is limited.
 fn validate_siblings(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb != ResourceVerb::Create {
         return Ok(());
@@ -414,14 +407,14 @@ fn sync_apps_and_campaign(ctx: &mut AccountContext<'_, '_>, change: &RecordChang
         account_apps::ensure_app(ctx, system, record.text(name))?;
         let is_set = change.verb != ResourceVerb::Delete && record.get(name).is_some();
         if is_set && change.changes_field(name) {
-            // An app is for those whose devices it runs on.
+            // App ads target the platform of the app.
             targeting_criteria::add_platform(ctx, record.id, platform)?;
         }
     }
     campaigns::update_campaign_summary(ctx, change.record.int("campaign_id").unwrap_or(0))
 }
 
-/// Counts what a line item shows, after that changed.
+/// Updates the count of creatives after they changed.
 pub fn count_creatives(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<(), Error> {
     let Some(mut item) = ctx.find_record(&LINE_ITEM, id)? else {
         return Ok(());
@@ -440,7 +433,7 @@ pub fn count_creatives(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<(), 
     campaigns::update_campaign_summary(ctx, item.int("campaign_id").unwrap_or(0))
 }
 
-/// Notes whether a line item has nobody left whom it could be shown to.
+/// Records whether a line item has no targetable audience left.
 pub fn set_unreached(ctx: &mut AccountContext<'_, '_>, id: i64, unreached: bool) -> Result<(), Error> {
     let Some(mut item) = ctx.find_record(&LINE_ITEM, id)? else {
         return Ok(());
@@ -454,7 +447,7 @@ pub fn set_unreached(ctx: &mut AccountContext<'_, '_>, id: i64, unreached: bool)
     campaigns::update_campaign_summary(ctx, item.int("campaign_id").unwrap_or(0))
 }
 
-/// Adds a placement that follows from something else.
+/// Adds a placement required by another change.
 pub fn add_placement(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord, placement: &str) -> Result<(), Error> {
     if item.has("placements", placement) || item.has("placements", "ALL_ON_TWITTER") {
         return Ok(());
@@ -470,7 +463,6 @@ pub fn add_placement(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord, placeme
     ctx.save_record(&item)
 }
 
-/// Refuses line items that sell something else.
 pub fn require_product_type(item: &AdsRecord, products: &[&str], what: &str) -> Result<(), AdsProblem> {
     if products.contains(&item.text("product_type")) {
         return Ok(());

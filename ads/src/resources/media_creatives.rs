@@ -1,4 +1,4 @@
-//! Media creatives: media of the account that a line item shows before videos or in other apps.
+//! Media creatives: account media that a line item shows before videos or in other apps.
 
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, VocabularyWord};
@@ -12,7 +12,6 @@ use crate::resources::account_media::{ACCOUNT_MEDIA, CREATIVE_TYPES};
 use crate::resources::campaigns::CAMPAIGN;
 use crate::resources::line_items::{LINE_ITEM, count_creatives};
 
-/// A medium in a line item.
 pub static MEDIA_CREATIVE: Resource = Resource {
     name: "media_creative",
     id: VocabularyWord::same_in_both("media_creative_id"),
@@ -63,7 +62,7 @@ fn validate_landing_url(change: &RecordChange, item: &AdsRecord) -> Result<(), A
     Ok(())
 }
 
-/// What is shown before videos goes into line items for that; pictures go into other apps.
+/// Pre-roll videos require a pre-roll line item; images require placements in other apps.
 fn validate_creative_type(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());

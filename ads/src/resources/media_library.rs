@@ -1,5 +1,5 @@
-//! The media library: what the account's own user uploaded, with what the account says of it
-//! (contract §4.10). A medium is in it until it is removed, and does not expire while it is.
+//! The media library: media of the account's own user, with metadata from the account (contract §4.10). A
+//! medium does not expire while it is in the library.
 
 use base::refusal::AdsProblem;
 use base::{Error, Id, Vocabulary, VocabularyWord};
@@ -21,7 +21,6 @@ use crate::record_change::RecordChange;
 use crate::resources::account_media::{ACCOUNT_MEDIA, creative_type_from_size};
 use crate::resources::{card_media, promotable_users};
 
-/// What an account says of a medium.
 pub static LIBRARY_MEDIA: Resource = Resource {
     name: "library_media",
     id: VocabularyWord::same_in_both("library_media_id"),
@@ -61,7 +60,6 @@ const KEY: FieldSpec = FieldSpec::new("media_key", FieldKind::MediaKey)
     .required()
     .update(FieldRequirement::Required);
 
-/// What can be done to media of the library.
 pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get(
         "getAdsMediaLibrary",
@@ -126,7 +124,7 @@ fn list_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result
     })
 }
 
-/// Where a term is looked for.
+/// The fields that a text search covers.
 const SEARCHED_FIELDS: &[&str] = &["name", "title", "file_name", "description"];
 
 fn get_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
@@ -135,7 +133,7 @@ fn get_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<
     render_answer(ctx, &record)
 }
 
-/// The medium that a look names. Looking does not take it in.
+/// Finds the medium a request names without adding it to the library.
 fn find_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<AdsRecord, Error> {
     let key = params.text("media_key").unwrap_or_default();
     let known = match find_uploaded_media(ctx, key)? {
@@ -146,7 +144,7 @@ fn find_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result
     known.ok_or_else(|| media_not_found("media_key", key).into())
 }
 
-/// Takes a medium in; one that was there already is the same with what is said of it now.
+/// Adds a medium; one already in the library gets the new metadata.
 fn add_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
     let key = params.text("media_key").unwrap_or_default();
@@ -185,14 +183,12 @@ fn require_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Res
     found.ok_or_else(|| media_not_found("media_key", key).into())
 }
 
-/// That a medium is not in the library.
 pub fn media_not_found(parameter: &'static str, key: &str) -> AdsProblem {
     let message = format!("The media {key} was not found in the media library");
     AdsProblem::invalid_parameter(parameter, key, message).with_code("MEDIA_NOT_FOUND")
 }
 
-/// A medium of the library: what the account's own user uploaded or may use, unless it was
-/// removed.
+/// A medium that the account's own user uploaded or may use, unless it was removed.
 pub fn find_library_media(ctx: &mut AccountContext<'_, '_>, key: &str) -> Result<Option<AdsRecord>, Error> {
     let Some(medium) = find_uploaded_media(ctx, key)? else {
         return Ok(None);
@@ -207,14 +203,13 @@ pub fn find_library_media(ctx: &mut AccountContext<'_, '_>, key: &str) -> Result
     add_to_library(ctx, &medium).map(Some)
 }
 
-/// Whether the account's own user uploaded a medium, or may use it.
 fn is_usable(ctx: &mut AccountContext<'_, '_>, medium: &Media) -> Result<bool, Error> {
     let Some(full) = promotable_users::find_own_user(ctx)? else {
         return Ok(false);
     };
     let alive = medium.expires_at.is_none_or(|end| end > ctx.now());
     let usable = medium.owner_id == full || media::is_shared(ctx.tx, medium.id, full)?;
-    // What only messages carry is for those who read them.
+    // Media attached only to messages are private to their participants.
     Ok(alive && usable && !media::is_message_only(ctx.tx, medium.id)?)
 }
 
@@ -232,7 +227,7 @@ fn add_to_library(ctx: &mut AccountContext<'_, '_>, medium: &Media) -> Result<Ad
     Ok(record)
 }
 
-/// A medium is in a library once; one that was removed comes back as it was.
+/// A medium is in a library at most once; one that was removed is restored.
 fn find_duplicate(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Option<AdsRecord>, Error> {
     let id = record.int("media_id").unwrap_or(0);
     let known = ctx.list_records(&LIBRARY_MEDIA, "media_id", id)?;
@@ -247,7 +242,7 @@ fn find_uploaded_media(ctx: &mut AccountContext<'_, '_>, key: &str) -> Result<Op
     Ok(found.filter(|found| found.media_key == key && found.kind != "subtitles"))
 }
 
-/// Videos for advertising and pictures of certain measures become media that creatives show.
+/// Creates account media for ad videos and for images of certain sizes.
 fn create_account_media(ctx: &mut AccountContext<'_, '_>, medium: &Media) -> Result<(), Error> {
     let mut params = ParsedParams::default();
     if medium.media_key.starts_with("13_") {
@@ -296,7 +291,7 @@ fn validate_poster(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) 
     Ok(())
 }
 
-/// What is in a library stays, as what is in a post does.
+/// Media in a library do not expire, like media in posts.
 fn sync_file_lifetime(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     let id = Id::new(change.record.int("media_id").unwrap_or(0));
     match change.verb {
@@ -317,7 +312,7 @@ fn media_url(ctx: &AccountContext<'_, '_>, medium: &Media) -> Option<String> {
     }
 }
 
-/// A picture of something that plays.
+/// A preview image of a video or animation.
 fn still_image_url(ctx: &AccountContext<'_, '_>, medium: &Media) -> Option<String> {
     if medium.size_path("small").is_some() {
         return Some(format!("{}?name=small", media_url(ctx, medium)?));
@@ -338,7 +333,7 @@ fn render_records(ctx: &mut AccountContext<'_, '_>, records: &[AdsRecord]) -> Re
         let key = record.text("media_key");
         let poster = known.get(record.text("poster_media_key"));
         let mut members = record.render_fields(ctx.caller.speech);
-        // The file of a user who left goes with them.
+        // The files of deleted users are deleted.
         if let Some(medium) = known.get(key) {
             members.extend(render_file(ctx, record, medium, poster));
         }
@@ -369,7 +364,6 @@ fn render_file(
     members
 }
 
-/// What a medium is, by its key.
 fn media_type_from_key(key: &str) -> (&'static str, VocabularyWord) {
     match key.split('_').next() {
         Some("3") => ("IMAGE", VocabularyWord::new("POST_IMAGE", "TWEET_IMAGE")),
@@ -379,18 +373,17 @@ fn media_type_from_key(key: &str) -> (&'static str, VocabularyWord) {
     }
 }
 
-/// What the file itself says.
 fn file_fields(medium: &Media, speech: Vocabulary, removed: bool) -> Map<String, Value> {
     let (kind, word) = media_type_from_key(&medium.media_key);
     let plays = kind != "IMAGE";
     let duration = (kind == "VIDEO").then_some(medium.duration_ms);
-    // The library carries it as well as posts do.
+    // The library counts as one reference, like posts.
     let library = i64::from(!removed);
     let posted = medium.uses.is_none_or(|uses| uses > library);
     let members = json!({
         "media_type": kind,
         "media_category": word.name_in(speech),
-        // What is processed still is not to be found yet.
+        // Media still being processed are not listed.
         "media_status": "TRANSCODE_COMPLETED",
         "duration": duration,
         "aspect_ratio": aspect_ratio(medium).filter(|_| plays),
@@ -403,7 +396,7 @@ fn file_fields(medium: &Media, speech: Vocabulary, removed: bool) -> Map<String,
     }
 }
 
-/// Width to height in their least terms: `16:9`.
+/// Width to height in lowest terms: `16:9`.
 fn aspect_ratio(medium: &Media) -> Option<String> {
     let (mut one, mut other) = (medium.width, medium.height);
     if one <= 0 || other <= 0 {

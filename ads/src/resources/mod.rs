@@ -1,4 +1,4 @@
-//! The resources, a file each. A new one is written in a file of its own and named here.
+//! The resources, one file each. Add new ones here.
 
 pub mod account_apps;
 pub mod account_history;
@@ -53,7 +53,6 @@ use store::records::RecordIndex;
 
 use crate::declaration::{CustomOperation, ReferenceList, Resource};
 
-/// What belongs to an account.
 pub static RESOURCES: &[&Resource] = &[
     &accounts::ACCOUNT,
     &funding_instruments::FUNDING_INSTRUMENT,
@@ -88,7 +87,6 @@ pub static RESOURCES: &[&Resource] = &[
     &user_settings::USER_SETTINGS,
 ];
 
-/// Operations that are written by hand.
 pub static CUSTOM_OPERATIONS: &[&[CustomOperation]] = &[
     crate::analytics::OPERATIONS,
     accounts::OPERATIONS,
@@ -119,10 +117,9 @@ pub static CUSTOM_OPERATIONS: &[&[CustomOperation]] = &[
     user_settings::OPERATIONS,
 ];
 
-/// What is the same for all accounts.
 pub static REFERENCES: &[&[ReferenceList]] = &[bidding_rules::REFERENCES, categories::REFERENCES];
 
-/// Indexes beyond those that filters and orders lead to.
+/// Indexes in addition to those of filters and sort orders.
 pub static INDEXES: &[RecordIndex] = &[
     RecordIndex::Sort("campaign", "ends"),
     RecordIndex::Filter("targeting_criterion", "same"),
@@ -147,7 +144,7 @@ pub static INDEXES: &[RecordIndex] = &[
     RecordIndex::Filter("custom_audience_permission", "pair"),
 ];
 
-/// A number for some texts, by which they are found again.
+/// A hash of some texts, used to look up duplicates.
 pub fn hash_key(texts: &[&str]) -> i64 {
     let digest = base::secret::digest(&texts.join("\u{0}"));
     let bytes = digest.first_chunk::<8>().copied().unwrap_or_default();

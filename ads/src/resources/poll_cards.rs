@@ -1,4 +1,4 @@
-//! Poll cards: a question that posts carry. All posts with the same card share its votes.
+//! Poll cards: polls that posts carry. All posts with a card share its votes.
 
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, PostId, Time, VocabularyWord};
@@ -14,7 +14,6 @@ use crate::record_change::RecordChange;
 use crate::resources::all_cards::SHORT_CARD_SEQUENCE;
 use crate::resources::card_media::{self, AspectRatio, MediaByKey};
 
-/// A poll card.
 pub static POLL_CARD: Resource = Resource {
     name: "poll_card",
     id: VocabularyWord::same_in_both("card_id"),
@@ -88,7 +87,7 @@ fn validate_choice_order(change: &RecordChange) -> Result<(), AdsProblem> {
     Ok(())
 }
 
-/// The poll itself opens with the card and goes with it.
+/// The poll is created and deleted with the card.
 fn sync_poll(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let key = change.record.text("media_key").to_owned();
     let keys: Vec<&str> = Some(key.as_str()).filter(|key| !key.is_empty()).into_iter().collect();
@@ -179,7 +178,7 @@ fn card_fields(ctx: &AccountContext<'_, '_>, card: &AdsRecord, known: &MediaByKe
     let thousandths = media.duration_ms % 1000;
     all.extend([
         ("video_url", url),
-        // Videos are kept as one file; there is no stream of segments.
+        // Videos are stored as one file; there are no stream segments.
         ("video_hls_url", Value::Null),
         ("video_width", width.clone().into()),
         ("video_height", height.clone().into()),

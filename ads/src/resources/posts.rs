@@ -1,5 +1,4 @@
-//! Posts of the account in the form of the older interface: drafts, scheduled and published ones
-//! (contract §4.11).
+//! Posts of the account in the format of the legacy API: drafts, scheduled and published (contract §4.11).
 
 use std::collections::HashMap;
 
@@ -28,17 +27,15 @@ use crate::resources::draft_posts::DRAFT_POST;
 use crate::resources::promotable_users;
 use crate::resources::scheduled_posts::SCHEDULED_POST;
 
-/// In which state a post is.
 pub const POST_TYPES: &[&str] = &["DRAFT", "PUBLISHED", "SCHEDULED"];
 
 const POST_TYPE: FieldSpec = FieldSpec::one_of("post_type", POST_TYPES)
     .legacy_name("tweet_type")
     .required();
 const POST_IDS: FieldSpec = FieldSpec::new("post_ids", FieldKind::Longs(200)).legacy_name("tweet_ids");
-/// Whether of an author only the id is shown.
+/// Whether authors are rendered as ids only.
 pub const TRIM_USER: FieldSpec = FieldSpec::new("trim_user", FieldKind::Bool).default_flag(false);
 
-/// What can be asked of them.
 pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get(
         "getAdsPosts",
@@ -83,18 +80,17 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .params(&[POST_IDS.required(), POST_TYPE]),
 ];
 
-/// A post, and what the account says of it.
 #[derive(Clone, Debug)]
 pub struct PostWithAccountRecord {
-    /// The post; one that is not published yet as it would be.
+    /// An unpublished post as it would be published.
     pub post: Post,
-    /// A composition, or what is known of a published post.
+    /// The composition, or the account's record of a published post.
     pub account_record: Option<AdsRecord>,
     kind: &'static str,
 }
 
 impl PostWithAccountRecord {
-    /// What is not published yet, or not anywhere but in the sandbox, as the post it would be.
+    /// Builds the post of a composition or of a sandbox record.
     pub fn from_record(ctx: &mut AccountContext<'_, '_>, record: AdsRecord) -> Result<Self, Error> {
         Ok(Self {
             post: compositions::to_post(ctx, &record)?,
@@ -109,7 +105,6 @@ impl PostWithAccountRecord {
         })
     }
 
-    /// A published post.
     pub const fn from_published(post: Post, account_record: Option<AdsRecord>) -> Self {
         Self {
             post,
@@ -119,7 +114,7 @@ impl PostWithAccountRecord {
     }
 }
 
-/// The resource whose records stand for posts of a kind; none where the platform has the posts.
+/// The resource that stores posts of a type; `None` if the platform stores them.
 fn find_resource(ctx: &AccountContext<'_, '_>, kind: &str) -> Result<Option<&'static Resource>, Error> {
     Ok(match kind {
         "DRAFT" => Some(&DRAFT_POST),
@@ -129,8 +124,7 @@ fn find_resource(ctx: &AccountContext<'_, '_>, kind: &str) -> Result<Option<&'st
     })
 }
 
-/// Whether a record is one of the kind that is asked for: a scheduled post that was published is
-/// not scheduled.
+/// Excludes scheduled posts that were already published.
 fn is_unpublished(record: &AdsRecord) -> bool {
     let status = record.resource.field("scheduled_status");
     status.is_none() || record.text("scheduled_status") == "SCHEDULED"
@@ -163,7 +157,6 @@ fn list_posts(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result
     Ok(answer)
 }
 
-/// Whether a post is of the timeline that is asked for.
 fn matches_timeline(post: &Post, params: &ParsedParams) -> bool {
     let timeline = match params.text("timeline_type") {
         Some("ALL") => true,
@@ -174,7 +167,7 @@ fn matches_timeline(post: &Post, params: &ParsedParams) -> bool {
     timeline && (!answers || params.flag("include_mentions_and_replies"))
 }
 
-/// The posts of a kind with some ids, newest first; ids that are none of the kind are left out.
+/// Posts of a type by id, newest first; others are omitted.
 pub fn find_by_ids(
     ctx: &mut AccountContext<'_, '_>,
     kind: &str,
@@ -209,7 +202,6 @@ pub fn find_by_ids(
 
 type PostPage = (Vec<PostWithAccountRecord>, Option<String>);
 
-/// A page of posts that are at hand, by their ids.
 fn slice_page(
     ctx: &AccountContext<'_, '_>,
     mut seen: Vec<PostWithAccountRecord>,
@@ -233,7 +225,6 @@ fn page_size(params: &ParsedParams) -> usize {
     usize::try_from(params.int("count").unwrap_or(200)).unwrap_or(1)
 }
 
-/// Those that records stand for.
 fn list_record_posts(
     ctx: &mut AccountContext<'_, '_>,
     of: &'static Resource,
@@ -259,7 +250,7 @@ fn list_record_posts(
     Ok((seen, next))
 }
 
-/// Published posts that have a name, those that were named last first.
+/// Published posts that have a name, most recently named first.
 fn list_named_posts(ctx: &mut AccountContext<'_, '_>, user: UserId, params: &ParsedParams) -> Result<PostPage, Error> {
     let keeps = |record: &AdsRecord| record.int("user_id") == Some(user.get());
     let (records, next) = listing::find_matching(ctx, &ACCOUNT_POST, &name_prefix_params(params), &keeps)?;
@@ -269,7 +260,7 @@ fn list_named_posts(ctx: &mut AccountContext<'_, '_>, user: UserId, params: &Par
     Ok((seen, next))
 }
 
-/// The start of a name, as lists know it.
+/// Parameters with the name prefix as lists expect it.
 fn name_prefix_params(params: &ParsedParams) -> ParsedParams {
     let mut params = params.clone();
     if let Some(name) = params.text("name").map(str::to_owned) {
@@ -278,7 +269,6 @@ fn name_prefix_params(params: &ParsedParams) -> ParsedParams {
     params
 }
 
-/// Posts of the platform.
 fn list_platform_posts(
     ctx: &mut AccountContext<'_, '_>,
     user: UserId,
@@ -287,7 +277,7 @@ fn list_platform_posts(
     let Some(known) = promotable_users::find_by_user(ctx, user)? else {
         return Ok((Vec::new(), None));
     };
-    // Others agreed to what everyone sees being promoted; what they promote is theirs.
+    // Only public posts of other promotable users are listed; their promoted-only posts are private.
     let own = known.text("promotable_user_type") == "FULL" || ctx.caller.user == user;
     let (promoted, organic) = match params.text("timeline_type") {
         Some("ALL") => (own, true),
@@ -321,7 +311,6 @@ fn list_platform_posts(
     slice_page(ctx, seen.collect(), params)
 }
 
-/// Posts in the form of the older interface, with what the account says of them.
 pub fn render_posts(
     ctx: &mut AccountContext<'_, '_>,
     seen: Vec<PostWithAccountRecord>,
@@ -335,7 +324,7 @@ pub fn render_posts(
     let full = promotable_users::find_own_user(ctx)?;
     let mut statuses = HashMap::new();
     for (author, posts) in by_author {
-        // Others' are seen as the account's own user sees them.
+        // Posts by others are rendered as the account's own user sees them.
         let viewer = match full {
             Some(full) if ctx.caller.user != author => full,
             _ => author,
@@ -355,7 +344,7 @@ pub fn render_posts(
     Ok(all.into())
 }
 
-/// What only advertisers are told of a post.
+/// Members for advertisers only.
 fn advertiser_fields(one: &PostWithAccountRecord, speech: base::Vocabulary) -> Map<String, Value> {
     let said = one.account_record.as_ref();
     let text = |name: &str| -> Value {
@@ -380,7 +369,7 @@ fn advertiser_fields(one: &PostWithAccountRecord, speech: base::Vocabulary) -> M
     }
 }
 
-/// Who may answer a post, in this interface's words.
+/// Maps reply settings to the words of the Ads API.
 fn conversation_settings(reply: &str) -> String {
     match reply {
         "" | "everyone" => "EVERYONE".to_owned(),

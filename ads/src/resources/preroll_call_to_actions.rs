@@ -9,7 +9,7 @@ use crate::record::AdsRecord;
 use crate::record_change::RecordChange;
 use crate::resources::line_items::LINE_ITEM;
 
-/// A call to action; a line item has one.
+/// A line item has at most one.
 pub static PREROLL_CALL_TO_ACTION: Resource = Resource {
     name: "preroll_call_to_action",
     id: VocabularyWord::same_in_both("preroll_call_to_action_id"),

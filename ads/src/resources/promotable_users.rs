@@ -10,7 +10,7 @@ use crate::field_kind::FieldKind;
 use crate::parsed_params::ParsedParams;
 use crate::record::AdsRecord;
 
-/// A user whose posts an account may promote: its own, or others who agreed to being reposted.
+/// The account's own user, or another user who agreed to being reposted.
 pub static PROMOTABLE_USER: Resource = Resource {
     name: "promotable_user",
     id: VocabularyWord::same_in_both("promotable_user_id"),
@@ -31,7 +31,7 @@ const USER_TYPES: &[VocabularyWord] = &[
     VocabularyWord::new("REPOSTS_ONLY", "RETWEETS_ONLY"),
 ];
 
-/// Adds one: what an operator does after that user's consent.
+/// Adds a promotable user. Operators do so with the user's consent.
 pub fn add(ctx: &mut AccountContext<'_, '_>, user: UserId, kind: &str) -> Result<AdsRecord, Error> {
     if let Some(known) = find_by_user(ctx, user)? {
         return Ok(known);
@@ -42,7 +42,6 @@ pub fn add(ctx: &mut AccountContext<'_, '_>, user: UserId, kind: &str) -> Result
     engine::create(ctx, &PROMOTABLE_USER, &params)
 }
 
-/// All of the account; there are few.
 pub fn list_all(ctx: &mut AccountContext<'_, '_>) -> Result<Vec<AdsRecord>, Error> {
     let account = ctx.account_id()?;
     let rows = store::records::list_by_account(ctx.tx, PROMOTABLE_USER.name, account)?;
@@ -53,13 +52,11 @@ pub fn list_all(ctx: &mut AccountContext<'_, '_>) -> Result<Vec<AdsRecord>, Erro
     Ok(all?)
 }
 
-/// A user as a promotable one of the account.
 pub fn find_by_user(ctx: &mut AccountContext<'_, '_>, user: UserId) -> Result<Option<AdsRecord>, Error> {
     let all = list_all(ctx)?;
     Ok(all.into_iter().find(|one| one.int("user_id") == Some(user.get())))
 }
 
-/// The account's own user.
 pub fn find_own_user(ctx: &mut AccountContext<'_, '_>) -> Result<Option<UserId>, Error> {
     let all = list_all(ctx)?;
     let full = all.into_iter().find(|one| one.text("promotable_user_type") == "FULL");

@@ -13,7 +13,6 @@ use crate::record_change::RecordChange;
 use crate::resources::line_items::{LINE_ITEM, count_creatives, require_product_type};
 use crate::resources::promotable_users;
 
-/// A user whom a line item recommends.
 pub static PROMOTED_ACCOUNT: Resource = Resource {
     name: "promoted_account",
     id: VocabularyWord::same_in_both("promoted_account_id"),
@@ -55,7 +54,7 @@ fn validate_product_type(_: &RecordChange, item: &AdsRecord) -> Result<(), AdsPr
     require_product_type(item, &["PROMOTED_ACCOUNT"], "promoted accounts")
 }
 
-/// The account's own user, if others may follow it.
+/// Requires the account's own user, whom others can follow.
 fn validate_user(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());

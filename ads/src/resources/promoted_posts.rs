@@ -19,7 +19,6 @@ use crate::resources::line_items::{self, LINE_ITEM, count_creatives, require_pro
 use crate::resources::promotable_users;
 use crate::resources::{account_posts, compositions};
 
-/// A post that a line item shows.
 pub static PROMOTED_POST: Resource = Resource {
     name: "promoted_post",
     id: VocabularyWord::new("promoted_post_id", "promoted_tweet_id"),
@@ -51,7 +50,6 @@ pub static PROMOTED_POST: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-/// Promoting several posts at once.
 pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
     "POST",
     "createAdsPromotedPosts",
@@ -83,7 +81,7 @@ fn promote_posts(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Res
     Ok(answer.with_total_count(count))
 }
 
-/// Promotes one post, or finds that it is promoted already.
+/// Promotes a post, or returns the existing promotion.
 pub fn promote_post(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord, id: PostId) -> Result<AdsRecord, Error> {
     let post = require_promotable(ctx, item, id)?;
     let post = resolve_promoted_id(ctx, post)?;
@@ -93,16 +91,14 @@ pub fn promote_post(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord, id: Post
     create(ctx, &PROMOTED_POST, &params)
 }
 
-/// A post that may be promoted.
 #[derive(Clone, Copy, Debug)]
 pub struct PromotablePost {
-    /// What is shown.
     pub post: PostId,
-    /// Whether its author agreed to being reposted only, so that a repost is what is promoted.
+    /// True if the author agreed to reposts only, so that a repost is promoted.
     pub via_repost: bool,
 }
 
-/// What is promoted when a post is asked for.
+/// Resolves a requested post to what is promoted.
 pub fn require_promotable(
     ctx: &mut AccountContext<'_, '_>,
     item: &AdsRecord,
@@ -145,7 +141,7 @@ pub fn require_promotable(
     })
 }
 
-/// The live post with an id; of a repost by the account's own user, what it reposts.
+/// The live post with an id; for a repost by the account's own user, the original.
 fn find_original_post(ctx: &mut AccountContext<'_, '_>, id: PostId) -> Result<Option<Post>, Error> {
     let live = |post: &Post| post.state == PostState::Live;
     let Some(post) = posts::find_by_id(ctx.tx, id)?.filter(live) else {
@@ -159,8 +155,8 @@ fn find_original_post(ctx: &mut AccountContext<'_, '_>, id: PostId) -> Result<Op
     }
 }
 
-/// The post that stands for another one: itself, or a repost of it by the account's own user,
-/// which is a real one, and promoted only (contract §8.11).
+/// The post itself, or a promoted-only repost of it by the account's own user, created if needed (contract
+/// §8.11).
 fn resolve_promoted_id(ctx: &mut AccountContext<'_, '_>, of: PromotablePost) -> Result<i64, Error> {
     if !of.via_repost {
         return Ok(of.post.get());
@@ -174,14 +170,13 @@ fn resolve_promoted_id(ctx: &mut AccountContext<'_, '_>, of: PromotablePost) -> 
     let app = ctx.caller.app.filter(|app| *app != CONSOLE_APP_ID);
     match network::reposts::repost_for_promotion(ctx.tx, full, app, of.post) {
         Ok(repost) => Ok(repost.id.get()),
-        // That one blocks the other, for one.
+        // For example, because of a block.
         Err(Error::Refused(_)) => Err(post_problem(of.post, "INVALID_TWEET", "cannot be reposted")),
         Err(failed) => Err(failed),
     }
 }
 
-/// The post that people see where a post is promoted, if it may be shown to anyone: of a repost
-/// what it reposts.
+/// The post viewers see, if it may be shown publicly; for a repost, the original.
 pub fn find_visible_post(tx: &mut Tx<'_>, id: i64) -> Result<Option<Post>, Fault> {
     let live = |post: &Post| post.state == PostState::Live;
     let Some(post) = posts::find_by_id(tx, PostId::new(id))?.filter(live) else {
@@ -204,7 +199,7 @@ fn post_problem(id: PostId, code: &'static str, why: &str) -> Error {
         .into()
 }
 
-/// Whether a post shows what a line item's objective is about (contract §4.5).
+/// Whether a post's content suits a line item's objective (contract §4.5).
 pub fn suits_line_item(post: &Post, item: &AdsRecord) -> bool {
     let shows = ContentTraits {
         links: post.entities.contains("\"urls\""),
@@ -214,19 +209,14 @@ pub fn suits_line_item(post: &Post, item: &AdsRecord) -> bool {
     shows.suits_line_item(item)
 }
 
-/// What of a post an objective asks for.
 #[derive(Clone, Copy, Debug)]
 pub struct ContentTraits<'a> {
-    /// It links somewhere.
     pub links: bool,
-    /// It has a card.
     pub card: bool,
-    /// Its media.
     pub media_keys: &'a [&'a str],
 }
 
 impl ContentTraits<'_> {
-    /// Whether it is what a line item's objective is about.
     pub fn suits_line_item(self, item: &AdsRecord) -> bool {
         let (links, card) = (self.links, self.card);
         let plays = self

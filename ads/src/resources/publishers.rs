@@ -1,4 +1,4 @@
-//! Publishers: users whom the operator lets advertisements be shown at the videos of.
+//! Publishers: users whose videos may carry ads, by decision of the operator.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::record::AdsRecord;
 /// How long a video counts.
 const COUNTING_WINDOW_MS: i64 = 30 * 24 * 3_600_000;
 
-/// A user as a publisher; it has the user's id, and belongs to no account.
+/// A shared record with the user's id.
 pub static PUBLISHER: Resource = Resource {
     name: "publisher",
     id: VocabularyWord::same_in_both("publisher_id"),
@@ -38,7 +38,6 @@ pub static PUBLISHER: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-/// The list of them.
 pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     "getAdsPublishers",
     "/publishers",
@@ -59,7 +58,6 @@ fn list_publishers(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
     Ok(OperationOutput::from_value(&rows.into()).as_last_page())
 }
 
-/// A publisher as it is shown.
 pub fn render_publisher(publisher: &AdsRecord, user: &User) -> Value {
     json!({
         "user_id": user.id.to_string(),
@@ -71,36 +69,32 @@ pub fn render_publisher(publisher: &AdsRecord, user: &User) -> Value {
     })
 }
 
-/// All publishers, those of users included who are away.
+/// All publishers, including suspended users.
 pub fn list_all(tx: &mut Tx<'_>) -> Result<Vec<AdsRecord>, Fault> {
     let rows = records::list_by_account(tx, PUBLISHER.name, SHARED_ACCOUNT_ID)?;
     rows.iter().map(|row| AdsRecord::from_stored(&PUBLISHER, row)).collect()
 }
 
-/// A user as a publisher.
 pub fn find_by_user(tx: &mut Tx<'_>, user: UserId) -> Result<Option<AdsRecord>, Fault> {
     let row = records::find_by_id(tx, PUBLISHER.name, user.get())?;
     row.map(|row| AdsRecord::from_stored(&PUBLISHER, &row)).transpose()
 }
 
-/// The user behind a publisher, if everybody may see what they post.
+/// The user behind a publisher, if the account is public.
 fn find_public_user(tx: &mut Tx<'_>, id: i64) -> Result<Option<User>, Fault> {
     let user = store::users::find_by_id(tx, UserId::new(id))?;
     Ok(user.filter(|user| user.state == UserState::Active && !user.protected))
 }
 
-/// How many videos of the last thirty days a publisher has.
+/// Videos of a publisher in the last thirty days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VideoCounts {
-    /// Posted within that time.
     pub posted: i64,
-    /// Those that something was shown before within that time, or what the operator lets count as
-    /// them.
+    /// Videos with ads in that time, or all if the configuration counts videos at once.
     pub monetized: i64,
 }
 
-/// The videos of some publishers of the last thirty days, by publisher. Those that show no
-/// advertisements have none.
+/// Counts the videos of publishers in the last thirty days. Publishers without ads have none.
 pub fn count_videos(
     ctx: &mut AccountContext<'_, '_>,
     publishers: impl IntoIterator<Item = i64>,
@@ -130,8 +124,8 @@ pub fn count_videos(
     Ok(counts)
 }
 
-/// Of each category of content: how many publishers showed a video in the last thirty days, and
-/// how many of their videos something was shown before.
+/// For each content category: publishers with a video in the last thirty days, and the number of their
+/// monetized videos.
 pub fn count_by_category(ctx: &mut AccountContext<'_, '_>) -> Result<BTreeMap<String, (i64, i64)>, Fault> {
     let all = list_all(ctx.tx)?;
     let videos = count_videos(ctx, all.iter().map(|one| one.id))?;

@@ -1,4 +1,4 @@
-//! Recommendations: what of an account's advertising could do better, as changes to make.
+//! Recommendations: possible improvements of an account's advertising, as changes to make.
 
 use base::{Error, Vocabulary, VocabularyWord};
 use serde_json::Value;
@@ -16,7 +16,7 @@ use crate::resources::accounts::{self, ACCOUNT};
 use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
 use crate::resources::servability::accept_any_shape;
 
-/// What could do better of what a funding instrument pays for. One at a time is open.
+/// At most one per funding instrument is open.
 pub static RECOMMENDATION: Resource = Resource {
     name: "recommendation",
     id: VocabularyWord::same_in_both("recommendation_id"),
@@ -31,7 +31,7 @@ pub static RECOMMENDATION: Resource = Resource {
         FieldSpec::new("changes", FieldKind::Shape(accept_any_shape))
             .set_by_server()
             .hidden(),
-        // An operator turned it down.
+        // Dismissed by an operator.
         FieldSpec::new("refused", FieldKind::Bool)
             .set_by_server()
             .hidden()
@@ -46,7 +46,7 @@ pub static RECOMMENDATION: Resource = Resource {
 const ID: FieldSpec = FieldSpec::reference("recommendation_id", &RECOMMENDATION).required();
 const RECOMMENDATION_PATH: &str = "recommendations/{recommendation_id}";
 
-/// What can be done with them, in either version.
+/// Available in both API versions.
 pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get(
         "getAdsRecommendations",
@@ -111,7 +111,6 @@ fn get_recommendation(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -
     Ok(answer)
 }
 
-/// A tree in the words of a vocabulary.
 fn render_changes(changes: Value, speech: Vocabulary) -> Value {
     if speech == Vocabulary::Post {
         return changes;

@@ -1,4 +1,4 @@
-//! Scheduled posts: published when their time has come (contract §8.4).
+//! Scheduled posts, published when they are due (contract §8.4).
 
 use base::refusal::AdsProblem;
 use base::{AppId, Error, Time, VocabularyWord};
@@ -15,7 +15,6 @@ use crate::request::CONSOLE_APP_ID;
 use crate::resources::compositions::{self, LIST_PARAMS, media_keys_field, text_field, validate_composition};
 use crate::resources::scheduled_promoted_posts::SCHEDULED_PROMOTED_POST;
 
-/// A post that is published later.
 pub static SCHEDULED_POST: Resource = Resource {
     name: "scheduled_post",
     id: VocabularyWord::new("scheduled_post_id", "scheduled_tweet_id"),
@@ -41,7 +40,7 @@ pub static SCHEDULED_POST: Resource = Resource {
         FieldSpec::new("post_id", FieldKind::Long)
             .legacy_name("tweet_id")
             .set_by_server(),
-        // What the publisher goes by: when it looks at it, as long as it is to be published.
+        // When the publisher examines the post, while it is unpublished.
         FieldSpec::new("due_at", FieldKind::Time).set_by_server().hidden(),
         FieldSpec::new("attempts", FieldKind::Int(0, 100))
             .set_by_server()
@@ -73,7 +72,6 @@ pub static SCHEDULED_POST: Resource = Resource {
 
 const STATES: &[&str] = &["SCHEDULED", "SUCCESS", "FAILED", "DELETED"];
 
-/// The list of them, which is of one user.
 pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     "getAdsScheduledPosts",
     "scheduled_<posts>",
@@ -84,14 +82,14 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
 .params(LIST_PARAMS)];
 
 const MINUTE_MS: i64 = 60 * 1000;
-/// How far ahead a post is scheduled at most.
+/// How far ahead a post may be scheduled.
 const MAX_AHEAD_MS: i64 = 365 * 24 * 60 * MINUTE_MS;
-/// Posts of a user within a quarter of an hour.
+/// Posts of a user within fifteen minutes.
 const MAX_POSTS_PER_WINDOW: usize = 30;
-/// Minutes of that before and after a post.
+/// The window's minutes before and after a post.
 const WINDOW_MINUTES: i64 = 7;
 
-/// What was published, or was not, stays as it is.
+/// Published and failed posts cannot be changed.
 fn validate_still_scheduled(_: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let before = change.before.as_ref();
     if before.is_some_and(|before| before.text("scheduled_status") != "SCHEDULED") {
@@ -138,7 +136,7 @@ fn validate_scheduled_at(ctx: &mut AccountContext<'_, '_>, change: &mut RecordCh
     Ok(())
 }
 
-/// Whether as many posts as may be are scheduled around a minute.
+/// Whether the window around a minute is full.
 fn is_crowded(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord, at: i64) -> Result<bool, Error> {
     let mut count = 0;
     for minute in -WINDOW_MINUTES..=WINDOW_MINUTES {
@@ -151,7 +149,7 @@ fn is_crowded(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord, at: i64) -> 
     Ok(count >= MAX_POSTS_PER_WINDOW)
 }
 
-/// What a deleted post was to be promoted by goes with it.
+/// Deleting a post deletes its scheduled promotions.
 fn hide_promotions(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         let account = ctx.account_id()?;

@@ -1,4 +1,4 @@
-//! Scheduled promoted posts: they become promoted posts when their scheduled post is published.
+//! Scheduled promoted posts: they become promoted posts once their scheduled post is published.
 
 use base::refusal::AdsProblem;
 use base::{Error, PostId, VocabularyWord};
@@ -13,7 +13,6 @@ use crate::resources::line_items::{self, LINE_ITEM, require_product_type};
 use crate::resources::promoted_posts::promote_post;
 use crate::resources::scheduled_posts::SCHEDULED_POST;
 
-/// A scheduled post that a line item will show.
 pub static SCHEDULED_PROMOTED_POST: Resource = Resource {
     name: "scheduled_promoted_post",
     id: VocabularyWord::new("scheduled_promoted_post_id", "scheduled_promoted_tweet_id"),
@@ -54,7 +53,7 @@ fn validate_product_type(_: &RecordChange, item: &AdsRecord) -> Result<(), AdsPr
     require_product_type(item, PRODUCTS, "promoted posts")
 }
 
-/// Whether the post is still to come, and suits the line item.
+/// The post must be unpublished and suit the line item.
 fn validate_scheduled_post(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let id = change.record.int("scheduled_post_id").unwrap_or(-1);
     let Some(post) = ctx.find_record(&SCHEDULED_POST, id)? else {
@@ -94,8 +93,8 @@ fn find_duplicate(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Resul
     Ok(all.into_iter().find(same))
 }
 
-/// Promotes a post that was just published in the line items that wait for it. One that cannot
-/// take it any longer does not keep the others from it.
+/// Promotes a published post in the line items that wait for it. A line item that cannot take it does not
+/// affect the others.
 pub fn promote_published_post(ctx: &mut AccountContext<'_, '_>, scheduled: i64, post: PostId) -> Result<(), Error> {
     for mut waiting in ctx.list_visible_records(&SCHEDULED_PROMOTED_POST, "scheduled_post_id", scheduled)? {
         let item = waiting.int("line_item_id").unwrap_or(-1);

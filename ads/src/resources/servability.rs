@@ -1,5 +1,4 @@
-//! Whether a campaign or line item can be served now, and if not, why: the one place that decides
-//! (contract §8.5).
+//! Decides whether a campaign or line item can be served, and if not, why; nothing else does (contract §8.5).
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,18 +14,16 @@ use crate::record::AdsRecord;
 use crate::resources::funding_instruments::{self, FUNDING_INSTRUMENT};
 use crate::time_zone::AccountTimeZone;
 
-/// What a campaign or line item has come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Servability {
-    /// Why it cannot be served, in the contract's order.
+    /// In the contract's order; empty if it can be served.
     pub reasons: Vec<&'static str>,
-    /// The same in one word.
     pub effective: &'static str,
     deleted: bool,
 }
 
 impl Servability {
-    /// Whether it can be served; unknown of what is deleted.
+    /// `null` for deleted entities.
     pub fn servable_value(&self) -> Value {
         if self.deleted {
             Value::Null
@@ -36,17 +33,16 @@ impl Servability {
     }
 }
 
-/// What there is to spend and to be seen: which instruments can pay, whose own budget is used up,
-/// and of what nothing can be seen any longer.
+/// Which instruments can pay, which budgets are exhausted, and which entities have nothing visible to show.
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryResources {
     funding: HashMap<i64, bool>,
     exhausted: HashSet<(&'static str, i64)>,
-    /// Line items and campaigns of which nothing can be seen now, whatever they have to show.
+    /// Line items and campaigns whose creatives are all invisible now.
     unseen: HashSet<(&'static str, i64)>,
 }
 
-/// A line item as its campaign remembers it: when it runs, and whether it counts.
+/// A line item in its campaign's summary: its run time, and whether it counts.
 #[derive(Clone, Copy, Debug)]
 struct LineItemFlight {
     id: i64,
@@ -56,7 +52,6 @@ struct LineItemFlight {
     draft: bool,
 }
 
-/// What a campaign remembers of its line items.
 pub fn flights_to_json(items: &[&AdsRecord]) -> Value {
     let of = |item: &&AdsRecord| {
         json!([
@@ -70,7 +65,7 @@ pub fn flights_to_json(items: &[&AdsRecord]) -> Value {
     items.iter().map(of).collect()
 }
 
-/// What nobody sends has no shape to be looked at.
+/// Accepts anything: the field is never sent by clients.
 pub fn accept_any_shape(value: &Value) -> Result<Value, AdsProblem> {
     Ok(value.clone())
 }
@@ -89,13 +84,12 @@ fn parse_flights(campaign: &AdsRecord) -> Vec<LineItemFlight> {
     campaign.items("flights").iter().map(of).collect()
 }
 
-/// Whether a line item has something to show that suits its objective, and somebody to show it to.
+/// Whether a line item has a suitable creative and an audience.
 pub fn is_complete(item: &AdsRecord) -> bool {
     item.int("creatives").unwrap_or(0) > 0 && !item.flag("unreached")
 }
 
-/// What there is to spend, and what there is to be seen, for some campaigns, or for line items and
-/// their campaigns.
+/// Loads the resources of campaigns, or of line items and their campaigns.
 pub fn load_delivery_resources(
     ctx: &mut AccountContext<'_, '_>,
     records: &[AdsRecord],
@@ -105,8 +99,8 @@ pub fn load_delivery_resources(
     Ok(means)
 }
 
-/// Finds out of which of them nothing can be seen: posts are deleted, and their authors suspended,
-/// without any advertiser being asked.
+/// Finds entities with nothing visible to show: posts are deleted and authors suspended independently of
+/// advertisers.
 fn mark_unseen(
     ctx: &mut AccountContext<'_, '_>,
     records: &[AdsRecord],
@@ -128,7 +122,7 @@ fn mark_unseen(
             open.push(((record.resource.name, record.id), items));
         }
     }
-    // A campaign needs one that can be seen; only where that is not the first it is looked on.
+    // A campaign needs one visible line item; the others are checked only if the first is not.
     let mut count = 1;
     while !open.is_empty() {
         let ids = open.iter().flat_map(|(_, items)| items.iter().take(count));
@@ -151,7 +145,7 @@ fn mark_unseen(
     Ok(())
 }
 
-/// The same without looking at what there is to be seen: for who looks at what is shown itself.
+/// Like [`load_delivery_resources`] without visibility, for callers that check creatives themselves.
 pub fn load_spending_resources(
     ctx: &mut AccountContext<'_, '_>,
     records: &[AdsRecord],
@@ -205,7 +199,6 @@ impl DeliveryResources {
     }
 }
 
-/// The state of a campaign.
 pub fn campaign_servability(campaign: &AdsRecord, approval: &str, means: &DeliveryResources, now: Time) -> Servability {
     let flights = parse_flights(campaign);
     let now = now.ms();
@@ -234,7 +227,6 @@ pub fn campaign_servability(campaign: &AdsRecord, approval: &str, means: &Delive
     build_servability(campaign, reasons)
 }
 
-/// The state of a line item of a campaign.
 pub fn line_item_servability(
     item: &AdsRecord,
     campaign: &AdsRecord,

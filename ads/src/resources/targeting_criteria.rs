@@ -25,7 +25,6 @@ use crate::resources::promotable_users::PROMOTABLE_USER;
 use crate::resources::targeting_options::{find_label, find_location_type};
 use crate::resources::{audience_targeting, hash_key, promotable_users};
 
-/// What a line item's viewers must be, or must not.
 pub static TARGETING_CRITERION: Resource = Resource {
     name: "targeting_criterion",
     id: VocabularyWord::same_in_both("targeting_criterion_id"),
@@ -43,7 +42,7 @@ pub static TARGETING_CRITERION: Resource = Resource {
             .immutable()
             .default_word("EQ"),
         FieldSpec::text("name", 0, 255).set_by_server(),
-        // What is found again without a look at all of a line item's criteria.
+        // A hash, so that a duplicate is found without scanning the line item's criteria.
         FieldSpec::new("same", FieldKind::Int(0, i64::MAX))
             .set_by_server()
             .hidden(),
@@ -84,7 +83,7 @@ pub static TARGETING_CRITERION: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-/// Types that accounts need a feature for.
+/// Types that require a feature.
 const TYPE_GATES: &[FeatureGate] = &[
     FeatureGate::new("AGE_TARGETING").for_values(&["AGE"]),
     FeatureGate::new("EVENT_TARGETING").for_values(&["EVENT"]),
@@ -99,7 +98,6 @@ const TYPE_GATES: &[FeatureGate] = &[
         .for_values(&["APP_STORE_CATEGORY", "APP_STORE_CATEGORY_LOOKALIKE"]),
 ];
 
-/// Types of criteria.
 pub const TARGETING_TYPES: &[&str] = &[
     "AGE",
     "APP_LIST",
@@ -136,7 +134,7 @@ pub const TARGETING_TYPES: &[&str] = &[
     "WIFI_ONLY",
 ];
 
-/// Age buckets (contract §9.4).
+/// Age segments (contract §9.4).
 pub const AGE_BUCKETS: &[&str] = &[
     "AGE_13_TO_24",
     "AGE_13_TO_34",
@@ -191,7 +189,6 @@ fn validate_value(change: &RecordChange) -> Result<(), AdsProblem> {
     validate_targeting_value(record.text("targeting_type"), record.text("targeting_value"))
 }
 
-/// Whether a value is one that a type of criteria may have.
 pub fn validate_targeting_value(kind: &str, value: &str) -> Result<(), AdsProblem> {
     let digits = value.bytes().all(|byte| byte.is_ascii_digit());
     let sound = match kind {
@@ -221,7 +218,7 @@ pub fn validate_targeting_value(kind: &str, value: &str) -> Result<(), AdsProble
     Err(AdsProblem::invalid_parameter("targeting_value", value, message).with_code(code))
 }
 
-/// Types whose criteria only go together.
+/// Types that are accepted in complete sets only.
 pub const BATCH_ONLY_TYPES: &[&str] = &["IAB_CATEGORY", "CONTENT_PUBLISHER_USER"];
 
 fn validate_batch_only(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
@@ -234,7 +231,7 @@ fn validate_batch_only(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChan
     Err(problem.with_code("INVALID_TARGETING_TYPE").into())
 }
 
-/// Options are those that are listed; campaigns and users are the account's own.
+/// Requires listed options, and campaigns and users of the account.
 fn validate_option(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
@@ -262,7 +259,7 @@ fn validate_option(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) 
     Ok(())
 }
 
-/// Followers are targeted of the account's own user only.
+/// Followers can only be targeted of the account's own user.
 fn resolve_criterion_name(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
@@ -277,8 +274,7 @@ fn resolve_criterion_name(ctx: &mut AccountContext<'_, '_>, change: &mut RecordC
     Ok(())
 }
 
-/// The user whom a criterion names, if its type names one: someone who is there, and where it is
-/// about followers the account's own.
+/// The user a criterion names, if its type names one: an existing user, and for followers the account's own.
 pub fn find_named_user(ctx: &mut AccountContext<'_, '_>, kind: &str, value: &str) -> Result<Option<User>, Error> {
     if !(kind.ends_with("OF_USER") || kind == "CONTENT_PUBLISHER_USER") {
         return Ok(None);
@@ -295,7 +291,6 @@ pub fn find_named_user(ctx: &mut AccountContext<'_, '_>, kind: &str, value: &str
         .into())
 }
 
-/// How many criteria of a kind a line item may have.
 fn max_criteria(kind: &str) -> i64 {
     match kind {
         kind if kind.ends_with("_KEYWORD") => 1000,
@@ -341,7 +336,7 @@ fn enforce_criteria_limit(ctx: &mut AccountContext<'_, '_>, change: &mut RecordC
     if count(ctx, "same", same)? > 0 {
         return Ok(());
     }
-    // A batch counts once: what it deletes was deleted before.
+    // A batch counts once, after its deletions.
     let there = match ctx.criteria_counts.get(&alike) {
         Some(there) => *there,
         None => count(ctx, "alike", alike)?,
@@ -354,17 +349,16 @@ fn enforce_criteria_limit(ctx: &mut AccountContext<'_, '_>, change: &mut RecordC
     Err(AdsProblem::invalid_attribute("targeting_type", message).into())
 }
 
-/// What all criteria of a kind at a line item have in common.
+/// A hash of a line item and criterion type.
 pub fn group_key(item: i64, kind: &str) -> i64 {
     hash_key(&[&item.to_string(), kind])
 }
 
-/// The criteria of a kind at a line item.
 pub fn list_by_type(ctx: &mut AccountContext<'_, '_>, item: i64, kind: &str) -> Result<Vec<AdsRecord>, Error> {
     ctx.list_visible_records(&TARGETING_CRITERION, "alike", group_key(item, kind))
 }
 
-/// Audiences are targeted that the account owns or may use, and that come to enough people.
+/// Requires an audience that the account owns or may use, and that is large enough.
 fn resolve_audience(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     let kind = change.record.text("targeting_type").to_owned();
     if change.verb == ResourceVerb::Delete || !kind.starts_with("CUSTOM_AUDIENCE") {
@@ -391,7 +385,7 @@ fn resolve_audience(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange)
     Ok(())
 }
 
-/// Targets a platform by what follows from something else, unless single devices of it are.
+/// Targets a platform required by another change, unless devices of it are targeted.
 pub fn add_platform(ctx: &mut AccountContext<'_, '_>, item: i64, platform: &str) -> Result<(), Error> {
     for device in list_by_type(ctx, item, "DEVICE")? {
         let value = device.text("targeting_value");
@@ -414,7 +408,7 @@ fn refresh_audience_reach(ctx: &mut AccountContext<'_, '_>, change: &RecordChang
     audience_targeting::refresh_line_item_reach(ctx, record.int("line_item_id").unwrap_or(0))
 }
 
-/// Places say which kind of place they are.
+/// Sets the location type of places.
 fn location_type_fields(
     ctx: &mut AccountContext<'_, '_>,
     all: &[AdsRecord],

@@ -1,4 +1,4 @@
-//! What line items can be targeted by (contract §4.6, §9.4).
+//! Targeting options (contract §4.6, §9.4).
 
 use base::{Error, Time};
 use serde_json::{Value, json};
@@ -20,11 +20,10 @@ use crate::reference_lists::search_page;
 const Q_PARAM: FieldSpec = FieldSpec::text("q", 1, 255);
 const OS_PARAM: FieldSpec = FieldSpec::one_of("os_type", &["ANDROID", "IOS"]);
 const COUNTRY_PARAM: FieldSpec = FieldSpec::text("country_code", 2, 2);
-/// Options on a page.
 const DEFAULT_PAGE_SIZE: i64 = 200;
 const PLACES_PER_QUERY: i64 = 10_000;
 
-/// What people who are reached sign in with.
+/// Platforms of the users that can be reached.
 pub const PLATFORMS: &[(&str, &str)] = &[
     ("0", "iOS"),
     ("1", "Android"),
@@ -36,7 +35,7 @@ const TV_MARKETS: &[&str] = &[
     "fr-FR", "es-CL", "de-DE", "nl-NL", "en-US", "es-VE", "pt-BR", "es-MX", "es-CO", "en-GB", "es-AR", "ja-JP",
     "en-CA", "es-ES", "it-IT", "es-US", "en-IE",
 ];
-/// Languages that posts are known to be in (ISO 639-1).
+/// Languages detected in posts (ISO 639-1).
 const LANGUAGES: &[(&str, &str)] = &[
     ("am", "Amharic"),
     ("ar", "Arabic"),
@@ -121,7 +120,6 @@ const fn option_list(
         .params(params)
 }
 
-/// The lists.
 pub static OPERATIONS: &[CustomOperation] = &[
     option_list(
         "getAdsAppStoreCategories",
@@ -266,7 +264,7 @@ fn paginate_rows(
     Ok(search_page(ctx, params, rows, Some(DEFAULT_PAGE_SIZE))?.0)
 }
 
-/// Options with what they are shown with; parameters of the same names choose among them.
+/// Options with their details; parameters of the same names filter them.
 fn list_choices(
     ctx: &mut AccountContext<'_, '_>,
     params: &ParsedParams,
@@ -309,7 +307,7 @@ fn render_place(spot: &GeoPlace) -> Value {
     row
 }
 
-/// Places: the built-in ones, and those that posts can be tagged with.
+/// Locations: the built-in places, and those that posts can be tagged with.
 fn list_locations(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let mut rows: Vec<Value> = gazetteer().all().iter().map(render_place).collect();
     let mut last = i64::MIN;
@@ -330,7 +328,7 @@ fn list_locations(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Re
         }));
     }
     let kind = params.text("location_type");
-    // An older name.
+    // A legacy name.
     let kind = kind.map(|kind| if kind == "CITY" { "CITIES" } else { kind });
     let text = |row: &Value, name: &str| {
         let text = row.get(name).and_then(Value::as_str);
@@ -391,7 +389,7 @@ fn list_tv_shows(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Res
     Ok(answer)
 }
 
-/// How many active users an option comes to.
+/// The number of active users an option reaches.
 fn estimate_reach(ctx: &mut AccountContext<'_, '_>, kind: &str, choice: &CatalogOption) -> Result<u64, Error> {
     let audience = TargetedAudience {
         criteria: vec![TargetingCriterion {
@@ -453,7 +451,7 @@ fn list_events(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Resul
     paginate_rows(ctx, params, rows)
 }
 
-/// What a value of a criterion is called; none where it is its own name.
+/// The display name of a criterion's value; `None` if the value is its own name.
 pub fn find_label(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<String>, Error> {
     let named = |all: &[(&str, &str)]| {
         let mut all = all.iter();
@@ -475,7 +473,7 @@ pub fn find_label(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<Str
     })
 }
 
-/// The country that a value of `LOCATION` is in, or is.
+/// The country that contains a `LOCATION` value.
 pub fn find_country(tx: &mut Tx<'_>, value: &str) -> Result<Option<String>, Error> {
     if let Some(spot) = gazetteer().find_by_id(value) {
         return Ok(Some(spot.country.to_owned()));
@@ -484,7 +482,6 @@ pub fn find_country(tx: &mut Tx<'_>, value: &str) -> Result<Option<String>, Erro
     Ok(place.map(|place| place.country_code))
 }
 
-/// Which kind of place a value of `LOCATION` is.
 pub fn find_location_type(tx: &mut Tx<'_>, value: &str) -> Result<Option<&'static str>, Error> {
     if let Some(spot) = gazetteer().find_by_id(value) {
         return Ok(Some(spot.kind));

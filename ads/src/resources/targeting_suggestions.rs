@@ -1,4 +1,4 @@
-//! What else could be targeted, by what is (contract §4.6).
+//! Targeting suggestions based on existing criteria (contract §4.6).
 
 use base::refusal::AdsProblem;
 use base::{Error, UserId};
@@ -16,12 +16,11 @@ use crate::option_catalog;
 use crate::output::OperationOutput;
 use crate::parsed_params::ParsedParams;
 
-/// Values that suggestions may follow from.
+/// Input values per request.
 const MAX_VALUES: usize = 10;
-/// What is looked at of what people write.
+/// The age of posts examined.
 const LOOKBACK_MS: i64 = 7 * 86_400_000;
 
-/// The suggestions.
 pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     "getAdsTargetingSuggestions",
     "targeting_suggestions",
@@ -54,7 +53,7 @@ fn list_suggestions(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> 
     Ok(OperationOutput::from_value(&rows.into()))
 }
 
-/// What was written together with some keywords lately.
+/// Keywords used together with these recently.
 fn suggest_keywords(ctx: &mut AccountContext<'_, '_>, keywords: Vec<String>) -> Result<Vec<String>, Error> {
     if let Some(empty) = keywords.iter().find(|text| !is_valid_keyword(text)) {
         let message = format!("\"{empty}\" holds no word, for targeting_values");
@@ -74,7 +73,7 @@ fn suggest_keywords(ctx: &mut AccountContext<'_, '_>, keywords: Vec<String>) -> 
     Ok(related.to_vec())
 }
 
-/// Who is followed by those who follow some users.
+/// Users often followed by the followers of these.
 fn suggest_users(ctx: &mut AccountContext<'_, '_>, values: &[String]) -> Result<Vec<String>, Error> {
     let mut ids = Vec::with_capacity(values.len());
     for value in values {

@@ -14,7 +14,7 @@ use crate::parsed_params::ParsedParams;
 use crate::record::AdsRecord;
 use crate::record_change::RecordChange;
 
-/// What an account is billed under. Each account has one set of them.
+/// Billing details; one record for each account.
 pub static TAX_SETTINGS: Resource = Resource {
     name: "tax_settings",
     id: VocabularyWord::same_in_both("tax_settings_id"),
@@ -58,7 +58,6 @@ const FIELDS: &[FieldSpec] = &[
     FieldSpec::text("tax_exemption_id", 1, 64),
 ];
 
-/// Reading and changing them.
 pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get(
         "getAdsTaxSettings",
@@ -121,7 +120,7 @@ fn update_tax_settings(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) 
     Ok(render_settings(ctx, &record))
 }
 
-/// An account's settings; of one that never said anything, what that means.
+/// The account's settings; defaults if it has none.
 fn load_settings(ctx: &mut AccountContext<'_, '_>) -> Result<AdsRecord, Error> {
     let id = ctx.account_id()?;
     if let Some(found) = ctx.find_record(&TAX_SETTINGS, id)? {

@@ -1,11 +1,10 @@
-//! Tracking tags: a partner's address, called when a line item is seen or clicked.
+//! Tracking tags: a partner's URL, called on impressions or clicks of a line item.
 
 use base::VocabularyWord;
 
 use crate::declaration::{FieldRequirement, FieldSpec, ListFilter, Resource};
 use crate::resources::line_items::LINE_ITEM;
 
-/// A partner's tag at a line item.
 pub static TRACKING_TAG: Resource = Resource {
     name: "tracking_tag",
     id: VocabularyWord::same_in_both("tracking_tag_id"),

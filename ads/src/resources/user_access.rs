@@ -1,4 +1,4 @@
-//! What the authenticated user may do on an account.
+//! The authenticated user's permissions on an account.
 
 use base::Error;
 use serde_json::{Value, json};
@@ -10,7 +10,6 @@ use crate::engine::ensure_valid_params;
 use crate::output::OperationOutput;
 use crate::parsed_params::ParsedParams;
 
-/// The one operation.
 pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     "getAdsUserAccess",
     "authenticated_user_access",

@@ -1,4 +1,4 @@
-//! What a user wants to hear of an account.
+//! Notification settings of a user on an account.
 
 use base::refusal::AdsProblem;
 use base::{Error, UserId, VocabularyWord};
@@ -16,7 +16,6 @@ use crate::parsed_params::ParsedParams;
 use crate::record::AdsRecord;
 use crate::record_change::RecordChange;
 
-/// A user's settings on an account.
 pub static USER_SETTINGS: Resource = Resource {
     name: "user_settings",
     id: VocabularyWord::same_in_both("user_settings_id"),
@@ -28,10 +27,10 @@ pub static USER_SETTINGS: Resource = Resource {
         PHONE,
         EXTENSION,
         TYPES,
-        // When the next weekly letter is written.
+        // When the next weekly email is due.
         FieldSpec::new("digest_at", FieldKind::Time).set_by_server().hidden(),
     ],
-    // Found by account and user.
+    // Looked up by account and user.
     filters: &[crate::declaration::ListFilter::new(
         "user_id",
         "user_id",
@@ -57,7 +56,6 @@ const USER: FieldSpec = FieldSpec::new("user_id", FieldKind::User)
     .required()
     .update(FieldRequirement::Required);
 
-/// Reading and changing them.
 pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get(
         "getAdsUserSettings",
@@ -111,7 +109,7 @@ fn get_user_settings(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) ->
 fn update_user_settings(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
     let user = UserId::new(params.int("user_id").unwrap_or(0));
-    // Nobody else's, not even for an administrator.
+    // Administrators, too, see only their own settings.
     if user != ctx.caller.user {
         return Err(not_own_settings());
     }
@@ -129,14 +127,14 @@ fn not_own_settings() -> Error {
     AdsProblem::new("ACTION_NOT_ALLOWED", message).into()
 }
 
-/// A user's settings; of one who never said anything, empty ones.
+/// A user's settings; empty ones if there are none.
 fn load_settings(ctx: &mut AccountContext<'_, '_>, user: UserId) -> Result<AdsRecord, Error> {
     let account = ctx.account_id()?;
     let found = ctx.list_records(&USER_SETTINGS, "user_id", user.get())?;
     if let Some(found) = found.into_iter().next() {
         return Ok(found);
     }
-    // Whoever has no role here has no settings either.
+    // Users without a role on the account have no settings.
     if store::ads::find_access(ctx.tx, user, account)?.is_none() {
         let message = format!("The user {user} has no role on this account");
         return Err(AdsProblem::invalid_parameter("user_id", user, message)
@@ -153,7 +151,7 @@ fn load_settings(ctx: &mut AccountContext<'_, '_>, user: UserId) -> Result<AdsRe
 
 fn render_settings(ctx: &AccountContext<'_, '_>, record: &AdsRecord) -> OperationOutput {
     let mut members = record.render_fields(ctx.caller.speech);
-    // What was unset is empty.
+    // Unset values are rendered as empty texts.
     for (_, value) in members.iter_mut().filter(|(_, value)| value.is_null()) {
         *value = "".into();
     }

@@ -1,8 +1,7 @@
-//! Who is shown, and at what price: the second price, and one step more.
+//! Second-price auctions: the price is the next bid plus one step.
 //!
-//! Bids are compared within a market: those in one currency, or in any of those that the operator
-//! gave rates of. Which market is asked first is left to chance, so that no currency stands before
-//! another; places that its line items leave free are the next one's.
+//! Bids are compared within a market: one currency, or all currencies with an operator-defined rate. The order
+//! of markets is random, so that no currency is preferred; slots left free by one market go to the next.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,7 +18,6 @@ use crate::eligibility::is_eligible;
 use crate::evaluator::Evaluator;
 use crate::record::AdsRecord;
 
-/// A line item that is shown.
 #[derive(Clone, Debug)]
 pub(super) struct AuctionWinner {
     pub(super) campaign: AdsRecord,
@@ -28,21 +26,18 @@ pub(super) struct AuctionWinner {
     pub(super) price: i64,
 }
 
-/// What an auction came to.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AuctionResult {
-    /// Who is shown, best first.
+    /// Best first.
     pub(super) winners: Vec<AuctionWinner>,
-    /// What became of those who set their bid themselves.
+    /// Outcomes of manual bids.
     pub(super) bid_outcomes: Vec<AuctionBid>,
 }
 
 const DAY: i64 = 86_400_000;
-/// Of those who bid too little to be shown, so many are looked at: whether they would have been,
-/// had they bid more. Each stands for as many as are left out.
+/// Losers sampled to estimate the winning bid; each represents those left out.
 const MAX_SAMPLED_LOSERS: usize = 8;
 
-/// Finds who is shown in each slot.
 pub(super) fn run_auctions(
     tx: &mut Tx<'_>,
     (evaluator, config): (&Evaluator, &AdsConfig),
@@ -77,24 +72,22 @@ pub(super) fn run_auctions(
     Ok(held)
 }
 
-/// A number that no two requests share, as good as drawn.
+/// A number that differs between requests.
 fn rotation_seed(tx: &Tx<'_>) -> usize {
     let id = tx.next_id::<()>().get();
     usize::try_from(hash_to_id(&id.to_be_bytes())).unwrap_or(0)
 }
 
-/// What all of a request's auctions share.
 struct AuctionContext<'a> {
     evaluator: &'a Evaluator,
     request: &'a AdRequest,
     frequency_history: FrequencyHistory,
-    /// What is shown already.
     used_creatives: Vec<(AdEntity, i64)>,
     rotation: usize,
 }
 
 impl AuctionContext<'_> {
-    /// Holds the auction of a market whose candidates stand with the best first.
+    /// Runs the auction of one market; candidates are sorted best first.
     fn run_market_auction(
         &mut self,
         tx: &mut Tx<'_>,
@@ -102,7 +95,7 @@ impl AuctionContext<'_> {
         slots: usize,
         held: &mut AuctionResult,
     ) -> Result<(), Error> {
-        // One more than there are slots: whoever comes after the last makes its price.
+        // One more than there are slots: the first loser sets the last winner's price.
         let mut ranked: Vec<(AuctionCandidate, AdCreative)> = Vec::new();
         let mut rest = Vec::new();
         for candidate in market {
@@ -117,8 +110,7 @@ impl AuctionContext<'_> {
         let score = |place: usize| scores.get(place).copied().unwrap_or(0);
         for (place, (candidate, _)) in ranked.iter().enumerate() {
             let won = place < slots;
-            // To have a place, a winner must be worth more than the first who has none, and that
-            // one more than the last who has one.
+            // A winner must beat the first loser; a loser must beat the last winner.
             let above = if won { slots } else { slots.saturating_sub(1) };
             held.bid_outcomes.extend(bid_outcome(candidate, score(above), won, 1));
         }
@@ -136,8 +128,8 @@ impl AuctionContext<'_> {
         Ok(())
     }
 
-    /// What became of those who bid less than all who count: some are looked at, a different few
-    /// each time, so that this costs the same however many there are.
+    /// Records a sample of the losers, a different one each time, so that the cost does not depend on their
+    /// number.
     fn sample_losers(
         &self,
         tx: &mut Tx<'_>,
@@ -156,7 +148,7 @@ impl AuctionContext<'_> {
         Ok(bids)
     }
 
-    /// What a candidate shows to whoever looks; nothing where it may not.
+    /// Chooses the creative of a candidate for the viewer; `None` if none may be shown.
     fn choose_creative(&self, tx: &mut Tx<'_>, candidate: &AuctionCandidate) -> Result<Option<AdCreative>, Error> {
         let (item, viewer) = (&candidate.item, self.request.viewer.user);
         if is_capped(item, &self.frequency_history, tx.now()) {
@@ -173,7 +165,7 @@ impl AuctionContext<'_> {
     }
 }
 
-/// Others bid what the platform works out: there is nothing to recommend to them.
+/// Automatic bids are computed by the platform; there is nothing to recommend.
 fn has_manual_bid(candidate: &AuctionCandidate) -> bool {
     candidate.item.text("bid_strategy") == "MAX"
 }
@@ -187,21 +179,21 @@ fn bid_outcome(of: &AuctionCandidate, above: i128, won: bool, times: i64) -> Opt
     })
 }
 
-/// What it takes to be worth more than another, and one step.
+/// The bid in micros that beats a score by one step.
 fn price_to_beat(of: &AuctionCandidate, other: i128) -> i64 {
     let step = i128::from(of.currency_step.max(1));
     let second = other / of.weight() / step * step + step;
     i64::try_from(second).unwrap_or(i64::MAX)
 }
 
-/// What it takes to be worth more than the next; never more than was bid.
+/// The price in micros that beats the next score; never more than the bid.
 fn second_price(of: &AuctionCandidate, next: i128) -> i64 {
     price_to_beat(of, next).min(of.bid).max(1)
 }
 
 type FrequencyHistory = HashMap<i64, Vec<Time>>;
 
-/// What the viewer was shown of what may not be shown too often.
+/// The viewer's impressions of line items with a frequency cap.
 fn load_frequency_history(
     tx: &mut Tx<'_>,
     ask: &AdRequest,
@@ -224,7 +216,7 @@ fn frequency_cap(item: &AdsRecord) -> Option<(i64, i64)> {
     Some((item.int("frequency_cap")?, days))
 }
 
-/// Whether the viewer was shown a line item as often as it may be.
+/// Whether the viewer has reached the frequency cap.
 fn is_capped(item: &AdsRecord, seen: &FrequencyHistory, now: Time) -> bool {
     let Some((most, days)) = frequency_cap(item) else {
         return false;
@@ -273,7 +265,7 @@ mod tests {
             ..of(40_000_000, 20_000)
         };
         assert!(yen.score() < first.score() && yen.score() > second.score());
-        // Each pays in its own: 400,000 and a step, and of yen fifteen and a step.
+        // Each pays in its own currency: 400,000 and a step, and in yen fifteen and a step.
         assert_eq!(second_price(&first, yen.score()), 410_000);
         assert_eq!(second_price(&yen, second.score()), 16_000_000);
     }

@@ -1,4 +1,4 @@
-//! Line items that could be shown now, whoever looks: running, within their pace, with a bid.
+//! Candidates for auctions: running line items within their pace and with a bid, independent of the viewer.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,43 +18,42 @@ use crate::resources::line_items::LINE_ITEM;
 use crate::resources::servability;
 use crate::time_zone::AccountTimeZone;
 
-/// Line items that one request looks at.
+/// Line items considered per request.
 const MAX_LINE_ITEMS: i64 = 2000;
 const MILLION: i64 = 1_000_000;
-/// Impressions that what a line item is expected to come to counts as.
+/// The weight of the prior rate, in impressions.
 const PRIOR_IMPRESSIONS: i64 = 100;
 
-/// A line item that could be shown.
 #[derive(Clone, Debug)]
 pub(super) struct AuctionCandidate {
     pub(super) account: AdsRecord,
     pub(super) campaign: AdsRecord,
     pub(super) item: AdsRecord,
-    /// What it bids for what it pays for.
+    /// In micros, for the event the line item pays for.
     pub(super) bid: i64,
-    /// How often an impression comes to what it pays for, in millionths.
+    /// Paid events per impression, in millionths.
     pub(super) expected_rate: i64,
-    /// The least step of its currency.
+    /// The currency's smallest step in micros.
     pub(super) currency_step: i64,
-    /// With what its bids are compared: those in its own currency, or in any that has a rate.
+    /// The market in which bids are compared; see [`CurrencyRates`](crate::config::CurrencyRates).
     pub(super) market: String,
-    /// What one unit of its currency counts for there.
+    /// The value of one unit of the currency in the market.
     pub(super) currency_rate: i64,
 }
 
 impl AuctionCandidate {
-    /// What an impression is worth to it.
+    /// The value of an impression: bid times expected rate, at the currency's rate.
     pub(super) fn score(&self) -> i128 {
         i128::from(self.bid).saturating_mul(self.weight())
     }
 
-    /// What each millionth that it bids counts for.
+    /// The score for each millionth of the bid.
     pub(super) fn weight(&self) -> i128 {
         i128::from(self.expected_rate.max(1)) * i128::from(self.currency_rate.max(1))
     }
 }
 
-/// All of them, those that bid most for an impression first.
+/// All candidates, highest score first.
 pub(super) fn find_candidates(
     tx: &mut Tx<'_>,
     config: &AdsConfig,
@@ -73,7 +72,7 @@ pub(super) fn find_candidates(
     let accounts = records_by_ids(tx, &ACCOUNT, &accounts)?;
     let mut found = Vec::new();
     for (id, items) in by_account {
-        // What is tried out is shown to nobody.
+        // Sandbox accounts never serve.
         let account = accounts.get(&id);
         let Some(account) = account.filter(|one| !one.deleted && !one.flag("sandbox")) else {
             continue;
@@ -84,7 +83,7 @@ pub(super) fn find_candidates(
     Ok(found)
 }
 
-/// Whether a line item is shown at a placement.
+/// Whether a line item serves at a placement.
 pub(super) fn matches_placement(item: &AdsRecord, placement: Placement) -> bool {
     if item.has("placements", placement.name()) {
         return true;
@@ -93,7 +92,6 @@ pub(super) fn matches_placement(item: &AdsRecord, placement: Placement) -> bool 
     all_on && item.has("placements", Placement::AllOn.name())
 }
 
-/// Those of an account that may be served now.
 pub(super) fn account_candidates(
     tx: &mut Tx<'_>,
     config: &AdsConfig,
@@ -106,7 +104,7 @@ pub(super) fn account_candidates(
     let mut both: Vec<AdsRecord> = campaigns.values().cloned().collect();
     both.extend(items.iter().cloned());
     let mut ctx = AccountContext::new_for_operator(tx, base::UserId::new(0), account.clone());
-    // What is shown is looked at when it is chosen.
+    // Creatives are checked when one is chosen.
     let means = servability::load_spending_resources(&mut ctx, &both)?;
     let approval = account.text("approval_status");
     let day = AccountTimeZone::from_name(account.text("timezone")).day_bounds(now);
@@ -182,7 +180,7 @@ fn budget_and_spent(entity: AdEntity, record: &AdsRecord, spent: &SpentByEntity)
     (budget::budget_limits(entity, record), spent.unwrap_or_default())
 }
 
-/// Whether what was spent is no more than time that has passed, and an hour beyond, allows for.
+/// Whether spending is at most proportional to elapsed time plus one hour.
 fn is_within_pace(
     (limits, spent): (BudgetLimits, BudgetSpent),
     item: &AdsRecord,
@@ -204,7 +202,7 @@ fn is_within_pace(
     }
 }
 
-/// What a line item pays for, in the sums.
+/// The metric that a line item pays for.
 fn paid_metric(item: &AdsRecord) -> Metric {
     if item.text("pay_by") == "ENGAGEMENT" {
         return Metric::Engagements;
@@ -215,11 +213,10 @@ fn paid_metric(item: &AdsRecord) -> Metric {
     first.copied().unwrap_or(Metric::Engagements)
 }
 
-/// How often an impression comes to what is paid for, in millionths: what was seen so far, and
-/// before that what is usual.
+/// Paid events per impression in millionths: observed so far, blended with a prior.
 pub(crate) fn expected_rate(item: &AdsRecord, sums: &MetricSums) -> i64 {
     let usual = match item.text("pay_by") {
-        // A bid is for a thousand of them.
+        // Bids are for a thousand impressions.
         "IMPRESSION" => return MILLION / 1000,
         "VIEW" => 300_000,
         "FOLLOW" => 2_000,
@@ -230,7 +227,7 @@ pub(crate) fn expected_rate(item: &AdsRecord, sums: &MetricSums) -> i64 {
     (happened.saturating_add(usual * PRIOR_IMPRESSIONS) / (shown + PRIOR_IMPRESSIONS)).clamp(1, MILLION)
 }
 
-/// What is bid: what was set, or what is left divided by what may still happen.
+/// The bid in micros: the manual bid, or the remaining budget divided by the events still expected.
 fn effective_bid(
     item: &AdsRecord,
     budgets: &[(BudgetLimits, BudgetSpent)],
@@ -250,7 +247,7 @@ fn effective_bid(
     let Some(left) = left.min() else {
         return bounds.step.saturating_mul(10);
     };
-    // As many as there were on an average day; at first a thousand.
+    // The average number per day; at first a thousand.
     let age = (now.ms() - item.int("start_time").unwrap_or(now.ms())).max(0);
     let days = age / 86_400_000 + 1;
     let daily = (sums.get(paid_metric(item)) / days).max(1000);

@@ -1,4 +1,4 @@
-//! What of a line item is shown.
+//! Chooses the creative of a line item.
 
 use base::{Error, UserId};
 use serde_json::{Map, Value, json};
@@ -14,7 +14,6 @@ use crate::resources::promoted_accounts::PROMOTED_ACCOUNT;
 use crate::resources::promoted_posts::{self, PROMOTED_POST};
 use crate::resources::tracking_tags::TRACKING_TAG;
 
-/// Something that can be shown.
 #[derive(Clone, Debug)]
 pub(super) struct AdCreative {
     pub(super) kind: AdEntity,
@@ -23,8 +22,7 @@ pub(super) struct AdCreative {
     pub(super) content: Map<String, Value>,
 }
 
-/// One of a line item's creatives that a viewer may see and that is not shown yet; which of several
-/// is left to `turn`.
+/// Chooses a creative that the viewer may see and that is not used yet; `turn` rotates among several.
 pub(super) fn choose_creative(
     ctx: &mut AccountContext<'_, '_>,
     item: &AdsRecord,
@@ -71,7 +69,7 @@ fn creative_from_record(
     let mut shown = Map::new();
     let (subject, name) = match kind {
         AdEntity::PromotedPost => {
-            // A repost shows what it reposts; what becomes of that is its own.
+            // A repost shows the original, which engagement belongs to.
             let Some(post) = promoted_posts::find_visible_post(ctx.tx, number("post_id"))? else {
                 return Ok(None);
             };
@@ -117,7 +115,7 @@ fn creative_from_record(
     }))
 }
 
-/// Tags that the client is to call, and what a video calls to: the server calls nobody.
+/// Adds tracking tags for the client to call, and calls to action. The server itself calls nobody.
 fn add_tracking_tags(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord, of: &mut AdCreative) -> Result<(), Error> {
     let tags = ctx.list_visible_records(&TRACKING_TAG, "line_item_id", item.id)?;
     let tags: Vec<Value> = tags

@@ -1,5 +1,5 @@
-//! What a serving client is given with something to show, and gives back with what became of it. It
-//! says everything about the impression, and is signed: nothing is stored until it is reported.
+//! Signed impression tokens: given to serving clients with an ad and returned in reports. A token contains the
+//! whole impression; nothing is stored until it is reported.
 
 use base::Time;
 use base64::Engine as _;
@@ -11,46 +11,35 @@ use store::ledger::{AdEntity, Placement, ViewerTraits};
 
 /// How long an impression may be reported.
 const VIEW_WINDOW_MS: i64 = 3_600_000;
-/// How long what was done with it may be.
+/// How long engagements may be reported.
 const ENGAGEMENT_WINDOW_MS: i64 = 86_400_000;
 
-/// An impression that may come about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdImpression {
-    /// Its id.
     pub id: i64,
-    /// The line item.
     pub line_item_id: i64,
-    /// What kind of thing is shown.
     pub creative: AdEntity,
-    /// Which of them.
+    /// The creative's id.
     pub creative_id: i64,
-    /// The post or user that it shows; 0 where it shows neither.
+    /// The id of the promoted post or user; 0 if there is none.
     pub subject: i64,
-    /// Who sees it.
     pub viewer: i64,
-    /// Where.
     pub placement: Placement,
-    /// What is known of the viewer.
     pub viewer_traits: ViewerTraits,
-    /// What the auction came to.
+    /// The auction's price in micros of the account's currency.
     pub price: i64,
-    /// When it was asked for.
     pub requested_at: Time,
 }
 
 impl AdImpression {
-    /// Until when it may be shown.
     pub const fn viewable_until(&self) -> Time {
         self.requested_at.plus_ms(VIEW_WINDOW_MS)
     }
 
-    /// Until when anything may be done with it.
     pub const fn engageable_until(&self) -> Time {
         self.requested_at.plus_ms(ENGAGEMENT_WINDOW_MS)
     }
 
-    /// Writes it.
     pub fn encode(&self, key: &[u8; 32]) -> String {
         let looks = &self.viewer_traits;
         let body = json!([
@@ -74,7 +63,7 @@ impl AdImpression {
         format!("{body}.{tag}")
     }
 
-    /// Reads one that was written here; nothing else.
+    /// Decodes a token; `None` if it was not issued here.
     pub fn decode(key: &[u8; 32], token: &str) -> Option<Self> {
         let (body, tag) = token.split_once('.')?;
         let tag = BASE64_URL_SAFE_NO_PAD.decode(tag).ok()?;

@@ -1,4 +1,4 @@
-//! What serving clients report: taken as a whole or not at all, each thing once.
+//! Reports of serving clients: accepted as a whole or not at all, each event once.
 
 use std::collections::HashSet;
 
@@ -13,10 +13,9 @@ use super::invalid_member;
 use crate::field_kind::parse_time;
 use crate::ledger::{LedgerEvent, record_events};
 
-/// Events of one report.
 pub const MAX_REPORTS: usize = 1000;
 
-/// What may be reported. What people do on the platform is known there.
+/// Whether clients may report the event; engagement on the platform is recorded there.
 fn is_reportable(kind: AdEventKind) -> bool {
     !matches!(
         kind,
@@ -24,7 +23,6 @@ fn is_reportable(kind: AdEventKind) -> bool {
     )
 }
 
-/// Something that became of an impression.
 #[derive(Clone, Debug)]
 pub struct ImpressionReport {
     impression: AdImpression,
@@ -33,7 +31,6 @@ pub struct ImpressionReport {
 }
 
 impl ImpressionReport {
-    /// Reads the events of a body.
     pub fn parse_all(body: &Value, key: &[u8; 32], now: Time) -> Result<Vec<Self>, Error> {
         let Some(items) = body.get("events").and_then(Value::as_array) else {
             return Err(AdsProblem::missing_parameter("events").into());
@@ -85,7 +82,7 @@ fn parse(item: &Value, key: &[u8; 32], now: Time) -> Result<ImpressionReport, Ad
         AdEventKind::Impression => impression.viewable_until(),
         _ => impression.engageable_until(),
     };
-    // Tokens know milliseconds, times that are sent often seconds only.
+    // Tokens have milliseconds, while reported times often have only seconds.
     let from = impression.requested_at.plus_ms(-1000);
     if at < from || at > now.plus_ms(1000) || at > until || now > until.plus_ms(86_400_000) {
         let shown = Value::from(crate::field_kind::format_time(at));
@@ -102,7 +99,7 @@ fn impression_start(from: Time, now: Time) -> Time {
     from.plus_ms(1000).min(now)
 }
 
-/// Records reports; of each, whether it was new.
+/// Records reports; the result says for each whether it was new.
 pub fn record_reports(tx: &mut Tx<'_>, reports: &[ImpressionReport]) -> Result<Value, Error> {
     let ids: Vec<i64> = reports.iter().map(|one| one.impression.id).collect();
     let known: HashSet<(i64, AdEventKind)> = ledger::event_kinds_by_impressions(tx, &ids)?.into_iter().collect();

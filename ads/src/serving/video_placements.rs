@@ -1,4 +1,4 @@
-//! At whose videos a line item is shown that goes before them (contract §8.10).
+//! Pre-roll placement: the publishers whose videos a line item is shown before (contract §8.10).
 
 use base::{Error, PostId};
 use store::posts::PostState;
@@ -9,8 +9,8 @@ use crate::record::AdsRecord;
 use crate::resources::targeting_criteria::TARGETING_CRITERION;
 use crate::resources::{categories, curated_categories, line_item_curated_categories, publishers};
 
-/// Whether a line item may go where it is asked for: what goes before videos needs one, of a
-/// publisher whom the line item is about.
+/// Whether a line item fits the placement: pre-roll ads need a video of a publisher that the line item
+/// targets.
 pub(super) fn fits_video_placement(
     ctx: &mut AccountContext<'_, '_>,
     item: &AdsRecord,
@@ -63,7 +63,7 @@ pub(super) fn fits_video_placement(
     })
 }
 
-/// Whether the line item's set of publishers holds one; nothing where it has no set.
+/// Whether the line item's curated category contains a publisher; `None` if it has no category.
 fn is_in_curated_set(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord, author: i64) -> Result<Option<bool>, Error> {
     let Some(link) = line_item_curated_categories::find_by_line_item(ctx, item.id)? else {
         return Ok(None);

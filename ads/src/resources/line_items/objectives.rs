@@ -1,10 +1,9 @@
-//! What each objective may aim at, pay by and bid (contract §4.5).
+//! What each objective allows as goal, payment and bid strategy (contract §4.5).
 
 use base::refusal::AdsProblem;
 
 use crate::record_change::RecordChange;
 
-/// Objectives.
 pub const OBJECTIVES: &[&str] = &[
     "APP_ENGAGEMENTS",
     "APP_INSTALLS",
@@ -16,7 +15,6 @@ pub const OBJECTIVES: &[&str] = &[
     "WEBSITE_CLICKS",
 ];
 
-/// What line items aim at.
 pub const GOALS: &[&str] = &[
     "APP_CLICKS",
     "APP_INSTALLS",
@@ -36,10 +34,9 @@ pub const GOALS: &[&str] = &[
     "WEBSITE_CONVERSIONS",
 ];
 
-/// What is paid for.
 pub const PAY_BY: &[&str] = &["APP_CLICK", "ENGAGEMENT", "FOLLOW", "IMPRESSION", "LINK_CLICK", "VIEW"];
 
-/// What suits an objective; the first of each is what a line item has when nothing is said.
+/// Allowed values; the first of each is the default.
 pub(super) struct ObjectiveRules {
     pub(super) goals: &'static [&'static str],
     pub(super) pay_by: &'static [&'static str],
@@ -84,7 +81,7 @@ pub(super) fn objective_rules(objective: &str) -> ObjectiveRules {
     }
 }
 
-/// Whether goal, payment and strategy suit the objective and each other.
+/// Checks that goal, payment and strategy suit the objective and each other.
 pub(super) fn validate_objective(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
     let objective = record.text("objective");

@@ -1,4 +1,4 @@
-//! What must hold of a line item's criteria together, after all changes of a request are made.
+//! Rules for the criteria of a line item as a whole, checked after all changes of a request.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +15,9 @@ use crate::record_change::RecordChange;
 use crate::resources::categories::incomplete_content_categories;
 use crate::resources::targeting_options::find_country;
 
-/// A rule, and the types of criteria that it is about.
 struct CombinationRule {
     types: &'static [&'static str],
-    /// Criteria that cannot be there with the others, and why.
+    /// Returns the criteria that violate the rule, with reasons.
     check: fn(&mut AccountContext<'_, '_>, i64) -> Result<CombinationProblems, Error>,
 }
 
@@ -49,7 +48,7 @@ const RULES: &[CombinationRule] = &[
     },
 ];
 
-/// What is wrong with each of some changes, by what their line items' criteria have become.
+/// The problems of each change, given the line items' resulting criteria.
 pub(super) fn validate_combinations(
     ctx: &mut AccountContext<'_, '_>,
     changes: &[RecordChange],
@@ -80,8 +79,8 @@ pub(super) fn validate_combinations(
     Ok(all)
 }
 
-/// Which changes what is wrong follows from: those that made it; where it was there before, those
-/// that took away what it needs.
+/// Assigns each problem to the changes that cause it: those that added the criterion, or else those that
+/// removed what it requires.
 fn assign_problems(touched: &[(usize, &RecordChange)], wrong: CombinationProblems) -> AssignedProblems {
     let maker = |criterion: i64| {
         let mut makers = touched.iter().filter(|(_, change)| change.verb != ResourceVerb::Delete);
@@ -109,7 +108,7 @@ fn value_problem(one: &AdsRecord, message: impl Into<String>) -> (i64, AdsProble
     (one.id, problem)
 }
 
-/// A show is targeted where it can be seen: the line item targets a place in one of its markets.
+/// A TV show requires a location in one of its markets.
 fn check_tv_show_locations(ctx: &mut AccountContext<'_, '_>, item: i64) -> Result<CombinationProblems, Error> {
     let shows = list_by_type(ctx, item, "TV_SHOW")?;
     if shows.is_empty() {
@@ -160,7 +159,7 @@ fn check_engagement_type(ctx: &mut AccountContext<'_, '_>, item: i64) -> Result<
     Ok(wrong)
 }
 
-/// The platform that a device runs, as criteria name it; none where that is not known.
+/// The platform of a device, as criteria name it; `None` if it is unknown.
 pub(super) fn device_platform(ctx: &mut AccountContext<'_, '_>, device: &str) -> Result<Option<&'static str>, Error> {
     let choice = option_catalog::find(ctx.tx, "DEVICE", device)?;
     let details = choice.map(|choice| choice.details).unwrap_or_default();
@@ -192,7 +191,7 @@ fn check_platform_device_overlap(ctx: &mut AccountContext<'_, '_>, item: i64) ->
     Ok(wrong)
 }
 
-/// Categories of content are targeted, or left out, as whole sets.
+/// Content categories are targeted or excluded as complete sets.
 fn check_whole_content_categories(ctx: &mut AccountContext<'_, '_>, item: i64) -> Result<CombinationProblems, Error> {
     let all = list_by_type(ctx, item, "IAB_CATEGORY")?;
     let mut wrong = Vec::new();
