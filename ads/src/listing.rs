@@ -1,6 +1,6 @@
 //! Lists of a resource: filters, sort orders and pagination.
 
-use base::Error;
+use base::{Error, Fault};
 use base::refusal::AdsProblem;
 use serde_json::{Map, Value};
 use store::records::{self, OrderValue, RecordListing, RecordOrder, RecordOrderKey, RecordVisibility};
@@ -91,7 +91,7 @@ pub fn find_matching(
             break;
         }
     }
-    Ok(take_page(ctx, rows, count, &scope))
+    Ok(take_page(ctx, rows, count, &scope)?)
 }
 
 /// Cuts rows to a page and builds the next cursor.
@@ -100,12 +100,12 @@ fn take_page(
     mut rows: Vec<(Vec<OrderValue>, AdsRecord)>,
     count: usize,
     scope: &str,
-) -> (Vec<AdsRecord>, Option<String>) {
+) -> Result<(Vec<AdsRecord>, Option<String>), Fault> {
     let more = rows.len() > count;
     rows.truncate(count);
     let next = rows.last().filter(|_| more);
     let next = next.map(|(at, record)| cursor::encode_multi(&ctx.cursor_key, scope, at, record.id));
-    (rows.into_iter().map(|(_, record)| record).collect(), next)
+    Ok((rows.into_iter().map(|(_, record)| record).collect(), next.transpose()?))
 }
 
 fn render_page(
@@ -115,7 +115,7 @@ fn render_page(
     scope: &str,
     total: Option<i64>,
 ) -> Result<OperationOutput, Error> {
-    let (records, next) = take_page(ctx, rows, wanted.count, scope);
+    let (records, next) = take_page(ctx, rows, wanted.count, scope)?;
     let mut answer = OperationOutput::from_json(render_record_array(ctx, &records)?);
     answer.next_cursor = Some(next);
     answer.total_count = total;

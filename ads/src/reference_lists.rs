@@ -55,7 +55,7 @@ pub fn search_page(
         let end = begin.saturating_add(count);
         if end < total {
             let at = OrderValue::Number(i64::try_from(end).unwrap_or(i64::MAX));
-            next = Some(cursor::encode(&ctx.cursor_key, &scope, &(at, 0)));
+            next = Some(cursor::encode(&ctx.cursor_key, &scope, &(at, 0))?);
         }
         rows = rows.into_iter().skip(begin).take(count).collect();
     }

@@ -114,6 +114,7 @@ pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
         let at = (OrderValue::Number(job.id), job.id);
         cursor::encode(&ctx.cursor_key, &scope, &at)
     });
+    let next = next.transpose()?;
     let data: Vec<Value> = found.iter().map(|job| job_json(ctx, job)).collect();
     let mut answer = OperationOutput::from_value(&data.into());
     answer.next_cursor = Some(next);

@@ -79,6 +79,7 @@ fn list_account_changes(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
     rows.truncate(count);
     let next = rows.last().filter(|_| more);
     let next = next.map(|row| cursor::encode(&ctx.cursor_key, &scope, &(OrderValue::Number(row.at.ms()), row.id)));
+    let next = next.transpose()?;
     rows.retain(|row| user.is_none_or(|user| row.user_id.get() == user));
     let speech = ctx.caller.speech;
     let data: Vec<Value> = rows

@@ -66,6 +66,7 @@ pub fn list_targeting_line_items(
     data.truncate(PAGE_SIZE);
     let last = data.last().filter(|_| more);
     let next = last.map(|(id, _)| cursor::encode(&ctx.cursor_key, &scope, &(OrderValue::Number(*id), *id)));
+    let next = next.transpose()?;
     let mut answer = OperationOutput::from_value(&data.into_iter().map(|(_, entry)| entry).collect());
     answer.next_cursor = Some(next);
     Ok(answer)

@@ -218,6 +218,7 @@ fn slice_page(
     seen.truncate(count);
     let last = seen.last().filter(|_| more).map(|one| one.post.id.get());
     let next = last.map(|id| cursor::encode(&ctx.cursor_key, &scope, &(OrderValue::Number(id), id)));
+    let next = next.transpose()?;
     Ok((seen, next))
 }
 
