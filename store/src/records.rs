@@ -9,7 +9,6 @@ use base::{Fault, Time};
 use crate::Tx;
 use crate::db::{SqlRow, SqlValue};
 
-pub(crate) use indexes::intern_sql;
 pub use indexes::{IndexedFields, RecordIndex, sync_indexes};
 pub use line_items::servable_line_items;
 pub use listing::{
@@ -168,13 +167,13 @@ pub fn list_by_field(
     shown: bool,
 ) -> Result<Vec<RecordRow>, Fault> {
     let level = if shown { "AND level = 0 " } else { "" };
-    let sql = intern_sql(format!(
+    let sql = format!(
         "SELECT {} FROM ads_record WHERE kind = '{kind}' AND account_id = $1 AND {} = $2 \
          {level}ORDER BY created_at, id",
         columns!(),
         indexes::field_sql(field)
-    ));
-    tx.query_rows(sql, &[account.into(), value.into()], record_from_row)
+    );
+    tx.query_rows(&sql, &[account.into(), value.into()], record_from_row)
 }
 
 /// The records of a kind in an account that are shown and whose declared field has one of some
@@ -186,13 +185,13 @@ pub fn list_by_field_values(
     name: &'static str,
     values: &[i64],
 ) -> Result<Vec<RecordRow>, Fault> {
-    let sql = intern_sql(format!(
+    let sql = format!(
         "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {} = $1 AND account_id = $2 \
          AND level = 0",
         columns!(),
         indexes::field_sql(name)
-    ));
-    tx.query_by_keys(sql, values, &[account.into()], record_from_row)
+    );
+    tx.query_by_keys(&sql, values, &[account.into()], record_from_row)
 }
 
 /// All records of a kind in any account that are shown and whose declared field has a value.
@@ -201,12 +200,12 @@ pub fn list_all_by_field(
     kind: &'static str,
     (field, value): (&'static str, i64),
 ) -> Result<Vec<RecordRow>, Fault> {
-    let sql = intern_sql(format!(
+    let sql = format!(
         "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {} = $1 AND level = 0",
         columns!(),
         indexes::field_sql(field)
-    ));
-    tx.query_rows(sql, &[value.into()], record_from_row)
+    );
+    tx.query_rows(&sql, &[value.into()], record_from_row)
 }
 
 /// The records of a kind in an account that are shown and have a name, in lower case.
@@ -226,12 +225,12 @@ pub fn count_by_field(
     account: i64,
     (field, value): (&'static str, i64),
 ) -> Result<i64, Fault> {
-    let sql = intern_sql(format!(
+    let sql = format!(
         "SELECT COUNT(*) FROM ads_record WHERE kind = '{kind}' AND account_id = $1 AND {} = $2 \
          AND level = 0",
         indexes::field_sql(field)
-    ));
-    let found = tx.query_row(sql, &[account.into(), value.into()], |row| row.int(0))?;
+    );
+    let found = tx.query_row(&sql, &[account.into(), value.into()], |row| row.int(0))?;
     Ok(found.unwrap_or(0))
 }
 
@@ -242,12 +241,12 @@ pub fn hide_by_field(
     account: i64,
     (field, value): (&'static str, i64),
 ) -> Result<Vec<i64>, Fault> {
-    let sql = intern_sql(format!(
+    let sql = format!(
         "UPDATE ads_record SET level = 2 WHERE kind = '{kind}' AND account_id = $1 AND {} = $2 \
          AND level < 2 RETURNING id",
         indexes::field_sql(field)
-    ));
-    tx.query_rows(sql, &[account.into(), value.into()], |row| row.int(0))
+    );
+    tx.query_rows(&sql, &[account.into(), value.into()], |row| row.int(0))
 }
 
 /// Records of a kind in every account whose declared field is at most `most`, those with the
@@ -260,16 +259,16 @@ pub fn list_due(
     limit: i64,
 ) -> Result<Vec<RecordRow>, Fault> {
     // The least value is that of records without the field.
-    let sql = intern_sql(format!(
+    let sql = format!(
         "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {} > $1 AND {} <= $2 AND level = 0 \
          ORDER BY {}, id LIMIT $3",
         columns!(),
         indexes::sort_field_sql(field),
         indexes::sort_field_sql(field),
         indexes::sort_field_sql(field)
-    ));
+    );
     let args = [SqlValue::Int(-1), most.into(), limit.into()];
-    tx.query_rows(sql, &args, record_from_row)
+    tx.query_rows(&sql, &args, record_from_row)
 }
 
 /// How many records of a kind an account has at a level.
@@ -305,13 +304,13 @@ pub fn list_in_all_accounts(
     kind: &'static str,
     (field, value): (&'static str, i64),
 ) -> Result<Vec<RecordRow>, Fault> {
-    let sql = intern_sql(format!(
+    let sql = format!(
         "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {} = $1 AND level = 0 \
          ORDER BY created_at, id LIMIT 100",
         columns!(),
         indexes::field_sql(field)
-    ));
-    tx.query_rows(sql, &[value.into()], record_from_row)
+    );
+    tx.query_rows(&sql, &[value.into()], record_from_row)
 }
 
 /// Records of a kind in every account whose declared field is above `least`, those with the least
@@ -323,12 +322,12 @@ pub fn list_above(
     limit: i64,
 ) -> Result<Vec<RecordRow>, Fault> {
     let ordered = indexes::sort_field_sql(field);
-    let sql = intern_sql(format!(
+    let sql = format!(
         "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {ordered} > $1 AND level = 0 \
          ORDER BY {ordered}, id LIMIT $2",
         columns!()
-    ));
-    tx.query_rows(sql, &[least.into(), limit.into()], record_from_row)
+    );
+    tx.query_rows(&sql, &[least.into(), limit.into()], record_from_row)
 }
 
 /// How many of an account's shown records of a kind have a field of at most `most`; those without
@@ -341,10 +340,10 @@ pub fn count_up_to(
     most: i64,
 ) -> Result<i64, Fault> {
     let ordered = indexes::sort_field_sql(field);
-    let sql = intern_sql(format!(
+    let sql = format!(
         "SELECT COUNT(*) FROM ads_record WHERE kind = '{kind}' AND account_id = $1 \
          AND {ordered} > $2 AND {ordered} <= $3 AND level = 0"
-    ));
+    );
     let args = [account.into(), SqlValue::Int(-1), most.into()];
-    Ok(tx.query_row(sql, &args, |row| row.int(0))?.unwrap_or(0))
+    Ok(tx.query_row(&sql, &args, |row| row.int(0))?.unwrap_or(0))
 }

@@ -1,13 +1,14 @@
 //! PostgreSQL: a pool of threads, each with its own connection.
 
-use std::collections::HashMap;
 use std::error::Error as _;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use base::Fault;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
+use lru::LruCache;
 use postgres::error::SqlState;
 use postgres::types::ToSql;
 use postgres::{Client, NoTls, Statement};
@@ -27,12 +28,16 @@ const NODE_LOCK_BASE: i64 = 7269 << 32;
 const NODE_LOCK_RETRIES: u32 = 30;
 /// How often it is looked at whether the number is still held.
 const NODE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// Statements that a connection keeps prepared: more than ordinary work uses. Lists of advertising records have
+/// as many more as callers think of orders and filters.
+const STATEMENT_CACHE_SIZE: NonZeroUsize = NonZeroUsize::new(512).unwrap();
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A connection and the statements that it has prepared.
 pub(crate) struct PostgresConnection {
     client: Client,
-    statements: HashMap<(&'static str, bool), Statement>,
+    /// By their text. One that falls out is closed on the server as well.
+    statements: LruCache<String, Statement>,
     /// Whether the last failure asks for the work to be run again.
     had_conflict: bool,
 }
@@ -49,7 +54,7 @@ impl PostgresConnection {
             .map_err(Fault::context("setting up a connection"))?;
         Ok(Self {
             client,
-            statements: HashMap::new(),
+            statements: LruCache::new(STATEMENT_CACHE_SIZE),
             had_conflict: false,
         })
     }
@@ -62,42 +67,38 @@ impl PostgresConnection {
         if passing { fault.into_transient() } else { fault }
     }
 
-    fn prepare_cached(&mut self, sql: &'static str, many: bool) -> Result<Statement, Fault> {
-        if let Some(statement) = self.statements.get(&(sql, many)) {
+    fn prepare_cached(&mut self, sql: &str) -> Result<Statement, Fault> {
+        if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
-        let text = if many {
-            sql.replacen("= $1", "= ANY($1)", 1)
-        } else {
-            sql.to_owned()
-        };
         let statement = self
             .client
-            .prepare(&text)
+            .prepare(sql)
             .map_err(|error| self.statement_fault(sql, error))?;
-        self.statements.insert((sql, many), statement.clone());
+        self.statements.put(sql.to_owned(), statement.clone());
         Ok(statement)
     }
 
     pub(crate) fn for_each_row(
         &mut self,
-        sql: &'static str,
+        sql: &str,
         args: &[SqlValue<'_>],
         read: impl FnMut(&SqlRow<'_, '_>) -> Result<bool, Fault>,
     ) -> Result<(), Fault> {
-        let statement = self.prepare_cached(sql, false)?;
+        let statement = self.prepare_cached(sql)?;
         let args = to_sql_params(args);
         self.run_query(sql, &statement, &args, read)
     }
 
     pub(crate) fn for_each_key(
         &mut self,
-        sql: &'static str,
+        sql: &str,
         keys: &[i64],
         more: &[SqlValue<'_>],
         read: &mut dyn FnMut(&SqlRow<'_, '_>) -> Result<bool, Fault>,
     ) -> Result<(), Fault> {
-        let statement = self.prepare_cached(sql, true)?;
+        let sql = &sql.replacen("= $1", "= ANY($1)", 1);
+        let statement = self.prepare_cached(sql)?;
         let mut args: Vec<&(dyn ToSql + Sync)> = vec![&keys];
         args.extend(to_sql_params(more));
         self.run_query(sql, &statement, &args, read)
@@ -120,8 +121,8 @@ impl PostgresConnection {
         Ok(())
     }
 
-    pub(crate) fn exec(&mut self, sql: &'static str, args: &[SqlValue<'_>]) -> Result<u64, Fault> {
-        let statement = self.prepare_cached(sql, false)?;
+    pub(crate) fn exec(&mut self, sql: &str, args: &[SqlValue<'_>]) -> Result<u64, Fault> {
+        let statement = self.prepare_cached(sql)?;
         let args = to_sql_params(args);
         self.client
             .execute(&statement, &args)
@@ -149,7 +150,7 @@ impl PostgresConnection {
         }
     }
 
-    fn batch_execute(&mut self, sql: &'static str) -> Result<(), Fault> {
+    fn batch_execute(&mut self, sql: &str) -> Result<(), Fault> {
         self.client
             .batch_execute(sql)
             .map_err(|error| self.statement_fault(sql, error))

@@ -51,7 +51,7 @@ fn open_connection(path: &Path, cache_kib: u32) -> Result<Connection, Fault> {
 
 pub(crate) fn for_each_row(
     conn: &Connection,
-    sql: &'static str,
+    sql: &str,
     args: &[SqlValue<'_>],
     mut read: impl FnMut(&SqlRow<'_, '_>) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
@@ -69,7 +69,7 @@ pub(crate) fn for_each_row(
 
 pub(crate) fn for_each_key(
     conn: &Connection,
-    sql: &'static str,
+    sql: &str,
     keys: &[i64],
     more: &[SqlValue<'_>],
     read: &mut dyn FnMut(&SqlRow<'_, '_>) -> Result<bool, Fault>,
@@ -353,5 +353,33 @@ impl migrate::MigrationTarget for SqliteMigrator {
             Ok(true)
         })?;
         Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+    use tempfile::TempDir;
+
+    use super::{STATEMENT_CACHE_SIZE, exec, open_connection};
+
+    #[test]
+    fn statement_that_was_not_used_for_long_is_closed() {
+        let folder = TempDir::new().unwrap();
+        let conn = open_connection(&folder.path().join("locum.db"), 64).unwrap();
+        let sql = |number: usize| format!("PRAGMA user_version = {number}");
+        let runs_before = |number: usize| {
+            let runs = conn
+                .prepare_cached(&sql(number))
+                .unwrap()
+                .get_status(StatementStatus::Run);
+            exec(&conn, &sql(number), &[]).unwrap();
+            runs
+        };
+        for number in 0..=STATEMENT_CACHE_SIZE {
+            assert_eq!(runs_before(number), 0);
+        }
+        assert_eq!(runs_before(0), 0, "the oldest one was closed");
+        assert_eq!(runs_before(STATEMENT_CACHE_SIZE), 1, "the newest one was kept");
     }
 }

@@ -138,7 +138,7 @@ impl<'c> Tx<'c> {
     /// All rows of a query.
     pub(crate) fn query_rows<T>(
         &mut self,
-        sql: &'static str,
+        sql: &str,
         args: &[SqlValue<'_>],
         mut read: impl FnMut(&SqlRow<'_, '_>) -> Result<T, Fault>,
     ) -> Result<Vec<T>, Fault> {
@@ -153,7 +153,7 @@ impl<'c> Tx<'c> {
     /// The first row of a query, if there is one.
     pub(crate) fn query_row<T>(
         &mut self,
-        sql: &'static str,
+        sql: &str,
         args: &[SqlValue<'_>],
         mut read: impl FnMut(&SqlRow<'_, '_>) -> Result<T, Fault>,
     ) -> Result<Option<T>, Fault> {
@@ -168,7 +168,7 @@ impl<'c> Tx<'c> {
     /// Runs through the rows of a query until `read` answers false.
     pub(crate) fn for_each_row(
         &mut self,
-        sql: &'static str,
+        sql: &str,
         args: &[SqlValue<'_>],
         read: impl FnMut(&SqlRow<'_, '_>) -> Result<bool, Fault>,
     ) -> Result<(), Fault> {
@@ -182,7 +182,7 @@ impl<'c> Tx<'c> {
     /// key once, as `= $1`; `more` are its further arguments from `$2` on.
     pub(crate) fn query_by_keys<T>(
         &mut self,
-        sql: &'static str,
+        sql: &str,
         keys: &[i64],
         more: &[SqlValue<'_>],
         mut read: impl FnMut(&SqlRow<'_, '_>) -> Result<T, Fault>,
@@ -200,7 +200,7 @@ impl<'c> Tx<'c> {
     }
 
     /// Runs a statement; the number of rows that it touched.
-    pub(crate) fn execute(&mut self, sql: &'static str, args: &[SqlValue<'_>]) -> Result<u64, Fault> {
+    pub(crate) fn execute(&mut self, sql: &str, args: &[SqlValue<'_>]) -> Result<u64, Fault> {
         match &mut self.conn {
             EngineConnection::Sqlite(conn) => sqlite::exec(conn, sql, args),
             EngineConnection::Postgres(conn) => conn.exec(sql, args),

@@ -9,7 +9,6 @@ use super::vocabulary::metric_columns;
 use super::{AdEntity, AdEvent, AdEventKind, AdEventOrigin, METRIC_COUNT, Metric, MetricSums, hour_start};
 use crate::Tx;
 use crate::db::SqlValue;
-use crate::records::intern_sql;
 
 const EVENT_COLUMNS: &str = "line_item_id, event_time, id, recorded_at, kind, account_id, \
      funding_instrument_id, campaign_id, creative, creative_id, subject, viewer, placement, \
@@ -35,9 +34,9 @@ pub fn insert_events(tx: &mut Tx<'_>, facts: &[AdEvent]) -> Result<HashSet<i64>,
 }
 
 fn insert_batch(tx: &mut Tx<'_>, facts: &[AdEvent], added: &mut HashSet<i64>) -> Result<(), Fault> {
-    static ONE: LazyLock<&str> = LazyLock::new(|| insert_sql(1));
-    static MANY: LazyLock<&str> = LazyLock::new(|| insert_sql(BATCH_SIZE));
-    let sql = if facts.len() == 1 { *ONE } else { *MANY };
+    static ONE: LazyLock<String> = LazyLock::new(|| insert_sql(1));
+    static MANY: LazyLock<String> = LazyLock::new(|| insert_sql(BATCH_SIZE));
+    let sql = if facts.len() == 1 { &*ONE } else { &*MANY };
     let now = tx.now();
     let args: Vec<SqlValue<'_>> = facts.iter().flat_map(|fact| event_to_values(fact, now)).collect();
     let ids = tx.query_rows(sql, &args, |row| row.int(0))?;
@@ -45,16 +44,16 @@ fn insert_batch(tx: &mut Tx<'_>, facts: &[AdEvent], added: &mut HashSet<i64>) ->
     Ok(())
 }
 
-fn insert_sql(rows: usize) -> &'static str {
+fn insert_sql(rows: usize) -> String {
     let marks = |row: usize| -> String {
         let of = (1..=COLUMN_COUNT).map(|place| format!("${}", row * COLUMN_COUNT + place));
         format!("({})", of.collect::<Vec<_>>().join(", "))
     };
     let all: Vec<String> = (0..rows).map(marks).collect();
-    intern_sql(format!(
+    format!(
         "INSERT INTO ad_event ({EVENT_COLUMNS}) VALUES {} ON CONFLICT DO NOTHING RETURNING id",
         all.join(", ")
-    ))
+    )
 }
 
 fn event_to_values(fact: &AdEvent, now: base::Time) -> [SqlValue<'_>; COLUMN_COUNT] {
@@ -149,7 +148,7 @@ fn update_sums<'f>(tx: &mut Tx<'_>, facts: impl Iterator<Item = &'f AdEvent>) ->
 }
 
 /// An addition to the sums of a table with these keys.
-fn upsert_sums_sql(table: &str, keys: &str, count: usize) -> &'static str {
+fn upsert_sums_sql(table: &str, keys: &str, count: usize) -> String {
     let columns = metric_columns!().trim_end_matches(", ");
     let marks: Vec<String> = (1..=count + METRIC_COUNT).map(|n| format!("${n}")).collect();
     let sums: Vec<String> = Metric::ALL
@@ -157,25 +156,26 @@ fn upsert_sums_sql(table: &str, keys: &str, count: usize) -> &'static str {
         .map(|metric| format!("{0} = {table}.{0} + excluded.{0}", metric.name()))
         .collect();
     let conflict = keys.trim_end_matches(", owed");
-    intern_sql(format!(
+    format!(
         "INSERT INTO {table} ({keys}, {columns}) VALUES ({}) ON CONFLICT ({conflict}) \
          DO UPDATE SET {}",
         marks.join(", "),
         sums.join(", ")
-    ))
+    )
 }
 
 fn add_hourly_sums(tx: &mut Tx<'_>, key: [i64; 4], sums: &MetricSums) -> Result<(), Fault> {
-    static SQL: LazyLock<&str> = LazyLock::new(|| upsert_sums_sql("ad_hour", "entity, entity_id, hour, placement", 4));
+    static SQL: LazyLock<String> =
+        LazyLock::new(|| upsert_sums_sql("ad_hour", "entity, entity_id, hour, placement", 4));
     let args: Vec<SqlValue<'_>> = key.iter().chain(&sums.0).map(|n| (*n).into()).collect();
-    tx.execute(*SQL, &args).map(|_| ())
+    tx.execute(&SQL, &args).map(|_| ())
 }
 
 fn add_total_sums(tx: &mut Tx<'_>, key: [i64; 2], sums: &MetricSums) -> Result<(), Fault> {
-    static SQL: LazyLock<&str> = LazyLock::new(|| upsert_sums_sql("ad_total", "entity, entity_id, owed", 3));
+    static SQL: LazyLock<String> = LazyLock::new(|| upsert_sums_sql("ad_total", "entity, entity_id, owed", 3));
     let numbers = key.iter().chain(&[0]).chain(&sums.0);
     let args: Vec<SqlValue<'_>> = numbers.map(|n| (*n).into()).collect();
-    tx.execute(*SQL, &args).map(|_| ())
+    tx.execute(&SQL, &args).map(|_| ())
 }
 
 fn add_activity(tx: &mut Tx<'_>, key: [i64; 4], (first, last, places): ActivityTimes) -> Result<(), Fault> {

@@ -6,7 +6,6 @@ use super::vocabulary::{PLACEMENT_GROUP_SIZE, metric_columns};
 use super::{AdEntity, AdEvent, AdEventKind, AdEventOrigin, METRIC_COUNT, MetricSums, Placement, ViewerTraits};
 use crate::Tx;
 use crate::db::SqlRow;
-use crate::records::intern_sql;
 
 fn sums_from_row(row: &SqlRow<'_, '_>, from: usize) -> Result<MetricSums, Fault> {
     let mut all = [0; METRIC_COUNT];
@@ -290,13 +289,13 @@ pub fn load_report(tx: &mut Tx<'_>, line_items: &[i64], cut: &ReportFilter<'_>) 
     } else {
         "CAST(0 AS BIGINT) > $7"
     };
-    let sql = intern_sql(format!(
+    let sql = format!(
         "WITH own AS (SELECT * FROM ad_event WHERE line_item_id = $1 AND event_time >= $2 \
          AND event_time < $3 AND placement >= $4 AND placement < $5 AND {country} AND {platform}) \
          SELECT line_item_id, creative, creative_id, (event_time - $2) / $8 AS span, \
          {segment} AS segment, kind, COUNT(*), CAST(SUM(billed) AS BIGINT), \
          CAST(SUM(charge_micro) AS BIGINT) FROM own GROUP BY 1, 2, 3, 4, 5, 6"
-    ));
+    );
     let group = cut.group.to_number();
     let more = [
         cut.from.into(),
@@ -307,7 +306,7 @@ pub fn load_report(tx: &mut Tx<'_>, line_items: &[i64], cut: &ReportFilter<'_>) 
         cut.platform.unwrap_or(-1).into(),
         cut.interval_ms.into(),
     ];
-    let rows = tx.query_by_keys(sql, line_items, &more, |row| {
+    let rows = tx.query_by_keys(&sql, line_items, &more, |row| {
         let unknown = || Fault::new("a row of the ledger with an unknown number");
         Ok(ReportRow {
             line_item_id: row.int(0)?,

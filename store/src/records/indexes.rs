@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 
 use base::Fault;
-use parking_lot::Mutex;
 
 use crate::{Tx, meta};
 
@@ -118,12 +117,12 @@ pub fn sync_indexes(tx: &mut Tx<'_>, indexes: &[RecordIndex]) -> Result<(), Faul
     let kept = names.len();
     for index in indexes {
         if !names.contains(&index.name()) {
-            tx.execute(intern_sql(index.create_sql()), &[])?;
+            tx.execute(&index.create_sql(), &[])?;
             names.push(index.name());
         }
     }
     for name in over {
-        tx.execute(intern_sql(format!("DROP INDEX IF EXISTS {name}")), &[])?;
+        tx.execute(&format!("DROP INDEX IF EXISTS {name}"), &[])?;
     }
     if before != kept || names.len() != kept {
         meta::set(tx, INDEXES_KEY, &names.join(" "))?;
@@ -139,18 +138,4 @@ pub(super) fn field_sql(name: &str) -> String {
 /// The same for an order, where what is not there comes before everything else.
 pub(super) fn sort_field_sql(name: &str) -> String {
     format!("COALESCE(CAST(body ->> '{name}' AS BIGINT), -1)")
-}
-
-/// A statement that lives as long as the process. There are only as many as declarations lead to:
-/// what callers write never becomes part of one.
-pub(crate) fn intern_sql(sql: String) -> &'static str {
-    static ALL: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
-    let mut all = ALL.lock();
-    let all = all.get_or_insert_default();
-    if let Some(known) = all.get(sql.as_str()) {
-        return known;
-    }
-    let kept: &'static str = String::leak(sql);
-    all.insert(kept);
-    kept
 }

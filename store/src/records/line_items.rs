@@ -2,7 +2,7 @@
 
 use base::Fault;
 
-use super::indexes::{field_sql, intern_sql};
+use super::indexes::field_sql;
 use crate::Tx;
 
 /// Of some line items those that have a promoted post, a promoted account or a creative which can
@@ -25,11 +25,11 @@ pub fn servable_line_items(tx: &mut Tx<'_>, items: &[i64], sandbox: bool) -> Res
     );
     seen.push(of("promoted_account", &open));
     seen.push(of("media_creative", ""));
-    let sql = intern_sql(format!(
+    let sql = format!(
         "SELECT i.id FROM ads_record i WHERE i.id = $1 AND i.kind = 'line_item' AND ({})",
         seen.join(" OR ")
-    ));
-    tx.query_by_keys(sql, items, &[], |row| row.int(0))
+    );
+    tx.query_by_keys(&sql, items, &[], |row| row.int(0))
 }
 
 /// A post that everyone may see: live, by somebody who takes part and is open to all; of a repost,

@@ -1,12 +1,14 @@
 //! Pages of records: filtered, ordered, and continued behind a place in that order.
 
 mod gather;
+#[cfg(test)]
+mod tests;
 
 use std::cmp::Ordering;
 
 use base::Fault;
 
-use super::indexes::{field_sql, intern_sql, sort_field_sql};
+use super::indexes::{field_sql, sort_field_sql};
 use super::{RecordRow, columns, record_from_row};
 use crate::Tx;
 use crate::db::{SqlRow, SqlValue};
@@ -231,7 +233,7 @@ fn page_by_filters<'a>(
     let last = orders.last().map_or("ASC", |order| order.sql_direction());
     let limit = query.bind_value(listing.limit);
     query.push_sql(&format!(" ORDER BY {ways}, id {last} LIMIT {limit}"));
-    tx.query_rows(intern_sql(query.sql), &query.args, |row| {
+    tx.query_rows(&query.sql, &query.args, |row| {
         Ok((order_values(row, orders, 8)?, record_from_row(row)?))
     })
 }
@@ -282,7 +284,7 @@ fn push_after_cursor<'a>(
 fn total_count(tx: &mut Tx<'_>, listing: &RecordListing<'_>) -> Result<i64, Fault> {
     let mut upper = Vec::new();
     let query = filtered_query(listing, listing.number_filters, ("COUNT(*)", true), &mut upper);
-    let count = tx.query_row(intern_sql(query.sql), &query.args, |row| row.int(0))?;
+    let count = tx.query_row(&query.sql, &query.args, |row| row.int(0))?;
     Ok(count.unwrap_or(0))
 }
 

@@ -8,8 +8,8 @@ use base::Fault;
 use super::super::find_by_ids;
 use super::super::indexes::{covering_index_name, name_index_name};
 use super::{
-    OrderValue, RecordListing, RecordOrder, RecordPage, SqlQueryBuilder, compare_cursors, field_sql, intern_sql,
-    order_values, prefix_upper_bound,
+    OrderValue, RecordListing, RecordOrder, RecordPage, SqlQueryBuilder, compare_cursors, field_sql, order_values,
+    prefix_upper_bound,
 };
 use crate::Tx;
 use crate::records::RecordRow;
@@ -73,7 +73,7 @@ fn count_matches(tx: &mut Tx<'_>, listing: &RecordListing<'_>, lead: GatherIndex
     }
     let most = query.bind_value(most);
     query.push_sql(&format!(" LIMIT {most}) AS found"));
-    let found = tx.query_row(intern_sql(query.sql), &query.args, |row| row.int(0))?;
+    let found = tx.query_row(&query.sql, &query.args, |row| row.int(0))?;
     Ok(found.unwrap_or(0))
 }
 
@@ -92,7 +92,7 @@ pub(super) fn gather_page(
     if !listing.name_prefix.is_empty() {
         query.push_name_range("name_key", listing.name_prefix, &upper);
     }
-    let mut found: Vec<(Vec<OrderValue>, i64)> = tx.query_rows(intern_sql(query.sql), &query.args, |row| {
+    let mut found: Vec<(Vec<OrderValue>, i64)> = tx.query_rows(&query.sql, &query.args, |row| {
         Ok((order_values(row, orders, 1)?, row.int(0)?))
     })?;
     let total = i64::try_from(found.len()).ok();
