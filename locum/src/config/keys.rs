@@ -184,7 +184,7 @@ pub(crate) static KEYS: &[ConfigKey] = &[
         "db.url",
         ConfigValueKind::Database,
         Literal("sqlite"),
-        "`sqlite` is the file `locum.db` in the data folder.",
+        "`sqlite` is the file `locum.db` in the data folder. The URL of a server takes `sslmode` and `sslrootcert`, as in libpq.",
     ),
     key_in_both_modes(
         "db.connections",

@@ -1,5 +1,7 @@
 //! PostgreSQL: a pool of threads, each with its own connection.
 
+mod tls;
+
 use std::error::Error as _;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -11,7 +13,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use lru::LruCache;
 use postgres::error::SqlState;
 use postgres::types::ToSql;
-use postgres::{Client, NoTls, Statement};
+use postgres::{Client, Statement};
 use tokio::sync::watch;
 
 use super::job::{DatabaseJob, JobQueue};
@@ -19,6 +21,7 @@ use super::tx::{EngineConnection, Tx};
 use super::value::{SqlRow, SqlValue};
 use super::{dialect, migrate};
 use crate::context::StoreContext;
+use tls::ConnectionTarget;
 
 /// How often work is run again after another transaction got in its way.
 const MAX_RETRIES: usize = 8;
@@ -44,11 +47,9 @@ pub(crate) struct PostgresConnection {
 
 impl PostgresConnection {
     fn open(url: &str) -> Result<Self, Fault> {
-        let mut config: postgres::Config = url.parse().map_err(Fault::context("the database address"))?;
-        config.connect_timeout(CONNECT_TIMEOUT).application_name("locum");
-        let mut client = config
-            .connect(NoTls)
-            .map_err(|error| Fault::from_cause("connecting to PostgreSQL", error).into_transient())?;
+        let mut target = ConnectionTarget::parse(url)?;
+        target.config.connect_timeout(CONNECT_TIMEOUT).application_name("locum");
+        let mut client = target.connect()?;
         client
             .batch_execute("SET statement_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'")
             .map_err(Fault::context("setting up a connection"))?;
