@@ -124,12 +124,12 @@ impl<'t, 'c> AccountContext<'t, 'c> {
     }
 
     pub fn account(&self) -> Result<&OpenAccount, Error> {
-        let missing = || base::Fault::new("an operation without an account looks for one");
+        let missing = || base::Fault::new("the operation has no account");
         self.account.as_ref().ok_or_else(|| missing().into())
     }
 
     pub fn evaluator(&self) -> Result<Arc<Evaluator>, Error> {
-        let missing = || base::Fault::new("users are looked at without an evaluator");
+        let missing = || base::Fault::new("the operation has no evaluator");
         Ok(self.evaluator.clone().ok_or_else(missing)?)
     }
 

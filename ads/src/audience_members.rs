@@ -33,7 +33,7 @@ pub fn resolve_members(list: Option<&AdsRecord>, now: Time, find: MemberLookup<'
         find(id, (now, from))
     })?;
     if people.negated {
-        return Err(Fault::new("segments that come to whoever they do not name").into());
+        return Err(Fault::new("an audience definition selects an unbounded set of users").into());
     }
     Ok(people.ids)
 }

@@ -83,7 +83,7 @@ fn insert(ctx: &mut AccountContext<'_, '_>, mut change: RecordChange) -> Result<
     };
     change.record.level = visibility_level(&change.record);
     if !records::insert(ctx.tx, of.name, &change.record.to_stored())? {
-        return Err(Fault::new(format!("{} {} is taken", of.name, change.record.id)).into());
+        return Err(Fault::new(format!("{} {} already exists", of.name, change.record.id)).into());
     }
     apply_change_effects(ctx, &change)?;
     Ok(change.record)

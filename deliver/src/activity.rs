@@ -1,10 +1,10 @@
-//! Events: who asked to be told of them, and what each is told (contract §10.3, §10.5, §10.6).
+//! Activity events: subscriptions and their event payloads (contract §10.3, §10.5, §10.6).
 //!
-//! The log says what happened. [`matching`] finds those who want to know of a part of it, by the
-//! users whom its entries concern: nobody who asks for nothing costs more than a look into an
-//! index. The webhooks' part of it is done by [`follow`], from a cursor of its own and in one
-//! transaction with the deliveries that it leads to; each node's part of the open streams by
-//! [`Live`]. Both tell the same, with the same ids, which come from the place in the log.
+//! Events derive from the event log. `matching` finds the subscriptions for a part of the log through an
+//! index by affected user, so that users without subscriptions cost one index lookup.
+//! [`enqueue_webhook_events`] handles webhooks from a durable cursor, in one transaction with the deliveries
+//! it creates; [`LiveActivityReader`] handles the open streams of a node. Both produce the same events with
+//! the same ids, which derive from the log offset.
 
 mod account_events;
 mod envelope;
@@ -23,18 +23,17 @@ use base::Vocabulary;
 use store::apps::App;
 use view::{EventRenderer, RenderOptions};
 
-/// What all events of a platform have in common.
 #[derive(Clone, Copy, Debug)]
 pub struct ActivityConfig {
-    /// The vocabulary of apps that have chosen none.
+    /// The vocabulary of apps without a preference.
     pub default_vocabulary: Vocabulary,
-    /// The address that the platform's own files are at.
+    /// The base URL of the platform's own files.
     pub site: &'static str,
 }
 
 impl ActivityConfig {
-    /// How events are told to an app. Nothing in an event tells which counts a reader knows, so
-    /// one whose app has chosen no vocabulary gets both.
+    /// Returns the renderer for an app. Events do not show which metric names a client knows, so an app
+    /// without a preference gets both.
     fn renderer_for_app(self, app: &App) -> EventRenderer {
         let chosen = match app.vocabulary.as_str() {
             "posts" => Some(Vocabulary::Post),

@@ -1,4 +1,4 @@
-//! What tests begin with.
+//! Test fixtures.
 
 use base::Error;
 use network::apps::{AccessLevel, AppRegistration, OAuthClientKind, Permission};
@@ -6,7 +6,6 @@ use network::users::NewUser;
 use store::Tx;
 use store::apps::App;
 
-/// An app, and its owner of that name.
 pub(crate) fn create_app(tx: &mut Tx<'_>, owner: &str) -> Result<App, Error> {
     let owner = NewUser {
         username: owner.to_owned(),

@@ -1,7 +1,7 @@
-//! Those who follow the log: streams, activity events and webhooks.
+//! Consumers of the event log: streams, activity events and webhooks.
 //!
-//! A follower reads the log from its own cursor, in a loop that is woken by a commit or by a
-//! timer; it is called by nobody and does each step so that doing it again does no harm.
+//! Each consumer reads the log from its own cursor in a loop that wakes on commits or by a timer. Every step
+//! is idempotent.
 
 pub mod activity;
 #[cfg(test)]

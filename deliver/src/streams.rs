@@ -1,20 +1,19 @@
 //! Open connections that receive posts and events as they happen.
 //!
-//! The [`Hub`] keeps a node's connections and knows nothing of what they carry:
+//! The [`Hub`] holds a node's connections, independent of what they carry:
 //!
 //! ```text
-//! let session = hub.open(Opening { app, endpoint, partition, most, … }).await?;   // or TooManyConnections
-//! let feed = session.feed();            // the bytes of the answer's body: what is sent, keep-alives,
-//!                                       // the farewell; dropping it frees the slot
-//! let feed = feed.after(past);          // the same, with a stream of the past to be read first
-//! session.send(bytes);                  // one message, its line end included; never waits
-//! hub.each(app, endpoint, |session| …); // the open sessions of an app at a stream
-//! session.end(Why::Killed);             // its farewell, and the end
+//! let session = hub.open(ConnectionRequest { app, endpoint, partition, … }).await?;   // or TooManyConnections
+//! let feed = session.feed();              // the bytes of the response body, keep-alives included;
+//!                                         // dropping it frees the slot
+//! let feed = feed.after_backfill(past);   // reads another stream first
+//! session.send(bytes);                    // one message with its line end; never waits
+//! hub.visit_sessions(app, endpoint, |session| …);
+//! session.end(DisconnectReason::Killed);  // sends the disconnect message and ends
 //! ```
 //!
-//! Whoever sends never waits for a reader: a session holds so many bytes and no more, and one that
-//! does not read is told so and let go. No session has a task of its own; it is polled by the
-//! connection that it answers on.
+//! Senders never wait for a client: the buffer of a session is bounded, and a client that reads too slowly is
+//! disconnected. Sessions have no tasks; their connections poll them.
 
 mod compliance_events;
 mod endpoint;

@@ -1,8 +1,8 @@
-//! Signed deliveries to receivers: challenges, attempts, retries, replay.
+//! Signed webhook deliveries: challenges, attempts, retries and replays.
 //!
-//! What is to be sent stands in the store ([`store::deliveries::enqueue`]); the [`Sender`] sends
-//! it and notes each try. The [`Desk`] is what the interface needs of it: challenging a receiver
-//! now, and stopping what is on its way to one that is removed.
+//! Deliveries are enqueued in the store ([`store::deliveries::enqueue`]); the [`WebhookSender`] sends them and
+//! records each attempt. The API uses [`WebhookAdmin`] to challenge a receiver and to stop deliveries to a
+//! deleted webhook.
 
 mod allowed_targets;
 mod certificate_authorities;
@@ -38,26 +38,22 @@ pub use sender::WebhookSender;
 pub use signature::{SIGNATURE_HEADER, sign};
 pub use target_url::{TargetUrl, UrlProblem};
 
-/// How webhooks are served.
 #[derive(Clone, Debug)]
 pub struct WebhookSettings {
-    /// This node's number.
     pub node_id: u16,
-    /// How long a receiver may take to answer.
+    /// The timeout of a request.
     pub timeout: Duration,
-    /// How long is waited after each try that failed.
+    /// The delay after each failed attempt.
     pub retry: RetrySchedule,
-    /// For how long nothing may reach a receiver before it gets nothing any more.
+    /// A webhook that fails for this long is disabled.
     pub disable_after: Duration,
-    /// How often a receiver is challenged that answered the last time.
+    /// How often a valid webhook is challenged.
     pub challenge_interval: Duration,
-    /// Where receivers may be.
     pub targets: AllowedTargets,
-    /// Who resolves names.
     pub resolver: NameResolver,
-    /// Who vouches for receivers, beside those whom the system trusts.
+    /// Additional certificate authorities.
     pub authorities: CertificateAuthorities,
-    /// How many webhooks an app may have, and one of the enterprise tier.
+    /// The maximum number of webhooks of an app, and of one in the enterprise tier.
     pub max_webhooks: (i64, i64),
 }
 
@@ -78,7 +74,6 @@ impl Default for WebhookSettings {
     }
 }
 
-/// What the interface needs of the sender.
 #[derive(Clone, Debug)]
 pub struct WebhookAdmin {
     settings: Arc<WebhookSettings>,
@@ -86,17 +81,16 @@ pub struct WebhookAdmin {
     commands: mpsc::UnboundedSender<SenderCommand>,
 }
 
-/// What the sender is asked.
 #[derive(Debug)]
 enum SenderCommand {
-    /// Send nothing more to a webhook; told when nothing is on its way any more.
+    /// Send nothing more to a webhook, and notify when nothing is in flight.
     Stop(i64, oneshot::Sender<()>),
-    /// Something about a webhook changed.
+    /// A webhook was changed.
     Rescan,
 }
 
 impl WebhookAdmin {
-    /// A desk, and the sender that it belongs to.
+    /// Returns the admin handle and the sender it controls.
     pub fn open(store: Arc<store::Store>, settings: WebhookSettings) -> (Self, WebhookSender) {
         let (asks, asked) = mpsc::unbounded_channel();
         let settings = Arc::new(settings);
@@ -109,37 +103,34 @@ impl WebhookAdmin {
         (desk, WebhookSender::new(store, settings, courier, asked))
     }
 
-    /// How webhooks are served.
     pub fn settings(&self) -> &WebhookSettings {
         &self.settings
     }
 
-    /// Reads the address of a receiver.
     pub fn parse_url(&self, url: &str) -> Result<TargetUrl, UrlProblem> {
         TargetUrl::parse(url, &self.settings.targets)
     }
 
-    /// What reaches receivers.
     pub const fn client(&self) -> &WebhookClient {
         &self.client
     }
 
-    /// Takes note of a challenge that was asked for: a webhook that answered rightly is valid,
-    /// and gets all that waits for it.
+    /// Records a challenge requested through the API. A webhook that passed becomes valid, and its waiting
+    /// deliveries become due.
     pub fn apply_challenge(&self, tx: &mut Tx<'_>, webhook_id: i64, challenged: &ChallengeResult) -> Result<(), Error> {
         challenged.record_for_webhook(tx, webhook_id, self.settings.challenge_interval)
     }
 
-    /// Waits until nothing is on its way to a webhook that was removed just now.
+    /// Waits until nothing is in flight to a webhook that was just deleted.
     pub async fn stop_sending(&self, webhook_id: i64) {
         let (reply, stopped) = oneshot::channel();
         if self.commands.send(SenderCommand::Stop(webhook_id, reply)).is_ok() {
-            // Without a sender nothing is on its way.
+            // Without a sender nothing is in flight.
             let _ended = stopped.await;
         }
     }
 
-    /// Has the sender look at what changed.
+    /// Makes the sender check for changes.
     pub fn wake_sender(&self) {
         let _nobody = self.commands.send(SenderCommand::Rescan);
     }

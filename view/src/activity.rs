@@ -1,5 +1,4 @@
-//! What events tell (contract §10.6): the same objects as look-ups show, whole and as anyone may
-//! see them.
+//! Event payloads (contract §10.6): the same objects as in lookups, complete and as anyone may see them.
 
 use std::collections::HashMap;
 
@@ -16,12 +15,10 @@ use crate::posts::{self, PostRenderContext};
 use crate::users::{self, UserRenderContext};
 use crate::{FieldSelection, ObjectKind, RenderOptions};
 
-/// What an event tells, as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventPayload {
-    /// An object.
     pub payload: String,
-    /// What it leads to; empty where it leads to nothing.
+    /// Empty if nothing is included.
     pub includes: String,
 }
 
@@ -34,27 +31,20 @@ impl EventPayload {
     }
 }
 
-/// A like, as an event tells it.
 #[derive(Clone, Copy, Debug)]
 pub struct LikeEvent {
-    /// Its id.
     pub id: i64,
-    /// Who likes.
     pub user: UserId,
-    /// What.
     pub post: PostId,
-    /// Whose post it is.
+    /// The author of the post.
     pub author: UserId,
-    /// When.
     pub at: Time,
 }
 
-/// How events are told to an app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventRenderer {
-    /// The vocabulary.
     pub options: RenderOptions,
-    /// The address that the platform's own files are at.
+    /// The base URL of the platform's own files.
     pub site: &'static str,
 }
 
@@ -65,7 +55,7 @@ impl EventRenderer {
         selection
     }
 
-    /// A post that anyone may see, with all that it leads to.
+    /// A post with everything it refers to; `None` unless anyone may see it.
     pub fn render_post(self, tx: &mut Tx<'_>, id: PostId) -> Result<Option<EventPayload>, Fault> {
         let Some(found) = stored::find_by_id(tx, id)? else {
             return Ok(None);
@@ -92,7 +82,6 @@ impl EventRenderer {
         }))
     }
 
-    /// The ids of a post that is gone and of its author.
     pub fn render_deleted_post(self, id: PostId, author: UserId) -> EventPayload {
         let mut out = self.new_writer();
         out.write_object(|out| {
@@ -104,7 +93,7 @@ impl EventRenderer {
         EventPayload::payload_only(out)
     }
 
-    /// A like of a post that anyone may see.
+    /// A like with its post; `None` unless anyone may see the post.
     pub fn render_like(self, tx: &mut Tx<'_>, like: LikeEvent) -> Result<Option<EventPayload>, Fault> {
         let Some(post) = stored::find_by_id(tx, like.post)? else {
             return Ok(None);
@@ -161,7 +150,7 @@ impl EventRenderer {
         }))
     }
 
-    /// The two users of a tie; none where one of them is out of sight.
+    /// The two users of a relation; `None` if either is not visible.
     pub fn render_relation(
         self,
         tx: &mut Tx<'_>,
@@ -180,7 +169,6 @@ impl EventRenderer {
         Ok(Some(EventPayload::payload_only(out)))
     }
 
-    /// A text before and after.
     pub fn render_change(self, before: &str, after: &str) -> EventPayload {
         let mut out = self.new_writer();
         out.write_object(|out| {
@@ -190,7 +178,7 @@ impl EventRenderer {
         EventPayload::payload_only(out)
     }
 
-    /// Direct messages, or what is done about them, under a name, with those who take part.
+    /// Direct messages or events about them, under the member `name`, with the participants.
     pub fn render_message(
         self,
         tx: &mut Tx<'_>,
@@ -214,7 +202,7 @@ impl EventRenderer {
         Ok(EventPayload::payload_only(out))
     }
 
-    /// A story; its headline under both its names.
+    /// A news story, with its headline under both member names.
     pub fn render_story(self, told: &news_stories::NewsStoryDetails) -> EventPayload {
         let selection = self.full_selection(ObjectKind::News);
         let mut payload = crate::render_story(told, &selection, self.options).data;
@@ -228,7 +216,7 @@ impl EventRenderer {
         }
     }
 
-    /// A space of a host that starts or ends: the kind says which.
+    /// A space that starts or ends; the event kind says which.
     pub fn render_space(
         self,
         tx: &mut Tx<'_>,
@@ -256,7 +244,6 @@ impl EventRenderer {
         Ok(Some(EventPayload::payload_only(out)))
     }
 
-    /// That a user takes back what an app was granted.
     pub fn render_revocation(self, at: Time, user: UserId, app: i64) -> EventPayload {
         let mut out = self.new_writer();
         out.write_object(|out| {
@@ -271,7 +258,7 @@ impl EventRenderer {
         JsonWriter::new(self.options, 512)
     }
 
-    /// Users who are in sight, each as an event of the vocabulary shows it (contract §10.6).
+    /// Renders visible users as events of the vocabulary show them (contract §10.6).
     fn render_users(self, tx: &mut Tx<'_>, ids: &[UserId]) -> Result<HashMap<UserId, String>, Fault> {
         let mut shown = self.render_bare_users(tx, ids)?;
         if self.options.vocabulary == Vocabulary::Tweet {

@@ -1,4 +1,4 @@
-//! Communities: their fields, and answers of them.
+//! Community fields and responses.
 
 use base::Refusal;
 use base::refusal::ResourceRef;
@@ -8,7 +8,6 @@ use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType};
 use crate::json_writer::JsonWriter;
 use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
 
-/// A page of communities, in their order.
 pub fn render_communities(page: &[Community], selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
     let mask = selection.included_mask(ObjectKind::Community);
     ResponsePayload::from_rows(options, page, 256, |out, community| {
@@ -16,7 +15,7 @@ pub fn render_communities(page: &[Community], selection: &FieldSelection, option
     })
 }
 
-/// One community that was asked for by its id; `data` is an object.
+/// Renders the result of a lookup by id; `data` is an object.
 pub fn render_community(
     found: Option<&Community>,
     id: i64,

@@ -1,4 +1,4 @@
-//! Compliance jobs: their fields, and answers of them.
+//! Compliance job fields and responses.
 
 use store::compliance::ComplianceJob;
 
@@ -6,20 +6,14 @@ use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType};
 use crate::json_writer::JsonWriter;
 use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
 
-/// A job as it is shown.
 #[derive(Clone, Debug)]
 pub struct ComplianceJobSummary {
-    /// The job.
     pub job: ComplianceJob,
-    /// Where it stands, in a word.
     pub status: &'static str,
-    /// Where its ids go.
     pub upload_url: String,
-    /// Where its result comes from.
     pub download_url: String,
 }
 
-/// Jobs in their order.
 pub fn render_compliance_jobs(
     jobs: &[ComplianceJobSummary],
     selection: &FieldSelection,
@@ -43,7 +37,6 @@ pub fn render_compliance_jobs(
     }
 }
 
-/// One job; `data` is an object.
 pub fn render_compliance_job(
     shown: &ComplianceJobSummary,
     selection: &FieldSelection,

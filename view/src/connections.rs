@@ -1,4 +1,4 @@
-//! Connections to streams, and how many rules there are: their fields, and answers of them.
+//! Fields and responses of stream connections and rule counts.
 
 use base::{Time, VocabularyWord};
 
@@ -6,35 +6,26 @@ use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMembe
 use crate::json_writer::JsonWriter;
 use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
 
-/// A connection to a stream.
 #[derive(Clone, Debug)]
 pub struct ConnectionSummary {
-    /// Its name.
     pub uuid: String,
-    /// What it is connected to.
     pub endpoint: String,
-    /// When it began.
     pub connected_at: Time,
-    /// When it ended, if it has.
     pub disconnected_at: Option<Time>,
-    /// Why it ended; empty while it is open.
+    /// Empty while the connection is open.
     pub reason: String,
-    /// Where it came from, or empty.
+    /// Empty if unknown.
     pub client: String,
 }
 
-/// How many rules an app has and may have. Every app is a project of its own.
+/// The number of stream rules of an app. Every app is its own project.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleCount {
-    /// The app.
     pub app: i64,
-    /// How many it has.
     pub count: i64,
-    /// How many it may have.
     pub limit: i64,
 }
 
-/// A page of connections.
 pub fn render_connections(
     shown: &[ConnectionSummary],
     selection: &FieldSelection,
@@ -58,7 +49,6 @@ pub fn render_connections(
     }
 }
 
-/// How many rules there are; `data` is an object.
 pub fn render_rules_count(shown: RuleCount, selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
     let mask = selection.included_mask(ObjectKind::RulesCount);
     let mut out = JsonWriter::new(options, 256);
@@ -99,7 +89,7 @@ const APP_RULES: JsonFieldType = JsonFieldType::Object(&[
     JsonMember::new("rule_count", JsonFieldType::Int),
 ]);
 
-// Figures are texts here: the public library of the newer document reads nothing else.
+// Counts are strings: the official SDK of the newer API generation requires that.
 pub(crate) const RULES_COUNT_FIELDS: &[FieldDefinition] = &[
     FieldDefinition::default_field(
         "all_project_client_apps",

@@ -1,22 +1,18 @@
-//! How many posts a search finds, span by span.
+//! Post counts by time bucket.
 
 use base::{Time, VocabularyWord};
 
 use crate::json_writer::JsonWriter;
 use crate::{RenderOptions, ResponsePayload};
 
-/// The posts of a span of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CountBucket {
-    /// When it begins.
     pub start: Time,
-    /// When it ends.
     pub end: Time,
-    /// How many there are.
     pub posts: i64,
 }
 
-/// Counts in their order; whatever is asked for, they come whole.
+/// Renders all fields of all buckets, in order.
 pub fn render_counts(page: &[CountBucket], options: RenderOptions) -> ResponsePayload {
     const POSTS: VocabularyWord = VocabularyWord::new("post_count", "tweet_count");
     let mut out = JsonWriter::new(options, page.len() * 100);

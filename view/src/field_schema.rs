@@ -1,4 +1,4 @@
-//! The rows of the tables: fields and expansions.
+//! The row types of the field tables: fields and expansions.
 
 use base::VocabularyWord;
 use store::communities::Community;
@@ -23,81 +23,62 @@ use crate::trends::TrendRenderContext;
 use crate::usage::ProjectUsage;
 use crate::users::UserRenderContext;
 
-/// A field of an object.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldDefinition {
-    /// Its name.
     pub name: VocabularyWord,
-    /// When it is there.
     pub inclusion: FieldInclusion,
-    /// Who may see it.
     pub audience: FieldAudience,
-    /// What it holds.
     pub json_type: JsonFieldType,
-    /// One sentence.
+    /// One sentence for the OpenAPI document.
     pub description: &'static str,
-    /// Whether some objects lack it even when it is to be there.
+    /// Whether the field can be missing although it was requested.
     pub may_be_absent: bool,
     pub(crate) writer: FieldWriter,
 }
 
-/// When a field is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldInclusion {
-    /// Always.
     Always,
-    /// When it is asked for, or an expansion goes through it.
+    /// When requested, or when an expansion goes through the field.
     Requested,
-    /// Only when an expansion goes through it.
+    /// Only when an expansion goes through the field.
     Expanded,
 }
 
-/// Who may see a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldAudience {
-    /// Everyone.
     Anyone,
-    /// Any user: it says something about the two.
+    /// Authenticated users: the field depends on the viewer.
     Users,
-    /// Whom the object belongs to.
+    /// The owner of the object.
     Owner,
 }
 
-/// What a field holds.
 #[derive(Clone, Copy, Debug)]
 pub enum JsonFieldType {
-    /// Text.
     Text,
-    /// A decimal id, as text.
+    /// A decimal id as a string.
     Id,
-    /// A moment, `YYYY-MM-DDTHH:MM:SS.mmmZ`.
+    /// `YYYY-MM-DDTHH:MM:SS.mmmZ`.
     Time,
-    /// A whole number.
     Int,
-    /// A number.
     Real,
-    /// `true` or `false`.
     Bool,
-    /// One of these words.
     OneOf(&'static [&'static str]),
-    /// An array.
     List(&'static JsonFieldType),
-    /// An object with these members, each of them optional.
+    /// All members are optional.
     Object(&'static [JsonMember]),
-    /// An object of any members.
+    /// An object with arbitrary members.
     Any,
 }
 
-/// A member of an object inside a field.
 #[derive(Clone, Copy, Debug)]
 pub struct JsonMember {
-    /// Its name.
     pub name: VocabularyWord,
-    /// What it holds.
     pub json_type: JsonFieldType,
 }
 
-/// The function that writes a field's value, or writes nothing when there is none.
+/// Writes a field's value, or nothing if there is none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum FieldWriter {
     Post(fn(&mut JsonWriter, PostRenderContext<'_>)),
@@ -118,7 +99,7 @@ pub(crate) enum FieldWriter {
     ComplianceJob(fn(&mut JsonWriter, &ComplianceJobSummary)),
     Message(fn(&mut JsonWriter, &MessageEvent)),
     Like(fn(&mut JsonWriter, LikeRenderContext<'_>)),
-    /// Accepted; this platform has no such facts.
+    /// The field is accepted in requests, but never has a value.
     Unsupported,
 }
 
@@ -152,13 +133,13 @@ impl FieldDefinition {
         Self::new(FieldInclusion::Expanded, name, json, about)
     }
 
-    /// Is called something else in the tweets vocabulary.
+    /// Sets the name in the tweets vocabulary.
     pub(crate) const fn tweet_name(self, tweet: &'static str) -> Self {
         let name = VocabularyWord::new(self.name.post, tweet);
         Self { name, ..self }
     }
 
-    /// Some objects lack it even when it is to be there.
+    /// Marks the field as missing from some objects although it was requested.
     pub(crate) const fn absent_for_some(self) -> Self {
         Self {
             may_be_absent: true,
@@ -273,21 +254,19 @@ impl JsonMember {
     }
 }
 
-/// A way from an object to others, which then come in `includes`.
+/// A reference from an object to others, which are then rendered in `includes`.
 #[derive(Clone, Copy, Debug)]
 pub struct Expansion {
-    /// Its name; empty in a vocabulary that lacks it.
+    /// Empty in a vocabulary that lacks it.
     pub name: VocabularyWord,
-    /// What it leads to.
     pub target: ObjectKind,
-    /// The field (posts vocabulary) that it goes through, which is shown along with it.
+    /// The field (posts vocabulary) it goes through, which is rendered as well.
     pub field: &'static str,
     /// Whether it starts at the posts that the object refers to, rather than at the object.
     pub nested: bool,
     pub(crate) resolver: ExpansionResolver,
 }
 
-/// How the targets of an expansion are found.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ExpansionResolver {
     Post(for<'a> fn(PostRenderContext<'a>, &mut Vec<ExpansionTarget<'a>>)),
@@ -296,7 +275,7 @@ pub(crate) enum ExpansionResolver {
     Space(for<'a> fn(SpaceRenderContext<'a>, &mut Vec<ExpansionTarget<'a>>)),
     Message(for<'a> fn(&'a MessageEvent, &mut Vec<ExpansionTarget<'a>>)),
     Like(for<'a> fn(LikeRenderContext<'a>, &mut Vec<ExpansionTarget<'a>>)),
-    /// Accepted; this platform has no such facts.
+    /// The expansion is accepted in requests, but never leads anywhere.
     Unsupported,
 }
 

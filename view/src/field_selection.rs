@@ -1,4 +1,4 @@
-//! What a request asks to be shown, as bits over the tables: parsed once a request.
+//! Field and expansion parameters, parsed once per request into bit masks over the field tables.
 
 use std::borrow::Cow;
 
@@ -11,14 +11,13 @@ use crate::field_schema::{Expansion, FieldAudience, FieldDefinition, FieldInclus
 const KIND_COUNT: usize = ObjectKind::ALL.len();
 const DEFAULT_MASKS: [u64; KIND_COUNT] = default_masks();
 
-/// The parsed `*.fields` and `expansions` of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FieldSelection {
     root: ObjectKind,
     fields: [u64; KIND_COUNT],
-    /// Fields of the objects asked for that expansions go through.
+    /// Fields that the requested expansions go through.
     expansion_fields: u64,
-    /// The same, of posts that those refer to.
+    /// Likewise for the referenced posts.
     nested_fields: u64,
     expansions: u32,
     has_post_names: bool,
@@ -28,7 +27,7 @@ pub struct FieldSelection {
 }
 
 impl FieldSelection {
-    /// What comes unasked, from an operation that answers with `root`.
+    /// The default fields of an operation whose primary objects are of kind `root`.
     pub const fn defaults(root: ObjectKind) -> Self {
         Self {
             root,
@@ -43,8 +42,8 @@ impl FieldSelection {
         }
     }
 
-    /// Everything that anyone may see of `root`, and all that it leads to in a vocabulary: what is
-    /// told to those who have asked for no fields.
+    /// All public fields of `root` and all expansions of a vocabulary, for events, which have no field
+    /// parameters.
     pub fn all_public_fields(root: ObjectKind, speech: Vocabulary) -> Self {
         let mut selection = Self::defaults(root);
         for kind in ObjectKind::ALL {
@@ -61,23 +60,22 @@ impl FieldSelection {
         selection
     }
 
-    /// The same without what it leads to.
+    /// Like [`Self::all_public_fields`] without expansions.
     pub fn public_fields_only(root: ObjectKind) -> Self {
         let whole = Self::all_public_fields(root, Vocabulary::Post);
         Self { expansions: 0, ..whole }
     }
 
-    /// Says at which address the platform's own files are.
     pub const fn set_site(&mut self, site: &'static str) {
         self.site = site;
     }
 
-    /// The address that the platform's own files are at, without a slash at its end.
+    /// The base URL of the platform's own files, without a trailing slash.
     pub const fn site(&self) -> &'static str {
         self.site
     }
 
-    /// Takes a `*.fields` parameter, called as the caller wrote it.
+    /// Parses a `*.fields` parameter; `parameter` is its name as the client wrote it.
     pub fn add_fields_param(&mut self, object: ObjectKind, parameter: &str, value: &str) -> Result<(), Refusal> {
         self.detect_vocabulary(object.fields_param(), parameter);
         let fields = object.fields();
@@ -98,7 +96,6 @@ impl FieldSelection {
         reject_unknown_names(parameter, &wrong, || object.field_names())
     }
 
-    /// Takes the `expansions` parameter.
     pub fn add_expansions_param(&mut self, parameter: &str, value: &str) -> Result<(), Refusal> {
         let expansions = self.root.expansions();
         let mut wrong = Vec::new();
@@ -119,14 +116,14 @@ impl FieldSelection {
         reject_unknown_names(parameter, &wrong, || self.root.expansion_names())
     }
 
-    /// Lets a user see the own confirmed email address: the token carries `users.email`, or is of
-    /// a kind that has no scopes and whose app may.
+    /// Allows rendering the user's own confirmed email address: the token has the scope `users.email`, or it
+    /// has no scopes and the app has the permission.
     pub const fn allow_email(&mut self) {
         self.email_allowed = true;
     }
 
-    /// The vocabulary that the names gave away. Where both did, posts: a generated client of the
-    /// newer generation still says `tweet.fields` on streams.
+    /// The vocabulary used by the parameter names. If both were used, posts: generated clients of the newer
+    /// API generation still send `tweet.fields` on streams.
     pub const fn detected_vocabulary(&self) -> Option<Vocabulary> {
         match (self.has_post_names, self.has_tweet_names) {
             (true, _) => Some(Vocabulary::Post),
@@ -135,7 +132,6 @@ impl FieldSelection {
         }
     }
 
-    /// What the operation answers with.
     pub const fn root(&self) -> ObjectKind {
         self.root
     }
@@ -144,7 +140,6 @@ impl FieldSelection {
         self.email_allowed
     }
 
-    /// The fields of the objects asked for.
     pub(crate) fn root_mask(&self) -> u64 {
         self.kind_mask(self.root) | self.expansion_fields
     }
@@ -163,7 +158,6 @@ impl FieldSelection {
         self.fields.get(object.index()).copied().unwrap_or(0)
     }
 
-    /// The expansions asked for.
     pub(crate) fn requested_expansions(&self) -> impl Iterator<Item = &'static Expansion> + use<> {
         let asked = self.expansions;
         let all = self.root.expansions().iter().enumerate();
@@ -206,7 +200,7 @@ pub(crate) fn field_bit(object: ObjectKind, name: &str) -> u64 {
     find_row(object.fields(), |field| field.name.post == name).map_or(0, |(place, _)| 1 << place)
 }
 
-/// The bits of the fields that only some may see.
+/// The bits of the fields restricted to an audience.
 pub(crate) const fn audience_mask(fields: &[FieldDefinition], audience: FieldAudience) -> u64 {
     let (mut bits, mut bit, mut rest) = (0, 1, fields);
     while let [first, tail @ ..] = rest {

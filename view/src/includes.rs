@@ -1,4 +1,4 @@
-//! What expansions lead to: each thing once, and what may not be seen as an error, once.
+//! Resolves expansions: each object is included once, and each inaccessible object is one error.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -24,7 +24,7 @@ use crate::spaces;
 use crate::users::{self, UserRenderContext};
 use crate::{FieldSelection, ObjectKind, RenderOptions};
 
-/// Things in the order in which they came up, each once, with the expansion that led there.
+/// Keys in order of first occurrence, each with the expansion that led to it.
 struct DistinctTargets<T> {
     seen: HashSet<T>,
     entries: Vec<(T, &'static str)>,
@@ -45,7 +45,6 @@ impl<T: Copy + Eq + Hash> DistinctTargets<T> {
     }
 }
 
-/// The targets of an answer's expansions.
 pub(crate) struct IncludesBuilder<'w> {
     objects: &'w LoadedObjects,
     selection: &'w FieldSelection,
@@ -75,7 +74,7 @@ impl<'w> IncludesBuilder<'w> {
         }
     }
 
-    /// Follows the expansions from the posts of an answer, or from those that they refer to.
+    /// Follows the expansions of the primary posts, or of the posts they refer to.
     pub(crate) fn expand_posts(&mut self, posts: &[&'w Post], nested: bool) {
         let (objects, mut targets) = (self.objects, Vec::new());
         for expansion in self
@@ -95,7 +94,7 @@ impl<'w> IncludesBuilder<'w> {
         }
     }
 
-    /// Follows the expansions from the rows of an answer.
+    /// Follows the expansions of the primary objects.
     pub(crate) fn expand_rows(&mut self, mut reach: impl FnMut(ExpansionResolver, &mut Vec<ExpansionTarget<'w>>)) {
         let mut targets = Vec::new();
         for expansion in self.selection.requested_expansions() {
@@ -118,7 +117,7 @@ impl<'w> IncludesBuilder<'w> {
         }
     }
 
-    /// The text of `includes`, empty when there is nothing in it; its errors go to `errors`.
+    /// Renders `includes`, or an empty string; errors are appended to `errors`.
     pub(crate) fn render_includes(mut self, errors: &mut Vec<Refusal>) -> String {
         let posts = self.visible_posts();
         self.expand_posts(&posts, true);
@@ -250,7 +249,7 @@ impl<'w> IncludesBuilder<'w> {
     }
 }
 
-/// An expansion's name in the answer's vocabulary, or in the one that has it.
+/// The name of an expansion in the response's vocabulary, or in the only one that has it.
 const fn expansion_name(post: &'static str, tweet: &'static str, options: RenderOptions) -> &'static str {
     match options.vocabulary {
         Vocabulary::Post if !post.is_empty() => post,

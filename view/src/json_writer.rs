@@ -1,4 +1,4 @@
-//! Writes JSON straight into text.
+//! Writes JSON directly into a string.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,6 @@ use base::{Time, Vocabulary, VocabularyWord};
 use crate::RenderOptions;
 use crate::field_schema::{FieldDefinition, FieldWriter};
 
-/// The text of an answer while it is written.
 #[derive(Debug)]
 pub(crate) struct JsonWriter {
     text: String,
@@ -28,7 +27,7 @@ impl JsonWriter {
         self.text
     }
 
-    /// An object with the fields of a mask; those that `write` writes nothing for are left out.
+    /// Writes an object with the fields of a mask; fields without a value are omitted.
     pub(crate) fn write_fields(
         &mut self,
         fields: &[FieldDefinition],
@@ -61,7 +60,7 @@ impl JsonWriter {
         self.text.push(']');
     }
 
-    /// A member, or nothing when `value` writes nothing.
+    /// Writes a member, or nothing if `value` writes nothing.
     pub(crate) fn write_member(&mut self, name: VocabularyWord, value: impl FnOnce(&mut Self)) {
         let before = self.text.len();
         self.write_separator();
@@ -75,7 +74,7 @@ impl JsonWriter {
         }
     }
 
-    /// A figure; under both its names when the request did not tell the vocabulary.
+    /// Writes a metric; under both names if the vocabulary is unknown.
     pub(crate) fn write_count(&mut self, name: VocabularyWord, count: i64) {
         self.write_member(name, |out| out.write_int(count));
         if self.options.both_metric_names && name.post != name.tweet {
@@ -87,29 +86,29 @@ impl JsonWriter {
         }
     }
 
-    /// A comma, unless an object or array has just begun.
+    /// Writes a comma unless an object or array has just begun.
     pub(crate) fn write_separator(&mut self) {
-        // No whole value ends like this: a text ends in a quotation mark.
+        // No complete value ends like this: strings end with a quotation mark.
         if !self.text.ends_with(['{', '[']) && !self.text.is_empty() {
             self.text.push(',');
         }
     }
 
-    /// Text; nothing when it is empty.
+    /// Writes a string, or nothing if it is empty.
     pub(crate) fn write_nonempty_text(&mut self, text: &str) {
         if !text.is_empty() {
             self.write_text(text);
         }
     }
 
-    /// Text with `&`, `<` and `>` as the interface sends them; empty text stays.
+    /// Writes a string with `&`, `<` and `>` as entities, even if it is empty.
     pub(crate) fn write_html_escaped(&mut self, text: &str) {
         self.text.push('"');
         self.push_escaped(text, true);
         self.text.push('"');
     }
 
-    /// Text that may be empty.
+    /// Writes a string, even if it is empty.
     pub(crate) fn write_text(&mut self, text: &str) {
         self.text.push('"');
         self.push_escaped(text, false);
@@ -146,7 +145,7 @@ impl JsonWriter {
             '&' => self.text.push_str("&amp;"),
             '<' => self.text.push_str("&lt;"),
             '>' => self.text.push_str("&gt;"),
-            // Writing to text cannot fail.
+            // Writing to a string cannot fail.
             other => {
                 let _ = write!(self.text, "\\u{:04x}", u32::from(other));
             }
@@ -154,11 +153,11 @@ impl JsonWriter {
     }
 
     pub(crate) fn write_int(&mut self, value: i64) {
-        // Writing to text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(self.text, "{value}");
     }
 
-    /// A number as text: no reader loses its digits.
+    /// Writes an id as a string, so that clients lose no digits.
     pub(crate) fn write_id(&mut self, id: i64) {
         self.text.push('"');
         self.write_int(id);
@@ -175,7 +174,7 @@ impl JsonWriter {
         self.text.push('"');
     }
 
-    /// JSON as stored; nothing when it is empty.
+    /// Writes stored JSON, or nothing if it is empty.
     pub(crate) fn write_raw(&mut self, json: &str) {
         if json != "{}" && json != "[]" {
             self.text.push_str(json);

@@ -1,5 +1,5 @@
-//! Posts and people in the form of the older interface, as account activity tells of them
-//! (contract §10.3): fixed objects whose members are there even where nothing is in them.
+//! Posts and users in the format of the legacy API, as used by account activity events (contract §10.3): fixed
+//! objects whose members are present even if empty.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -17,10 +17,9 @@ use crate::media::{id_from_media_key, media_url};
 use crate::posts::{PostRenderContext, media_keys, sent_entities, sent_text};
 use crate::{FieldSelection, ObjectKind, legacy_user_json};
 
-/// Letters of a text that is not extended.
+/// The maximum length of `text` in compatibility mode, in characters.
 const SHORT_TEXT_CHARS: usize = 140;
 
-/// A user as those who take part in something are told of.
 pub fn legacy_participant_json(user: &User) -> Value {
     let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     json!({
@@ -40,7 +39,7 @@ pub fn legacy_participant_json(user: &User) -> Value {
     })
 }
 
-/// A post as a viewer sees it; none where that one may not.
+/// A post as a viewer sees it; `None` if the viewer may not.
 pub fn legacy_post_json(
     tx: &mut Tx<'_>,
     viewer: Viewer,
@@ -51,7 +50,7 @@ pub fn legacy_post_json(
     selection.set_site(site);
     let id = post.id;
     let mut objects = LoadedObjects::load_for_posts(tx, viewer, vec![post], &selection)?;
-    // Here long texts are sent whole, beside their beginning.
+    // This format contains the full text in addition to the truncated one.
     objects.short_texts.clear();
     let apps = load_source_links(tx, &objects)?;
     let older = LegacyRenderer {
@@ -63,17 +62,16 @@ pub fn legacy_post_json(
     Ok(post.and_then(|post| older.render_post(post, true)))
 }
 
-/// How posts are written in the form of the older interface where they are asked for.
+/// The options of the legacy format.
 #[derive(Clone, Copy, Debug)]
 pub struct StatusForm {
-    /// Texts are whole, as `full_text`; otherwise long ones are cut, as `text`.
+    /// Full texts as `full_text`; otherwise long texts are truncated, as `text`.
     pub extended: bool,
-    /// Of authors only their ids are there.
+    /// Render authors as ids only.
     pub trim_user: bool,
 }
 
-/// Posts in the form of the older interface, each by its id; those that the viewer may not see are
-/// left out.
+/// Posts in the legacy format by id; posts the viewer may not see are omitted.
 pub fn legacy_statuses_json(
     tx: &mut Tx<'_>,
     viewer: Viewer,
@@ -101,12 +99,12 @@ pub fn legacy_statuses_json(
     Ok(statuses.collect())
 }
 
-/// Leaves to a post what is asked for of it.
+/// Applies the options to a rendered post.
 fn apply_status_form(status: &mut Value, form: StatusForm, start: i64) {
     let Some(members) = status.as_object_mut() else {
         return;
     };
-    // Streams alone have these.
+    // Members that occur on streams only.
     for name in ["filter_level", "timestamp_ms"] {
         members.remove(name);
     }
@@ -134,7 +132,7 @@ fn apply_status_form(status: &mut Value, form: StatusForm, start: i64) {
     }
 }
 
-/// What posts were written with, as they name it.
+/// The `source` markup of each app.
 fn load_source_links(tx: &mut Tx<'_>, objects: &LoadedObjects) -> Result<HashMap<AppId, String>, Fault> {
     let posts = objects.posts.items().iter();
     let ids: BTreeSet<AppId> = posts.filter_map(|post| post.app_id).collect();
@@ -155,7 +153,7 @@ struct LegacyRenderer<'a> {
 }
 
 impl LegacyRenderer<'_> {
-    /// A post with what it quotes and reposts, unless it may not be seen.
+    /// Renders a post with its quoted and reposted posts; `None` if it is not visible.
     fn render_post(&self, post: &Post, whole: bool) -> Option<Value> {
         let objects = self.objects;
         let author = objects.users.get(post.author_id)?;
@@ -210,7 +208,7 @@ impl LegacyRenderer<'_> {
         Some(shown)
     }
 
-    /// Entities in the older form, with names and media.
+    /// Entities in the legacy format, with user names and media.
     fn render_entities(&self, post: &Post, stored: &str) -> Map<String, Value> {
         let name = |id| Some(self.objects.users.get(id)?.name.clone());
         let (mut all, link) = convert_entities(stored, name);
@@ -245,12 +243,12 @@ impl LegacyRenderer<'_> {
     }
 }
 
-/// Entities in the older form, from those of the present one, where nobody is known by name.
+/// Converts entities to the legacy format without user names.
 pub fn legacy_entities_json(stored: &str) -> Value {
     Value::Object(convert_entities(stored, |_| None).0)
 }
 
-/// The same where some are, and the link to media that ends the text.
+/// Converts entities with the names that are known; also returns the media link that ends the text.
 fn convert_entities(stored: &str, name: impl Fn(UserId) -> Option<String>) -> (Map<String, Value>, Value) {
     let stored: Value = serde_json::from_str(stored).unwrap_or_default();
     let list = |name: &str| {
@@ -295,7 +293,7 @@ fn convert_entities(stored: &str, name: impl Fn(UserId) -> Option<String>) -> (M
     (all, media.into_iter().next().unwrap_or_default())
 }
 
-/// A text with its entities: of a long one its beginning, and all of it beside.
+/// Inserts the text and its entities; for long texts a truncated version and `extended_tweet`.
 fn insert_text(members: &mut Map<String, Value>, text: &str, post: &Post, all: Map<String, Value>) {
     let mut set = |name: &str, value: Value| {
         members.insert(name.to_owned(), value);
@@ -327,7 +325,7 @@ fn insert_text(members: &mut Map<String, Value>, text: &str, post: &Post, all: M
     set("extended_tweet", whole);
 }
 
-/// Entities that end before a place.
+/// Entities that end at or before `end`.
 fn entities_before(all: &Map<String, Value>, end: usize) -> Map<String, Value> {
     let mut left = all.clone();
     left.remove("media");
@@ -345,7 +343,7 @@ fn entity_indices(entity: &Value) -> Value {
     json!([entity.get("start"), entity.get("end")])
 }
 
-/// Text as the interfaces send it.
+/// Escapes HTML as the API does.
 fn escape_html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

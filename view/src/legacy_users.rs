@@ -1,10 +1,9 @@
-//! A user as the older interface shows it (contract §7.15): one fixed object, numbers beside texts.
+//! Users in the format of the legacy API (contract §7.15): a fixed object with ids as numbers and strings.
 
 use serde_json::{Map, Value, json};
 use store::users::User;
 
-/// The user in the form of the older interface; `email` says whether its member is there at all:
-/// the confirmed address, or `null` where there is none.
+/// `email` determines whether the member is present: the confirmed address or `null`.
 pub fn legacy_user_json(user: &User, email: bool) -> Value {
     let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let json = |stored: &str| serde_json::from_str(stored).unwrap_or(Value::Null);
@@ -43,7 +42,7 @@ pub fn legacy_user_json(user: &User, email: bool) -> Value {
     Value::Object(whole)
 }
 
-/// The members that readers look into are there even where nothing is in them.
+/// The members that clients access are present even if empty.
 fn legacy_profile_entities(stored: Value) -> Value {
     let mut stored = match stored {
         Value::Object(stored) => stored,

@@ -1,5 +1,5 @@
-//! Which fields exist, which come unasked, who may see them, what they lead to, and how they are
-//! spoken: the only floor that knows the names of an answer's members.
+//! Renders API objects: which fields exist, which are defaults, who may see them, what they expand to, and
+//! their JSON. No other crate knows the member names of v2 responses.
 
 mod activity;
 mod communities;

@@ -1,4 +1,4 @@
-//! Likes as streams show them: what is liked, and never by whom (contract §9.4).
+//! Likes as streams show them: the post, without the user (contract §9.4).
 
 use base::{Fault, VocabularyWord};
 use network::visibility::{Viewer, Visibility, profile_visibility};
@@ -12,7 +12,6 @@ use crate::posts::media_keys;
 use crate::response::ResponseRenderer;
 use crate::{FieldSelection, LikeEvent, ObjectKind, RenderOptions, ResponsePayload};
 
-/// A like with what is liked.
 #[derive(Clone, Copy)]
 pub(crate) struct LikeRenderContext<'a> {
     like: &'a LikeEvent,
@@ -68,7 +67,7 @@ fn write_attachments(out: &mut JsonWriter, shown: LikeRenderContext<'_>) {
     }
 }
 
-/// A like of a post that everybody may see, by somebody whom everybody may see; none otherwise.
+/// Renders a like; `None` unless both the post and the user are public.
 pub fn render_like(
     tx: &mut Tx<'_>,
     shown: &LikeEvent,

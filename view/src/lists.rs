@@ -1,4 +1,4 @@
-//! Lists of users: their fields and what those lead to.
+//! List fields and expansions.
 
 use base::Fault;
 use network::visibility::{Viewer, Visibility, list_visibility};
@@ -37,7 +37,7 @@ fn push_owner<'a>(list: &'a List, to: &mut Vec<ExpansionTarget<'a>>) {
     to.push(ExpansionTarget::User(list.owner_id));
 }
 
-/// A page of lists, in their order; those that may not be seen are left out.
+/// Renders a page in order; lists that are not visible are omitted.
 pub fn render_lists(
     tx: &mut Tx<'_>,
     viewer: Viewer,
@@ -68,7 +68,7 @@ pub fn render_lists(
     Ok(speaker.render_response(&shown, Vec::new(), 256, lead, write))
 }
 
-/// One list that was asked for; `data` is an object.
+/// Renders the result of a lookup by id; `data` is an object.
 pub fn render_list(
     tx: &mut Tx<'_>,
     viewer: Viewer,

@@ -1,4 +1,4 @@
-//! Everything that an answer is made from, loaded at once: one query a kind and level.
+//! Loads everything a response is rendered from: one query per object kind and expansion level.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -23,27 +23,25 @@ use crate::posts::{PostRenderContext, card_id, media_keys, short_text};
 use crate::users::UserRenderContext;
 use crate::{FieldSelection, ObjectKind};
 
-/// What an expansion leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ExpansionTarget<'a> {
     User(UserId),
     Post(PostId),
-    /// By its media key.
+    /// A media key.
     Media(&'a str),
     Topic(i64),
     Poll(i64),
-    /// By its id as it is spoken.
+    /// A place id in its API form.
     Place(&'a str),
 }
 
-/// Records in the order in which they came, found by key.
+/// Records in insertion order, indexed by key.
 #[derive(Debug)]
 pub(crate) struct IndexedVec<K, V> {
     items: Vec<V>,
     positions: HashMap<K, usize>,
 }
 
-/// The viewer's ties to the users that are shown.
 #[derive(Debug, Default)]
 pub(crate) struct ViewerRelations {
     pub(crate) request_received: HashSet<UserId>,
@@ -54,20 +52,20 @@ pub(crate) struct ViewerRelations {
     pub(crate) blocked_by: HashSet<UserId>,
     pub(crate) dm_blocked_by: HashSet<UserId>,
     pub(crate) muting: HashSet<UserId>,
-    /// Who subscribes to the viewer.
+    /// Users who subscribe to the viewer.
     pub(crate) subscribers: HashSet<UserId>,
 }
 
-/// The records of an answer and what is known about their viewer.
+/// The records of a response, and what is known about the viewer.
 #[derive(Debug)]
 pub(crate) struct LoadedObjects {
     pub(crate) viewer: Viewer,
     pub(crate) now: Time,
-    /// How many of the first posts, or users, are what was asked for.
+    /// How many of the first posts or users are primary objects.
     pub(crate) root_count: usize,
-    /// Whether a user's own email address may be shown.
+    /// Whether the user's own email address may be rendered.
     pub(crate) email_allowed: bool,
-    /// The address that the platform's own files are at.
+    /// The base URL of the platform's own files.
     pub(crate) site: &'static str,
     pub(crate) users: IndexedVec<UserId, User>,
     pub(crate) posts: IndexedVec<PostId, Post>,
@@ -75,18 +73,18 @@ pub(crate) struct LoadedObjects {
     pub(crate) topics: IndexedVec<i64, SpaceTopic>,
     pub(crate) polls: IndexedVec<i64, Poll>,
     pub(crate) places: IndexedVec<i64, Place>,
-    /// The message events that the answer shows media by, by the media.
+    /// The message event through which each media file is accessible, by media id.
     pub(crate) message_by_media: HashMap<i64, i64>,
     pub(crate) relations: ViewerRelations,
-    /// Of edited posts, by the first of them.
+    /// By the id of the first version.
     pub(crate) edit_versions: HashMap<PostId, Vec<PostId>>,
-    /// The first parts of long posts.
+    /// Truncated texts of long posts.
     pub(crate) short_texts: HashMap<PostId, String>,
-    /// Where cards lead, by the card, in its order.
+    /// By card, in order.
     pub(crate) card_links: HashMap<i64, Vec<CardLink>>,
-    /// Posts that may not be seen.
+    /// Posts that are not visible.
     pub(crate) hidden_posts: HashMap<PostId, Visibility>,
-    /// What the viewer's own promoted posts came to by their promotion, where that is asked for.
+    /// Totals of the viewer's own promoted posts, if requested.
     pub(crate) promoted_totals: HashMap<PostId, MetricSums>,
 }
 
@@ -120,7 +118,7 @@ impl<K: Copy + Eq + Hash, V> IndexedVec<K, V> {
         &self.items
     }
 
-    /// Which of some keys are not here, each once.
+    /// The keys that have no record, each once.
     fn missing_keys(&self, keys: impl IntoIterator<Item = K>) -> Vec<K> {
         let mut new = HashSet::new();
         let keys = keys.into_iter();
@@ -129,7 +127,7 @@ impl<K: Copy + Eq + Hash, V> IndexedVec<K, V> {
     }
 }
 
-/// What a level of expansions asks to be loaded.
+/// The keys that one level of expansions requires.
 #[derive(Default)]
 struct LoadPlan {
     users: Vec<UserId>,
@@ -179,7 +177,6 @@ impl LoadedObjects {
         }
     }
 
-    /// All that showing these posts takes.
     pub(crate) fn load_for_posts(
         tx: &mut Tx<'_>,
         viewer: Viewer,
@@ -196,7 +193,6 @@ impl LoadedObjects {
         Ok(objects)
     }
 
-    /// All that showing these users takes.
     pub(crate) fn load_for_users(
         tx: &mut Tx<'_>,
         viewer: Viewer,
@@ -225,7 +221,7 @@ impl LoadedObjects {
         Ok(objects)
     }
 
-    /// All that showing these users and what else things lead to takes.
+    /// Loads users and the targets of expansions.
     pub(crate) fn load_for_targets(
         tx: &mut Tx<'_>,
         viewer: Viewer,
@@ -246,7 +242,6 @@ impl LoadedObjects {
         Ok(objects)
     }
 
-    /// All that showing these media takes.
     pub(crate) fn load_for_media(
         tx: &mut Tx<'_>,
         viewer: Viewer,
@@ -263,7 +258,7 @@ impl LoadedObjects {
         Ok(objects)
     }
 
-    /// What expansions ask for that start at the posts of the answer, or at all that are here.
+    /// Collects the keys for expansions of the primary posts, or of all posts loaded so far.
     fn plan_post_expansions(&self, selection: &FieldSelection, nested: bool) -> LoadPlan {
         let (mut needs, mut targets) = (LoadPlan::default(), Vec::new());
         for expansion in selection
@@ -295,7 +290,7 @@ impl LoadedObjects {
         needs
             .media
             .extend(shown.filter_map(|link| id_from_media_key(&link.media_key)));
-        // The text of a post that carries media ends in a link to them.
+        // The text of a post with media ends with a link to them.
         let keys = self.posts.items().iter().flat_map(media_keys);
         needs.media.extend(keys.filter_map(id_from_media_key));
         let missing = self.users.missing_keys(needs.users);
@@ -314,7 +309,7 @@ impl LoadedObjects {
         self.load_viewer_relations(tx, selection)
     }
 
-    /// The text of a post with a card ends in the link that the card leads by.
+    /// The text of a post with a card ends with the card's link.
     fn load_card_links(&mut self, tx: &mut Tx<'_>) -> Result<(), Fault> {
         let cards: HashSet<i64> = self.posts.items().iter().filter_map(card_id).collect();
         if cards.is_empty() {
@@ -350,7 +345,7 @@ impl LoadedObjects {
         Ok(())
     }
 
-    /// A repost is shown by what it reposts.
+    /// A repost is rendered from its original.
     fn load_reposted_posts(&mut self, tx: &mut Tx<'_>) -> Result<(), Fault> {
         let posts = self.posts.items().iter();
         let reposted: Vec<_> = posts.filter_map(|post| post.repost_of_id).collect();
@@ -366,7 +361,6 @@ impl LoadedObjects {
         Ok(())
     }
 
-    /// Finds out what the viewer's own posts came to by their promotion.
     fn load_promoted_totals(&mut self, tx: &mut Tx<'_>, selection: &FieldSelection) -> Result<(), Fault> {
         let asked = ["promoted_metrics", "organic_metrics", "non_public_metrics"]
             .into_iter()
@@ -381,7 +375,7 @@ impl LoadedObjects {
             self.promoted_totals.insert(PostId::new(id), sums);
         }
         for id in own {
-            // Promoted, and not shown to anybody yet.
+            // Promoted, but without impressions.
             if !self.promoted_totals.contains_key(&PostId::new(id))
                 && !records::list_in_all_accounts(tx, "promoted_post", ("post_id", id))?.is_empty()
             {
@@ -391,14 +385,12 @@ impl LoadedObjects {
         Ok(())
     }
 
-    /// Finds out which posts are too long to be sent whole.
     pub(crate) fn compute_short_texts(&mut self) {
         let posts = self.posts.items().iter();
         let shorts = posts.filter_map(|post| Some((post.id, short_text(post)?)));
         self.short_texts.extend(shorts);
     }
 
-    /// Finds out which posts the viewer may not see.
     fn compute_hidden_posts(&mut self, tx: &mut Tx<'_>) -> Result<(), Fault> {
         if self.posts.items().is_empty() {
             return Ok(());
@@ -408,7 +400,7 @@ impl LoadedObjects {
         let mut sights = AuthorVisibilities::load(tx, self.viewer, authors)?;
         sights.admit_posts(tx, self.posts.items())?;
         let judge = |post: &Post| match post.state {
-            // Nothing is known of it but its id.
+            // Only the id is known.
             PostState::Placeholder => Visibility::Missing,
             _ => sights.post_visibility(post),
         };
@@ -416,7 +408,7 @@ impl LoadedObjects {
             let sight = match (judge(post), post.repost_of_id) {
                 (Visibility::Visible, Some(id)) => match self.posts.get(id).map(judge) {
                     Some(Visibility::Visible) => Visibility::Visible,
-                    // An import knows the texts of reposts whose originals it lacks.
+                    // Imports contain the texts of reposts whose originals they lack.
                     None | Some(Visibility::Missing) if !post.text.is_empty() => Visibility::Visible,
                     original => original.unwrap_or(Visibility::Missing),
                 },
@@ -429,7 +421,7 @@ impl LoadedObjects {
         Ok(())
     }
 
-    /// Only when a field says something about the viewer and the user shown.
+    /// Does nothing unless a requested field depends on the viewer's relation to a user.
     fn load_viewer_relations(&mut self, tx: &mut Tx<'_>, selection: &FieldSelection) -> Result<(), Fault> {
         let ties = selects_field(selection, ObjectKind::User, "connection_status");
         let messages = selects_field(selection, ObjectKind::User, "receives_your_dm");
@@ -475,12 +467,11 @@ impl LoadedObjects {
         Ok(())
     }
 
-    /// Whether the viewer may see a post that is here.
     pub(crate) fn post_visibility(&self, post: &Post) -> Visibility {
         self.hidden_posts.get(&post.id).copied().unwrap_or(Visibility::Visible)
     }
 
-    /// Every version of an edited post, oldest first.
+    /// All versions of an edited post, oldest first.
     pub(crate) fn post_versions(&self, post: &Post) -> Option<&[PostId]> {
         let versions = self.edit_versions.get(&post.edit_root_id?)?;
         (!versions.is_empty()).then_some(versions)

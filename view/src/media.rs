@@ -1,4 +1,4 @@
-//! Photos, videos and animated GIFs: their fields.
+//! Media fields: photos, videos and animated GIFs.
 
 use base::VocabularyWord;
 use store::media::Media;
@@ -8,7 +8,6 @@ use crate::field_selection::audience_mask;
 use crate::json_writer::JsonWriter;
 use crate::loader::LoadedObjects;
 
-/// A media object and what is known around it.
 #[derive(Clone, Copy)]
 pub(crate) struct MediaRenderContext<'a> {
     pub(crate) media: &'a Media,
@@ -17,7 +16,6 @@ pub(crate) struct MediaRenderContext<'a> {
 
 const OWNER_ONLY: u64 = audience_mask(FIELDS, FieldAudience::Owner);
 
-/// Writes a media object with the fields of a mask.
 pub(crate) fn write(out: &mut JsonWriter, facts: MediaRenderContext<'_>, mask: u64) {
     let owned = facts.objects.viewer.user == Some(facts.media.owner_id);
     let seen = if owned { mask } else { mask & !OWNER_ONLY };
@@ -28,14 +26,14 @@ pub(crate) fn write(out: &mut JsonWriter, facts: MediaRenderContext<'_>, mask: u
     });
 }
 
-/// The address of a media's own file, if it is kept here.
+/// The URL of the stored file, if there is one.
 pub(crate) fn media_url(media: &Media, site: &str) -> Option<String> {
     let name = media.file_name().filter(|_| !site.is_empty())?;
     Some(format!("{site}/media/{name}"))
 }
 
-/// The same inside this answer: what no post carries has an address at the message that does,
-/// where only its readers get it.
+/// Like [`media_url`]; media attached only to a message have a URL below the message, accessible to its
+/// participants.
 fn response_media_url(facts: MediaRenderContext<'_>, size: Option<&str>) -> Option<String> {
     let (media, site) = (facts.media, facts.objects.site);
     let carrier = facts.objects.message_by_media.get(&media.id.get());
@@ -52,7 +50,7 @@ fn response_media_url(facts: MediaRenderContext<'_>, size: Option<&str>) -> Opti
     Some(format!("{site}/2/dm_conversations/media/{event}/{id}/{name}"))
 }
 
-/// The photo itself, or where an import says it was.
+/// The photo itself, or its original URL from an import.
 fn write_url(out: &mut JsonWriter, facts: MediaRenderContext<'_>) {
     match response_media_url(facts, None) {
         Some(address) if facts.media.kind == "photo" => out.write_nonempty_text(&address),
@@ -60,7 +58,7 @@ fn write_url(out: &mut JsonWriter, facts: MediaRenderContext<'_>) {
     }
 }
 
-/// A still of what moves: one that was made, or where an import says it was.
+/// The generated preview, or its original URL from an import.
 fn write_preview_image_url(out: &mut JsonWriter, facts: MediaRenderContext<'_>) {
     let made = facts.media.kind != "photo" && facts.media.size_path("small").is_some();
     match response_media_url(facts, Some("small")) {
@@ -69,7 +67,7 @@ fn write_preview_image_url(out: &mut JsonWriter, facts: MediaRenderContext<'_>) 
     }
 }
 
-/// The one file that is kept of what plays, or those that an import tells of.
+/// The stored file, or the variants of an import.
 fn write_variants(out: &mut JsonWriter, facts: MediaRenderContext<'_>) {
     let media = facts.media;
     let address = response_media_url(facts, None);
@@ -181,14 +179,14 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
     .restrict_to(FieldAudience::Owner),
 ];
 
-/// A measure; nothing when it is unknown.
+/// Writes a dimension; nothing if it is unknown.
 fn write_positive(out: &mut JsonWriter, measure: i64) {
     if measure > 0 {
         out.write_int(measure);
     }
 }
 
-/// Nothing on the platform counts how videos are played, so nothing has been counted.
+/// Writes zeros: playback is not measured.
 fn write_zero_metrics(out: &mut JsonWriter, facts: MediaRenderContext<'_>, figures: &[JsonMember]) {
     if facts.media.kind == "photo" {
         return;

@@ -1,4 +1,4 @@
-//! Direct messages: their fields and what those lead to.
+//! Direct message fields and responses.
 
 use base::{Fault, VocabularyWord};
 use network::visibility::Viewer;
@@ -121,7 +121,7 @@ fn push_media<'a>(event: &'a MessageEvent, to: &mut Vec<ExpansionTarget<'a>>) {
     }
 }
 
-/// Events in their order, all of which the viewer has.
+/// Renders events in order; the viewer may see all of them.
 pub fn render_message_events(
     tx: &mut Tx<'_>,
     viewer: Viewer,
@@ -154,7 +154,7 @@ pub fn render_message_events(
     Ok(speaker.render_response(&page, Vec::new(), 384, lead, write))
 }
 
-/// One event that was asked for; `data` is an object.
+/// Renders the result of a lookup by id; `data` is an object.
 pub fn render_message_event(
     tx: &mut Tx<'_>,
     viewer: Viewer,

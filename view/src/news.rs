@@ -1,4 +1,4 @@
-//! News stories: their fields, and answers of them.
+//! News story fields and responses.
 
 use base::VocabularyWord;
 use store::news_stories::NewsStoryDetails;
@@ -7,7 +7,6 @@ use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMembe
 use crate::json_writer::JsonWriter;
 use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
 
-/// A page of stories, in their order.
 pub fn render_stories(
     page: &[NewsStoryDetails],
     selection: &FieldSelection,
@@ -23,7 +22,7 @@ pub fn render_stories(
     })
 }
 
-/// One story that was asked for; `data` is an object.
+/// Renders the result of a lookup by id; `data` is an object.
 pub fn render_story(told: &NewsStoryDetails, selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
     render_stories(std::slice::from_ref(told), selection, options).into_single()
 }
@@ -90,7 +89,8 @@ fn write_texts(out: &mut JsonWriter, names: &[String]) {
     out.write_array(names, |out, name| out.write_nonempty_text(name));
 }
 
-/// What no post tells is left out: nobody names events, organizations, places, products or teams.
+/// Writes only contexts derived from posts: events, organizations, places, products and teams are not
+/// extracted.
 fn write_contexts(out: &mut JsonWriter, told: &NewsStoryDetails) {
     let list = |out: &mut JsonWriter, name: &'static str, all: &[String]| {
         if !all.is_empty() {

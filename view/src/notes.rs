@@ -1,4 +1,4 @@
-//! Community notes: their fields, and answers of them to whoever wrote them.
+//! Community note fields and responses for the author.
 
 use base::VocabularyWord;
 use store::notes::CommunityNote;
@@ -7,18 +7,14 @@ use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMembe
 use crate::json_writer::JsonWriter;
 use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
 
-/// A note, and what the rules say of it.
+/// A note with its rating.
 #[derive(Clone, Debug)]
 pub struct RatedNote {
-    /// The note.
     pub note: CommunityNote,
-    /// How it is rated.
     pub status: &'static str,
-    /// How far it is claims rather than opinions.
     pub claim_bucket: &'static str,
 }
 
-/// A page of notes, in their order.
 pub fn render_notes(page: &[RatedNote], selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
     let mask = selection.included_mask(ObjectKind::Note);
     ResponsePayload::from_rows(options, page, 512, |out, note| {
@@ -106,7 +102,7 @@ fn write_info(out: &mut JsonWriter, shown: &RatedNote) {
     });
 }
 
-/// There is one model: the count of those who found it helpful and of those who did not.
+/// There is one model: the ratings "helpful" and "not helpful" are counted.
 fn write_scoring_status(out: &mut JsonWriter, note: &CommunityNote) {
     out.write_member(VocabularyWord::same_in_both("has_access"), |out| out.write_bool(true));
     out.write_member(VocabularyWord::same_in_both("rating_counts_per_model"), |out| {

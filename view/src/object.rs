@@ -1,4 +1,4 @@
-//! The kinds of objects that answers hold, each with its tables.
+//! The kinds of objects in responses, each with its tables.
 
 use base::VocabularyWord;
 
@@ -8,54 +8,34 @@ use crate::{
     trends, usage, users,
 };
 
-/// A kind of object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum ObjectKind {
-    /// A post.
     Post,
-    /// A user.
     User,
-    /// A photo, video or animated GIF.
     Media,
-    /// A poll.
     Poll,
-    /// A place.
     Place,
-    /// A list of users.
     List,
-    /// A space.
     Space,
-    /// A topic of a space.
     Topic,
-    /// A direct message, or a change of who takes part.
+    /// A direct message event.
     DmEvent,
-    /// A community.
     Community,
-    /// A news story.
     News,
-    /// A community note.
     Note,
-    /// A trend of a place.
     Trend,
-    /// A trend for one user.
     PersonalizedTrend,
-    /// A project's consumption.
     Usage,
-    /// A stream connection.
     Connection,
-    /// A compliance job.
     ComplianceJob,
-    /// How many stream rules there are.
     RulesCount,
-    /// A bucket of a post count.
     SearchCount,
-    /// A like, on a stream.
+    /// A like on a stream.
     Like,
 }
 
 impl ObjectKind {
-    /// Every kind.
     pub const ALL: [Self; 20] = [
         Self::Post,
         Self::User,
@@ -79,14 +59,14 @@ impl ObjectKind {
         Self::Like,
     ];
 
-    /// Its place in [`Self::ALL`].
+    /// The index in [`Self::ALL`].
     pub(crate) const fn index(self) -> usize {
-        #[expect(clippy::as_conversions, reason = "a fieldless enum's number, in a const")]
+        #[expect(clippy::as_conversions, reason = "the discriminant of a fieldless enum in a const fn")]
         let number = self as usize;
         number
     }
 
-    /// The name of its schema in the OpenAPI document.
+    /// The name of the schema in the OpenAPI document.
     pub const fn schema_name(self) -> VocabularyWord {
         match self {
             Self::Post => VocabularyWord::new("Post", "Tweet"),
@@ -112,7 +92,7 @@ impl ObjectKind {
         }
     }
 
-    /// The parameter that asks for its fields.
+    /// The name of the `*.fields` parameter.
     pub const fn fields_param(self) -> VocabularyWord {
         match self {
             Self::Post => VocabularyWord::new("post.fields", "tweet.fields"),
@@ -138,7 +118,7 @@ impl ObjectKind {
         }
     }
 
-    /// The member of `includes` that holds it, or none.
+    /// The member of `includes`, if the kind can be included.
     pub const fn include_key(self) -> Option<VocabularyWord> {
         match self {
             Self::Post => Some(VocabularyWord::new("posts", "tweets")),
@@ -151,7 +131,7 @@ impl ObjectKind {
         }
     }
 
-    /// Its fields, in the order in which they are spoken.
+    /// In the order in which they are rendered.
     pub const fn fields(self) -> &'static [FieldDefinition] {
         match self {
             Self::Post => posts::FIELDS,
@@ -177,7 +157,6 @@ impl ObjectKind {
         }
     }
 
-    /// What it can lead to.
     pub const fn expansions(self) -> &'static [Expansion] {
         match self {
             Self::Post => posts::EXPANSIONS,
@@ -190,15 +169,14 @@ impl ObjectKind {
         }
     }
 
-    /// Every name that its `*.fields` parameter takes: those of both generations, sorted.
+    /// The names accepted by the `*.fields` parameter in either vocabulary, sorted.
     pub fn field_names(self) -> Vec<&'static str> {
         let fields = self.fields().iter();
         let named = fields.filter(|field| !matches!(field.inclusion, FieldInclusion::Expanded));
         sort_names(named.map(|field| field.name))
     }
 
-    /// Every name that `expansions` takes when it is what was asked for: those of both
-    /// generations, sorted.
+    /// The names accepted by `expansions` for primary objects of this kind in either vocabulary, sorted.
     pub fn expansion_names(self) -> Vec<&'static str> {
         sort_names(self.expansions().iter().map(|expansion| expansion.name))
     }

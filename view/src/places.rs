@@ -1,4 +1,4 @@
-//! Places: their fields.
+//! Place fields.
 
 use base::VocabularyWord;
 use store::places::Place;
@@ -6,7 +6,6 @@ use store::places::Place;
 use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
 
-/// Writes a place with the fields of a mask.
 pub(crate) fn write(out: &mut JsonWriter, place: &Place, mask: u64) {
     out.write_fields(FIELDS, mask, |out, write| {
         if let FieldWriter::Place(write) = write {
@@ -57,7 +56,7 @@ fn write_geo(out: &mut JsonWriter, place: &Place) {
             out.write_nonempty_text("Feature")
         });
         out.write_member(VocabularyWord::same_in_both("bbox"), |out| out.write_raw(&place.bbox));
-        // Always there, and nothing in it.
+        // Always present and always empty.
         out.write_member(VocabularyWord::same_in_both("properties"), |out| {
             out.write_object(|_| {})
         });

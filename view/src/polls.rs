@@ -1,4 +1,4 @@
-//! Polls: their fields.
+//! Poll fields.
 
 use base::{Time, VocabularyWord};
 use store::polls::Poll;
@@ -6,14 +6,12 @@ use store::polls::Poll;
 use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
 
-/// A poll, and when it is looked at.
 #[derive(Clone, Copy)]
 pub(crate) struct PollRenderContext<'a> {
     pub(crate) poll: &'a Poll,
     pub(crate) now: Time,
 }
 
-/// Writes a poll with the fields of a mask.
 pub(crate) fn write(out: &mut JsonWriter, facts: PollRenderContext<'_>, mask: u64) {
     out.write_fields(FIELDS, mask, |out, write| {
         if let FieldWriter::Poll(write) = write {

@@ -1,4 +1,4 @@
-//! Posts: their fields and what those lead to.
+//! Post fields and expansions.
 
 mod entities;
 mod expansions;
@@ -22,7 +22,6 @@ pub(crate) use entities::sent_entities;
 pub(crate) use metrics::reject_private_metrics;
 pub(crate) use text::{new_post_text, sent_text, short_text};
 
-/// A post and what is known around it.
 #[derive(Clone, Copy)]
 pub(crate) struct PostRenderContext<'a> {
     pub(crate) post: &'a Post,
@@ -34,28 +33,26 @@ impl<'a> PostRenderContext<'a> {
         self.objects.users.get(self.post.author_id)
     }
 
-    /// What it reposts, when the viewer may see that.
+    /// The reposted post, if the viewer may see it.
     fn original_post(self) -> Option<PostRenderContext<'a>> {
         let post = self.objects.posts.get(self.post.repost_of_id?)?;
         let seen = self.objects.post_visibility(post) == Visibility::Visible;
         seen.then_some(PostRenderContext { post, ..self })
     }
 
-    /// Whether its text is sent in part, and the whole as a note.
+    /// Whether the text is truncated and the full text is a note.
     fn is_long(self) -> bool {
         self.objects.short_texts.contains_key(&self.post.id)
     }
 
-    /// Whether it belongs to the viewer.
     pub(crate) fn is_owned_by_viewer(self) -> bool {
         self.objects.viewer.user == Some(self.post.author_id)
     }
 }
 
-/// The private figures: refused to others, post by post.
+/// Private metrics, which are refused post by post to everyone but the author.
 pub(crate) const OWNER_ONLY: u64 = audience_mask(FIELDS, FieldAudience::Owner);
 
-/// Writes a post with the fields of a mask.
 pub(crate) fn write(out: &mut JsonWriter, facts: PostRenderContext<'_>, mask: u64) {
     out.write_fields(FIELDS, mask, |out, write| {
         if let FieldWriter::Post(write) = write {
@@ -351,7 +348,6 @@ pub(crate) const EXPANSIONS: &[Expansion] = &[
     Expansion::new("article.media_entities", ObjectKind::Media, "article"),
 ];
 
-/// The posts that a post refers to, with the kind of each.
 fn referenced_posts(post: &Post) -> impl Iterator<Item = (&'static str, PostId)> {
     let kinds = [
         ("retweeted", post.repost_of_id),
@@ -361,18 +357,16 @@ fn referenced_posts(post: &Post) -> impl Iterator<Item = (&'static str, PostId)>
     kinds.into_iter().filter_map(|(kind, id)| Some((kind, id?)))
 }
 
-/// The media keys of a post.
 pub(crate) fn media_keys(post: &Post) -> impl Iterator<Item = &str> {
     post.media_keys.split(',').filter(|key| !key.is_empty())
 }
 
-/// The number in the address of the card that a post carries itself.
+/// The number in the URI of the post's own card.
 pub(crate) fn card_id(post: &Post) -> Option<i64> {
     let own = post.card_uri.strip_prefix("card://");
     own.filter(|_| post.repost_of_id.is_none())?.parse().ok()
 }
 
-/// The users that entities mention.
 fn mentioned_users(entities: &str) -> Vec<UserId> {
     let parsed: Option<serde_json::Value> = serde_json::from_str(entities).ok();
     let mentions = parsed.as_ref().and_then(|parsed| parsed.get("mentions")?.as_array());

@@ -1,4 +1,4 @@
-//! Answers: the things asked for, what they lead to, and what could not be shown.
+//! Responses: primary objects, included objects, and errors.
 
 use std::fmt::Display;
 
@@ -19,47 +19,42 @@ use crate::media::{self, MediaRenderContext, id_from_media_key};
 use crate::posts::{self, PostRenderContext};
 use crate::users::{self, UserRenderContext};
 
-/// How an answer is spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RenderOptions {
-    /// Its vocabulary.
     pub vocabulary: Vocabulary,
-    /// Whether figures whose names differ come under both: the request did not tell which its
-    /// client knows.
+    /// Whether metrics whose names differ are rendered under both names, because the client's vocabulary is
+    /// unknown.
     pub both_metric_names: bool,
 }
 
-/// The parts of an answer, as JSON.
+/// The parts of a response body as JSON.
 #[derive(Clone, Debug, Default)]
 pub struct ResponsePayload {
-    /// An array, or an object for a single thing; empty when there is nothing.
+    /// An array, or an object for a single result; empty if there is no data.
     pub data: String,
-    /// An object; empty when there is nothing in it.
+    /// An object; empty if nothing is included.
     pub includes: String,
-    /// What was asked for or led to and is not shown, and why; nothing twice.
+    /// Objects that were requested or referred to but not rendered, each once.
     pub errors: Vec<Refusal>,
-    /// How many things are in `data`.
+    /// The number of primary objects.
     pub count: usize,
-    /// The posts in `data`.
     pub posts: Vec<PostId>,
-    /// The highest id of the posts in `data`.
+    /// The highest post id.
     pub newest_id: Option<PostId>,
-    /// The lowest.
+    /// The lowest post id.
     pub oldest_id: Option<PostId>,
 }
 
-/// The things that a request names: each is answered, or refused by its name.
+/// The keys of a lookup request: each is rendered or is an error.
 #[derive(Clone, Copy, Debug)]
 pub struct LookupKeys<'a, T> {
-    /// The parameter that names them: `ids`, `id`, `usernames`, `username`.
+    /// The parameter that contains them: `ids`, `id`, `usernames`, `username`.
     pub parameter: &'static str,
-    /// What it holds, in order.
     pub values: &'a [T],
 }
 
-/// What a request can name a user by.
+/// A key by which users are looked up.
 pub trait UserKey: Display {
-    /// Whether it names this user.
     fn matches_user(&self, user: &User) -> bool;
 }
 
@@ -69,14 +64,14 @@ impl UserKey for UserId {
     }
 }
 
-/// A handle, in whatever case.
+/// A username, matched without case.
 impl UserKey for String {
     fn matches_user(&self, user: &User) -> bool {
         user.username.eq_ignore_ascii_case(self)
     }
 }
 
-/// A page of posts, in their order; those that may not be seen are left out.
+/// Renders a page in order; posts that are not visible are omitted.
 pub fn render_posts(
     tx: &mut Tx<'_>,
     viewer: Viewer,
@@ -88,7 +83,7 @@ pub fn render_posts(
     Ok(render_post_page(&objects, selection, options))
 }
 
-/// The posts that were asked for, in the order of asking.
+/// Renders the results of a lookup in the order of the keys.
 pub fn render_post_lookup(
     tx: &mut Tx<'_>,
     viewer: Viewer,
@@ -101,7 +96,7 @@ pub fn render_post_lookup(
     Ok(render_requested_posts(&objects, selection, options, asked))
 }
 
-/// One post that was asked for; `data` is an object.
+/// Renders the result of a lookup by id; `data` is an object.
 pub fn render_post(
     tx: &mut Tx<'_>,
     viewer: Viewer,
@@ -114,7 +109,7 @@ pub fn render_post(
     render_post_lookup(tx, viewer, found, selection, options, asked).map(ResponsePayload::into_single)
 }
 
-/// A page of users, in their order; those that may not be seen are left out.
+/// Renders a page in order; users that are not visible are omitted.
 pub fn render_users(
     tx: &mut Tx<'_>,
     viewer: Viewer,
@@ -126,7 +121,7 @@ pub fn render_users(
     Ok(render_user_page(&objects, selection, options))
 }
 
-/// The users that were asked for, in the order of asking.
+/// Renders the results of a lookup in the order of the keys.
 pub fn render_user_lookup<N: UserKey>(
     tx: &mut Tx<'_>,
     viewer: Viewer,
@@ -139,7 +134,7 @@ pub fn render_user_lookup<N: UserKey>(
     Ok(render_requested_users(&objects, selection, options, asked))
 }
 
-/// One user that was asked for; `data` is an object.
+/// Renders the result of a lookup; `data` is an object.
 pub fn render_user<N: UserKey>(
     tx: &mut Tx<'_>,
     viewer: Viewer,
@@ -152,12 +147,12 @@ pub fn render_user<N: UserKey>(
     render_user_lookup(tx, viewer, found, selection, options, asked).map(ResponsePayload::into_single)
 }
 
-/// The text of a post just written, as it will be read: not escaped, with the link to its media.
+/// The text of a post just created: not escaped, with the link to its media.
 pub fn new_post_text(tx: &mut Tx<'_>, post: &Post, site: &str) -> Result<String, Fault> {
     posts::new_post_text(tx, post, site)
 }
 
-/// The media that were asked for by key, in the order of asking.
+/// Renders the results of a lookup by media key, in the order of the keys.
 pub fn render_media_lookup(
     tx: &mut Tx<'_>,
     viewer: Viewer,
@@ -177,7 +172,7 @@ pub fn render_media_lookup(
         let sight = media.map_or(Visibility::Missing, |media| {
             let owned = viewer.user == Some(media.owner_id);
             match media.uses {
-                // What no post carries is nobody else's business.
+                // Media that no post uses are private to their owner.
                 Some(0) if !owned => Visibility::Missing,
                 _ => sights.author_visibility(media.owner_id),
             }
@@ -207,7 +202,7 @@ pub fn render_media_lookup(
     })
 }
 
-/// One media that was asked for by its key; `data` is an object.
+/// Renders the result of a lookup by media key; `data` is an object.
 pub fn render_media(
     tx: &mut Tx<'_>,
     viewer: Viewer,
@@ -218,7 +213,7 @@ pub fn render_media(
     render_media_lookup(tx, viewer, selection, options, asked).map(ResponsePayload::into_single)
 }
 
-/// What rows are spoken with: what is known around them, what is wanted, and how.
+/// What objects are rendered with: loaded records, field selection and options.
 #[derive(Clone, Copy)]
 pub(crate) struct ResponseRenderer<'w> {
     pub(crate) objects: &'w LoadedObjects,
@@ -227,8 +222,8 @@ pub(crate) struct ResponseRenderer<'w> {
 }
 
 impl ResponseRenderer<'_> {
-    /// The answer of rows that are shown: `write` writes one with the fields of a mask, `lead`
-    /// follows an expansion from one.
+    /// Renders primary objects: `write` writes one with the fields of a mask, `lead` resolves an expansion of
+    /// one.
     pub(crate) fn render_response<'t, T: Copy>(
         &'t self,
         shown: &[T],
@@ -249,7 +244,7 @@ impl ResponseRenderer<'_> {
 }
 
 impl ResponsePayload {
-    /// The answer of rows that lead nowhere; `size` is how long one is about.
+    /// Renders primary objects without expansions; `size` is the approximate length of one in bytes.
     pub(crate) fn from_rows<T>(
         options: RenderOptions,
         shown: &[T],
@@ -267,7 +262,7 @@ impl ResponsePayload {
         }
     }
 
-    /// The one thing that was asked for, or that there is none.
+    /// The single result of a lookup, or the error that it was not found.
     pub(crate) fn single_or_not_found<T: Display>(mut self, kind: &'static str, asked: LookupKeys<'_, T>) -> Self {
         if self.count == 0 {
             let named = asked.values.iter();
@@ -277,7 +272,7 @@ impl ResponsePayload {
         self.into_single()
     }
 
-    /// The object alone instead of an array of it.
+    /// Unwraps the array around a single object.
     pub(crate) fn into_single(mut self) -> Self {
         if self.data.starts_with('[') {
             self.data.remove(0);
@@ -391,7 +386,7 @@ pub(crate) fn render_requested_users<N: UserKey>(
     let found = objects.users.items().get(..objects.root_count).unwrap_or_default();
     for (place, name) in asked.values.iter().enumerate() {
         let subject = || ResourceRef::new("user", asked.parameter, name);
-        // Records mostly come in the order of asking.
+        // Records usually come in the order of the keys.
         let around = found.iter().cycle().skip(place).take(found.len());
         let user = around.into_iter().find(|user| name.matches_user(user));
         match (user, user.map_or(Visibility::Missing, profile_visibility)) {

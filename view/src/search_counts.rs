@@ -1,4 +1,4 @@
-//! What is neither posted nor written: counts.
+//! Fields of post counts.
 
 use crate::field_schema::{FieldDefinition, JsonFieldType};
 

@@ -1,4 +1,4 @@
-//! Spaces and their topics: their fields and what those lead to.
+//! Space and topic fields and responses.
 
 use std::collections::HashMap;
 
@@ -16,14 +16,12 @@ use crate::loader::{ExpansionTarget, LoadedObjects};
 use crate::response::ResponseRenderer;
 use crate::{FieldSelection, LookupKeys, ObjectKind, RenderOptions, ResponsePayload};
 
-/// A space and what is known around it.
 #[derive(Clone, Copy)]
 pub(crate) struct SpaceRenderContext<'a> {
     pub(crate) space: &'a Space,
     relations: &'a SpaceRelations,
 }
 
-/// Who and what belongs to some spaces.
 #[derive(Debug, Default)]
 struct SpaceRelations {
     users_by_role: HashMap<(i64, SpaceRole), Vec<UserId>>,
@@ -134,7 +132,6 @@ fn push_users_with_role<'a>(facts: SpaceRenderContext<'a>, role: SpaceRole, to: 
     to.extend(facts.users_with_role(role).iter().copied().map(ExpansionTarget::User));
 }
 
-/// Writes a topic with the fields of a mask.
 pub(crate) fn write_topic(out: &mut JsonWriter, topic: &SpaceTopic, mask: u64) {
     out.write_fields(TOPIC_FIELDS, mask, |out, write| {
         if let FieldWriter::Topic(write) = write {
@@ -143,7 +140,7 @@ pub(crate) fn write_topic(out: &mut JsonWriter, topic: &SpaceTopic, mask: u64) {
     });
 }
 
-/// Spaces in their order; those that may not be seen are left out.
+/// Renders spaces in order; those that are not visible are omitted.
 pub fn render_spaces(
     tx: &mut Tx<'_>,
     viewer: Viewer,
@@ -164,8 +161,7 @@ pub fn render_spaces(
     )
 }
 
-/// The spaces that were asked for, in the order in which they were found; for each that may not
-/// be seen, an error.
+/// Renders the results of a lookup in the order found; each space that is not visible is an error.
 pub fn render_space_lookup(
     tx: &mut Tx<'_>,
     viewer: Viewer,
@@ -208,7 +204,7 @@ pub fn render_space_lookup(
     Ok(speaker.render_response(&shown, errors, 384, lead, write))
 }
 
-/// One space that was asked for; `data` is an object.
+/// Renders the result of a lookup by id; `data` is an object.
 pub fn render_space(
     tx: &mut Tx<'_>,
     viewer: Viewer,
@@ -221,7 +217,7 @@ pub fn render_space(
     render_space_lookup(tx, viewer, &found, selection, options, asked).map(ResponsePayload::into_single)
 }
 
-/// What was asked for and is not shown, each once.
+/// The errors for keys that have no visible space, each once.
 fn missing_space_errors(shown: &[SpaceRenderContext<'_>], asked: LookupKeys<'_, String>) -> Vec<Refusal> {
     let shown: Vec<String> = shown.iter().map(|facts| encode_base62(facts.space.id)).collect();
     let mut errors = Vec::new();
@@ -243,7 +239,7 @@ fn write(out: &mut JsonWriter, facts: SpaceRenderContext<'_>, mask: u64) {
 }
 
 impl SpaceRelations {
-    /// Only what a field shows.
+    /// Loads only what the selected fields need.
     fn load_relations(tx: &mut Tx<'_>, spaces: &[Space], selection: &FieldSelection) -> Result<Self, Fault> {
         let shows = |field| selection.root_mask() & field_bit(ObjectKind::Space, field) != 0;
         let ids: Vec<i64> = spaces.iter().map(|space| space.id).collect();

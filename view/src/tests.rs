@@ -1,4 +1,4 @@
-//! Hand-made records, spoken in both vocabularies.
+//! Hand-made records, rendered in both vocabularies.
 
 mod events;
 mod loading;
@@ -30,7 +30,7 @@ pub(crate) const TWEETS: RenderOptions = RenderOptions {
 /// 2026-11-21T04:05:06.789Z
 pub(crate) const NOW: Time = Time::from_ms(1_795_233_906_789);
 
-/// A post's id: that many minutes before now.
+/// The id of a post created that many minutes before `NOW`.
 pub(crate) fn post_id(minutes: i64) -> PostId {
     PostId::new(base::id::first_snowflake_at(NOW.plus_ms(-60_000 * minutes)))
 }
@@ -107,7 +107,7 @@ pub(crate) fn media(id: i64, kind: &str, owner: i64) -> Media {
     }
 }
 
-/// The records of an answer without a store; the first `roots` posts or users were asked for.
+/// Records without a store; the first `roots` posts or users are the primary objects.
 pub(crate) fn loaded_objects(
     viewer: Viewer,
     selection: &FieldSelection,
@@ -138,7 +138,7 @@ pub(crate) fn field_selection(root: ObjectKind, asked: &[(ObjectKind, &str)], ex
     selection
 }
 
-/// Every field of an object, and every way on from it.
+/// All fields and expansions of an object kind.
 pub(crate) fn full_field_selection(root: ObjectKind) -> FieldSelection {
     let mut selection = FieldSelection::defaults(root);
     for object in ObjectKind::ALL {

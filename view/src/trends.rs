@@ -1,4 +1,4 @@
-//! Trends of a place and of a user: their fields, and answers of them.
+//! Trend fields and responses.
 
 use base::Time;
 use store::topics::TrendingTopic;
@@ -6,20 +6,17 @@ use store::topics::TrendingTopic;
 use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType};
 use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
 
-/// A trend, and the moment at which it is looked at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TrendRenderContext<'a> {
     trend: &'a TrendingTopic,
     now: Time,
 }
 
-/// What trends, in its order.
 pub fn render_trends(page: &[TrendingTopic], selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
     let mask = selection.included_mask(ObjectKind::Trend);
     render_trend_rows(page, Time::from_ms(0), options, (TREND_FIELDS, mask))
 }
 
-/// What trends for a user, in its order.
 pub fn render_personal_trends(
     page: &[TrendingTopic],
     now: Time,
@@ -48,7 +45,7 @@ fn render_trend_rows(
 pub(crate) const TREND_FIELDS: &[FieldDefinition] = &[
     FieldDefinition::default_field("trend_name", JsonFieldType::Text, "Its name.")
         .trend_writer(|out, facts| out.write_nonempty_text(&facts.trend.name)),
-    // The newer generation kept this name.
+    // The newer API generation kept this name.
     FieldDefinition::default_field("tweet_count", JsonFieldType::Int, "Posts about it in the last day.")
         .trend_writer(|out, facts| out.write_int(facts.trend.posts)),
 ];

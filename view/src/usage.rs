@@ -1,4 +1,4 @@
-//! What an app was given: its fields, and an answer of it.
+//! Usage fields and responses.
 
 use base::{Time, VocabularyWord};
 
@@ -6,22 +6,20 @@ use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMembe
 use crate::json_writer::JsonWriter;
 use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
 
-/// What an app was given. Every app is a project of its own.
+/// The usage of an app. Every app is its own project.
 #[derive(Clone, Debug)]
 pub struct ProjectUsage {
-    /// The app.
     pub app: i64,
-    /// The most in a month.
+    /// Posts per month.
     pub monthly_cap: i64,
-    /// Since the month began.
+    /// Posts since the start of the month.
     pub this_month: i64,
-    /// Day of the month on which counting starts anew.
+    /// The day of the month on which the count restarts.
     pub reset_day: i64,
-    /// Day by day.
     pub days: Vec<(Time, i64)>,
 }
 
-/// What an app was given; `data` is an object.
+/// `data` is an object.
 pub fn render_usage(shown: &ProjectUsage, selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
     let mask = selection.included_mask(ObjectKind::Usage);
     let mut out = JsonWriter::new(options, 512);
@@ -37,7 +35,7 @@ pub fn render_usage(shown: &ProjectUsage, selection: &FieldSelection, options: R
     }
 }
 
-// Figures are texts here, as in the contract.
+// Counts are strings, as in the contract.
 const DAILY_USAGE: JsonFieldType = JsonFieldType::Object(&[
     JsonMember::new("date", JsonFieldType::Time),
     JsonMember::new("usage", JsonFieldType::Text),

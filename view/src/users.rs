@@ -1,4 +1,4 @@
-//! Users: their fields and what those lead to.
+//! User fields and expansions.
 
 use base::{UserId, VocabularyWord};
 use network::visibility::DmPolicy;
@@ -11,7 +11,6 @@ use crate::field_selection::audience_mask;
 use crate::json_writer::JsonWriter;
 use crate::loader::{ExpansionTarget, LoadedObjects};
 
-/// A user and what is known around them.
 #[derive(Clone, Copy)]
 pub(crate) struct UserRenderContext<'a> {
     pub(crate) user: &'a User,
@@ -23,7 +22,6 @@ impl UserRenderContext<'_> {
         self.objects.viewer.user == Some(self.user.id)
     }
 
-    /// Whether this user subscribes to the viewer.
     fn is_subscriber(self) -> bool {
         self.objects.relations.subscribers.contains(&self.user.id)
     }
@@ -32,7 +30,6 @@ impl UserRenderContext<'_> {
 const USERS_ONLY: u64 = audience_mask(FIELDS, FieldAudience::Users);
 const OWNER_ONLY: u64 = audience_mask(FIELDS, FieldAudience::Owner);
 
-/// Writes a user with the fields of a mask.
 pub(crate) fn write(out: &mut JsonWriter, facts: UserRenderContext<'_>, mask: u64) {
     let mut seen = mask;
     if facts.objects.viewer.user.is_none() {
@@ -91,7 +88,6 @@ const ANNOTATION: JsonFieldType = JsonFieldType::Object(&[
     JsonMember::new("normalized_text", JsonFieldType::Text),
 ]);
 
-/// What a text points to.
 pub(crate) const ENTITIES: &[JsonMember] = &[
     JsonMember::new("urls", JsonFieldType::List(&URL)),
     JsonMember::new("hashtags", JsonFieldType::List(&TAG_ENTITY)),

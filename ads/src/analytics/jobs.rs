@@ -192,7 +192,7 @@ pub fn build_job_file(tx: &mut Tx<'_>, job: &AnalyticsJob) -> Result<Vec<u8>, Fa
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     let written = encoder.write_all(text.as_bytes());
     let file = written.and_then(|()| encoder.finish());
-    file.map_err(Fault::context("a file of figures"))
+    file.map_err(Fault::context("compressing a statistics file"))
 }
 
 /// Stores a job's file. A job cancelled in the meantime stays cancelled.

@@ -84,7 +84,7 @@ impl Evaluator {
         Ok(())
     }
 
-    #[expect(clippy::unused_self, reason = "a part of the evaluator")]
+    #[expect(clippy::unused_self, reason = "consistent with the other groups")]
     fn count_user_languages(&self, tx: &mut Tx<'_>, user: i64) -> Result<Vec<(LanguageNumber, u32)>, Fault> {
         let mut counted = Vec::new();
         for code in viewers::recent_post_languages(tx, user, i64::from(SAMPLED_POSTS))? {

@@ -151,7 +151,7 @@ impl Evaluator {
     }
 
     pub fn post_search(&self) -> Result<&Arc<PostSearch>, Error> {
-        let missing = || base::Fault::new("no index of posts is set up");
+        let missing = || base::Fault::new("the evaluator has no search index");
         Ok(self.search.as_ref().ok_or_else(missing)?)
     }
 

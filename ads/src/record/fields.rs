@@ -17,7 +17,7 @@ impl RecordFields {
     pub(super) fn parse(of: &'static Resource, text: &str) -> Result<Self, Fault> {
         let mut reader = serde_json::Deserializer::from_str(text);
         let read = FieldNameSeed(of).deserialize(&mut reader);
-        let mut fields = read.map_err(Fault::context("a record's body"))?;
+        let mut fields = read.map_err(Fault::context("parsing a record's fields"))?;
         if !fields.is_sorted_by_key(|(name, _)| *name) {
             fields.sort_by_key(|(name, _)| *name);
         }

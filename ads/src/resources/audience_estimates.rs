@@ -35,7 +35,7 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
 ])];
 
 /// Items are validated one by one.
-#[expect(clippy::unnecessary_wraps, reason = "shapes may refuse")]
+#[expect(clippy::unnecessary_wraps, reason = "the signature of shape validators")]
 fn accept_any_shape(value: &Value) -> Result<Value, AdsProblem> {
     Ok(value.clone())
 }

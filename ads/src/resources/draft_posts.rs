@@ -51,7 +51,7 @@ pub static DRAFT_POST: Resource = Resource {
 };
 
 /// A deletion is reported once.
-#[expect(clippy::unnecessary_wraps, reason = "as every resource works out what it shows")]
+#[expect(clippy::unnecessary_wraps, reason = "the signature of computed fields")]
 fn computed_fields(
     _: &mut AccountContext<'_, '_>,
     drafts: &[AdsRecord],

@@ -115,7 +115,7 @@ fn validate_manager(change: &RecordChange) -> Result<(), AdsProblem> {
     Ok(())
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "a rule may refuse; this one only sets")]
+#[expect(clippy::unnecessary_wraps, reason = "the signature of validation rules")]
 fn set_status(_: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.was_sent("paused") {
         let status = if change.record.flag("paused") {

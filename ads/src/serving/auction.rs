@@ -60,7 +60,7 @@ pub(super) fn run_auctions(
         let first = room.rotation % markets.len();
         markets.rotate_left(first);
     }
-    let slots = usize::try_from(ask.slots).map_err(|_| invariant_broken("slots below nothing"))?;
+    let slots = usize::try_from(ask.slots).map_err(|_| invariant_broken("negative number of slots"))?;
     let mut held = AuctionResult::default();
     for market in markets {
         let free = slots.saturating_sub(held.winners.len());

@@ -1,4 +1,4 @@
-//! What a webhook is told that receives all that happens to an account (contract §10.3).
+//! Events for webhooks that receive all account activity (contract §10.3).
 
 use base::{Fault, Id, PostId, UserId};
 use network::visibility::Viewer;
@@ -12,15 +12,13 @@ use super::ActivityConfig;
 use super::log_entry::ActivityEntry;
 use super::payload::{like_from_entry, message_recipient};
 
-/// What is sent.
 pub(super) struct AccountEventBody {
-    /// The body (JSON).
     pub(super) body: String,
-    /// The post that it shows.
+    /// The post in the body.
     pub(super) post_id: Option<PostId>,
 }
 
-/// What an entry is to an account; nothing where the account is not to see it.
+/// Renders a log entry for an account; `None` if the account may not see it.
 pub(super) fn render_account_event(
     tx: &mut Tx<'_>,
     entry: &ActivityEntry<'_>,
@@ -32,7 +30,7 @@ pub(super) fn render_account_event(
         "post.delete" => Some(post_delete_event(entry)),
         "like.create" => like_event(tx, entry, user, config)?,
         "follow.follow" => relation_event(tx, entry, "follow_events", "follow")?,
-        // That others leave, and what follows from a block, is not said.
+        // Unfollows by others, and those caused by a block, are not reported.
         "follow.unfollow" if entry.actor() == user && entry.text_field("cause").is_empty() => {
             relation_event(tx, entry, "follow_events", "unfollow")?
         }
@@ -70,7 +68,7 @@ pub(super) fn render_account_event(
     }))
 }
 
-/// That a user takes back what the app was granted.
+/// The event that a user revoked the app's access.
 pub(super) fn render_revocation(entry: &ActivityEntry<'_>) -> String {
     let event = json!({
         "date_time": entry.event.at.to_string(),
@@ -205,7 +203,6 @@ fn participants_json(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<Value, Fault> {
         .collect())
 }
 
-/// A message on its way to a user.
 pub(super) fn message_event(message: &MessageEvent, to: UserId) -> Value {
     let mut data = json!({
         "text": message.text,
@@ -233,7 +230,6 @@ pub(super) fn message_event(message: &MessageEvent, to: UserId) -> Value {
     })
 }
 
-/// That the actor of an entry has read what a user wrote.
 pub(super) fn read_event(entry: &ActivityEntry<'_>, user: UserId) -> Value {
     let mut event = typing_event(entry, user);
     if let Some(members) = event.as_object_mut() {
@@ -243,7 +239,6 @@ pub(super) fn read_event(entry: &ActivityEntry<'_>, user: UserId) -> Value {
     event
 }
 
-/// That the actor of an entry writes to a user.
 pub(super) fn typing_event(entry: &ActivityEntry<'_>, user: UserId) -> Value {
     json!({
         "created_timestamp": entry.event.at.ms().to_string(),

@@ -1,4 +1,4 @@
-//! An event on its way out.
+//! An event to be delivered.
 
 use base::secret::digest;
 use base::{AppId, PostId, Time, UserId};
@@ -6,29 +6,24 @@ use serde_json::{Map, Value, json};
 use store::activity::ActivitySubscription;
 use view::EventPayload;
 
-/// What one subscriber is told.
+/// An event for one subscriber.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventEnvelope {
-    /// Whose subscription it answers.
     pub app: AppId,
-    /// The webhook that receives it.
     pub webhook: Option<i64>,
-    /// What readers tell copies of it apart by.
+    /// Identifies the event, so that receivers can discard duplicates.
     pub id: i64,
-    /// Whom it is about; what is about one is told in order.
+    /// Events with the same key are delivered in order.
     pub order_key: i64,
-    /// The post that it shows.
+    /// The post in the body.
     pub post_id: Option<PostId>,
-    /// The user whose consent it stands on.
+    /// The user whose authorization the event depends on.
     pub consenting_user: Option<UserId>,
-    /// When it happened.
     pub at: Time,
-    /// What is sent (JSON).
     pub body: String,
 }
 
-/// The id of what one subscription, or one account's webhook, is told of an entry of the log: the
-/// same whenever it is worked out.
+/// The event id for a subscription or account webhook; deterministic.
 pub(super) fn event_id(seq: i64, kind: &str, to: i64, user: i64) -> i64 {
     let digest = digest(&format!("{seq} {kind} {to} {user}"));
     let number = digest.first_chunk().copied().map_or(0, i64::from_be_bytes);

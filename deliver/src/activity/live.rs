@@ -1,4 +1,4 @@
-//! What open streams are sent as it happens, and what happened before.
+//! Live and replayed events for open activity streams.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use store::{Store, event_log};
 use super::{ActivityConfig, ActivityScope, EventEnvelope, match_events};
 use crate::streams::{DisconnectReason, Hub, ReplayWindow, StreamEndpoint, StreamSession};
 
-/// Entries of the log that are read at once.
+/// Log entries read at a time.
 const BATCH_SIZE: i64 = 500;
 
-/// A node's reader of the log for its open streams.
+/// Reads the event log for the open streams of a node.
 pub struct LiveActivityReader {
     store: Arc<Store>,
     hub: Hub,
     config: ActivityConfig,
-    /// How far it has read, since there is something to remember.
+    /// `None` while there are no open streams.
     cursor: Option<i64>,
 }
 
 impl LiveActivityReader {
-    /// A reader that begins at the end of the log.
+    /// A reader that starts at the end of the log.
     pub const fn new(store: Arc<Store>, hub: Hub, config: ActivityConfig) -> Self {
         Self {
             store,
@@ -36,8 +36,8 @@ impl LiveActivityReader {
         }
     }
 
-    /// Sends what was told since the last time; whether there may be more. While nobody listens,
-    /// only the end of the log is looked for.
+    /// Sends new events; returns whether there may be more. Without open streams it only moves to the end of
+    /// the log.
     pub async fn poll_once(&mut self) -> Result<bool, Error> {
         let apps: HashSet<AppId> = self.hub.connected_apps(StreamEndpoint::Activity).into_iter().collect();
         let (Some(from), false) = (self.cursor, apps.is_empty()) else {
@@ -55,7 +55,7 @@ impl LiveActivityReader {
             let line = event_line(envelope);
             self.hub
                 .visit_sessions(envelope.app, StreamEndpoint::Activity, |session| {
-                    // What happened before is for those who ask for the past.
+                    // Events before the connection are available by replay only.
                     if envelope.at >= session.connected_at() {
                         session.send(line.clone());
                     }
@@ -70,26 +70,24 @@ fn event_line(envelope: &EventEnvelope) -> Bytes {
     Bytes::from(format!("{}\r\n", envelope.body))
 }
 
-/// By so much entries of the log may be out of the order of their times.
+/// Log entries may be out of time order by this much.
 const TIME_SLACK_MS: i64 = 60_000;
 
-/// A stream's way through the log, up to where its own live part begins.
+/// Reads the log for one stream, up to where its live part begins.
 struct ActivityReplay {
     store: Arc<Store>,
     session: StreamSession,
     config: ActivityConfig,
     window: ReplayWindow,
-    /// How far it has come.
     cursor: Option<i64>,
-    /// The newest entry that there was when it began, which others may still keep back.
+    /// The last entry when the replay began, which open transactions may still hide.
     newest: Option<i64>,
 }
 
-/// How long what is kept back is waited for at a time.
+/// How long to wait for open transactions at a time.
 const UNCOMMITTED_WAIT: Duration = Duration::from_millis(50);
 
-/// What a stream was sent, or would have been, before it was opened, oldest first; where an end
-/// is asked for, the stream ends with it.
+/// Replays past events of a stream, oldest first. With an end time, the stream ends after it.
 pub fn replay_activity(
     store: Arc<Store>,
     session: StreamSession,
@@ -115,7 +113,7 @@ pub fn replay_activity(
                 Some((lines, None))
             }
             Err(stop) => {
-                tracing::error!(?stop, "the past of a stream was not read");
+                tracing::error!(?stop, "failed to replay an activity stream");
                 walk.session.end(DisconnectReason::Failed);
                 None
             }
@@ -125,7 +123,7 @@ pub fn replay_activity(
 }
 
 impl ActivityReplay {
-    /// Reads on; and whether there is more.
+    /// Reads the next batch; returns whether there is more.
     async fn read_batch(&mut self) -> Result<(Vec<Bytes>, bool), Error> {
         let (past, at, config, newest) = (self.window, self.cursor, self.config, self.newest);
         let until = past.until.unwrap_or_else(|| self.session.connected_at());

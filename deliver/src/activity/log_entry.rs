@@ -1,4 +1,4 @@
-//! Whom an entry of the log concerns, told from the entry alone.
+//! The users affected by a log entry, derived from the entry alone.
 
 use base::{PostId, UserId};
 use network::activity::{ActivityEventKind, EventParticipant, event_kinds_for_log_kind};
@@ -6,13 +6,11 @@ use serde_json::Value;
 use store::activity::ActivityDirection;
 use store::event_log::LogEvent;
 
-/// An entry of the log with its body.
 pub(super) struct ActivityEntry<'e> {
     pub(super) event: &'e LogEvent,
     body: Value,
 }
 
-/// A kind of event, and a user whom it is about.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AffectedUser {
     pub(super) kind: &'static ActivityEventKind,
@@ -21,7 +19,7 @@ pub(super) struct AffectedUser {
 }
 
 impl<'e> ActivityEntry<'e> {
-    /// The entry, if any kind of event comes of it.
+    /// `None` if no event kind derives from the entry.
     pub(super) fn parse(event: &'e LogEvent) -> Option<Self> {
         event_kinds_for_log_kind(&event.kind).next()?;
         let body = if event.body.is_empty() {
@@ -32,28 +30,25 @@ impl<'e> ActivityEntry<'e> {
         Some(Self { event, body })
     }
 
-    /// Who did it.
     pub(super) const fn actor(&self) -> UserId {
         UserId::new(self.event.actor_id)
     }
 
-    /// The post that it happened to.
+    /// The post the entry is about.
     pub(super) const fn post_id(&self) -> PostId {
         PostId::new(self.event.subject_id)
     }
 
-    /// A text of the body; empty where it is not there.
+    /// Empty if the member is missing.
     pub(super) fn text_field(&self, name: &str) -> &str {
         let text = self.body.get(name).and_then(Value::as_str);
         text.unwrap_or_default()
     }
 
-    /// A number of the body.
     pub(super) fn number_field(&self, name: &str) -> Option<i64> {
         self.text_field(name).parse().ok()
     }
 
-    /// Numbers of the body.
     pub(super) fn number_list(&self, name: &str) -> Vec<i64> {
         let one = self.number_field(name).into_iter();
         let many = self.body.get(name).and_then(Value::as_array);
@@ -61,7 +56,6 @@ impl<'e> ActivityEntry<'e> {
         one.chain(many.filter_map(|id| id.as_str()?.parse().ok())).collect()
     }
 
-    /// Users whom the body names.
     pub(super) fn user_list(&self, name: &str) -> Vec<UserId> {
         self.number_list(name).into_iter().map(UserId::new).collect()
     }
@@ -78,7 +72,7 @@ impl<'e> ActivityEntry<'e> {
         }
     }
 
-    /// Every kind that comes of it, with everyone whom it is about.
+    /// Every event kind that derives from the entry, with the affected users.
     pub(super) fn affected_users(&self) -> Vec<AffectedUser> {
         let mut all = Vec::new();
         for kind in event_kinds_for_log_kind(&self.event.kind) {

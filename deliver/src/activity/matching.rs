@@ -1,4 +1,4 @@
-//! Who is to be told of a part of the log.
+//! Matches log entries with subscriptions.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -15,19 +15,16 @@ use super::log_entry::{ActivityEntry, AffectedUser};
 use super::payload::{PayloadBuilder, load_story};
 use super::{ActivityConfig, EventEnvelope, account_events, envelope};
 
-/// Whose part of it.
 #[derive(Clone, Debug)]
 pub enum ActivityScope {
-    /// What goes to webhooks.
     Webhooks,
-    /// What goes to the streams of some apps.
     Streams(HashSet<AppId>),
 }
 
-/// Subscriptions about nobody that are read at once.
+/// Global subscriptions read at a time.
 const PAGE_SIZE: i64 = 5_000;
 
-/// What comes of some entries of the log, in their order.
+/// The events for some log entries, in order.
 pub fn match_events(
     tx: &mut Tx<'_>,
     events: &[LogEvent],
@@ -57,12 +54,12 @@ pub fn match_events(
     Ok(all)
 }
 
-/// What is known of those who asked, for a part of the log.
+/// Subscriptions loaded for a part of the log.
 struct SubscriptionMatcher<'s> {
     scope: &'s ActivityScope,
     config: ActivityConfig,
     apps: HashMap<AppId, Option<App>>,
-    /// By the user whom they are about.
+    /// By affected user.
     subscriptions: HashMap<i64, Vec<ActivitySubscription>>,
     accounts: HashMap<i64, Vec<AccountSubscription>>,
 }
@@ -96,7 +93,7 @@ impl SubscriptionMatcher<'_> {
         }
     }
 
-    /// The app, unless it may not be used.
+    /// Loads an app; `None` if it is suspended.
     fn load_active_app(&mut self, tx: &mut Tx<'_>, id: AppId) -> Result<Option<App>, Fault> {
         if let Some(known) = self.apps.get(&id) {
             return Ok(known.clone());
@@ -106,7 +103,7 @@ impl SubscriptionMatcher<'_> {
         Ok(found)
     }
 
-    /// Tells those who asked about the users of an entry; each subscription once.
+    /// Matches the subscriptions about the affected users; each subscription matches once.
     fn match_user_subscriptions(
         &mut self,
         tx: &mut Tx<'_>,
@@ -146,7 +143,7 @@ impl SubscriptionMatcher<'_> {
         Ok(())
     }
 
-    /// Tells those whose subscriptions are about nobody: of stories, and of what users take back.
+    /// Matches subscriptions that are about no user: news stories and revocations.
     fn match_global_subscriptions(
         &mut self,
         tx: &mut Tx<'_>,
@@ -184,7 +181,7 @@ impl SubscriptionMatcher<'_> {
         Ok(())
     }
 
-    /// Tells the webhooks that receive all that happens to an account.
+    /// Matches webhooks that receive all activity of an account.
     fn match_account_webhooks(
         &mut self,
         tx: &mut Tx<'_>,
@@ -229,7 +226,7 @@ impl SubscriptionMatcher<'_> {
         Ok(())
     }
 
-    /// The subscriptions are gone by now; the entry names the webhooks that had them.
+    /// A revocation has deleted the subscriptions; the entry names the webhooks that had them.
     fn match_revoked_accounts(
         &mut self,
         tx: &mut Tx<'_>,
@@ -249,7 +246,7 @@ impl SubscriptionMatcher<'_> {
                 app: webhook.app_id,
                 webhook: Some(id),
                 id: envelope::event_id(entry.event.seq, "account", id, user),
-                // Nothing is left that it must not overtake.
+                // No earlier event is left to be ordered with.
                 order_key: 0,
                 post_id: None,
                 consenting_user: None,
@@ -261,7 +258,7 @@ impl SubscriptionMatcher<'_> {
     }
 }
 
-/// Whether a subscription asks for such an event; it is told of nothing that happened before it.
+/// Whether a subscription matches an event. Events before the subscription never match.
 fn subscription_matches(one: &ActivitySubscription, concern: &AffectedUser, event: &LogEvent) -> bool {
     let kind = find_event_kind(&one.event_type).map(|(kind, _)| kind.name);
     let way = one.direction.is_none_or(|way| way == concern.direction);
@@ -289,7 +286,7 @@ fn build_envelope(
     }
 }
 
-/// The subscriptions whose keywords a new story meets.
+/// The subscriptions with keywords that match a new story.
 fn story_subscriptions(
     tx: &mut Tx<'_>,
     kind: &'static ActivityEventKind,
@@ -331,7 +328,7 @@ fn story_subscriptions(
     }
 }
 
-/// A keyword, which was read when it was stored.
+/// Parses a keyword, which was validated when it was stored.
 pub(super) fn parse_keyword(keyword: &str) -> Option<query::ParsedQuery> {
     query::parse(keyword, QueryDialect::new(QueryProduct::Stream, AccessTier::Enterprise)).ok()
 }

@@ -1,4 +1,4 @@
-//! What a subscription is told of an entry, where it may be told.
+//! Builds the payload of a subscription, if it may receive it.
 
 use std::collections::HashMap;
 
@@ -16,13 +16,12 @@ use super::account_events::{message_event, read_event, typing_event};
 use super::log_entry::{ActivityEntry, AffectedUser};
 use super::matching::parse_keyword;
 
-/// Tells of one entry, each thing worked out once.
+/// Builds payloads for one log entry, rendering each at most once.
 pub(super) struct PayloadBuilder<'e> {
     entry: &'e ActivityEntry<'e>,
     rendered: HashMap<PayloadKey, Option<EventPayload>>,
 }
 
-/// What is told, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct PayloadKey {
     kind: &'static str,
@@ -39,12 +38,12 @@ impl<'e> PayloadBuilder<'e> {
         }
     }
 
-    /// The post that a kind shows.
+    /// The post in the payload of an event kind.
     pub(super) fn shown_post_id(&self, kind: &ActivityEventKind) -> Option<base::PostId> {
         matches!(kind.payload, EventPayloadKind::Post | EventPayloadKind::Like).then(|| self.entry.post_id())
     }
 
-    /// What a subscription is told; nothing where it may not be, or where its keyword is not met.
+    /// The payload for a subscription; `None` if it may not receive it or its keyword does not match.
     pub(super) fn build_payload(
         &mut self,
         tx: &mut Tx<'_>,
@@ -69,7 +68,7 @@ impl<'e> PayloadBuilder<'e> {
         Ok(told)
     }
 
-    /// Whether those who stand behind a subscription may see what the entry is about.
+    /// Whether the app and user behind a subscription may see the subject of the entry.
     fn may_receive(&self, tx: &mut Tx<'_>, one: &ActivitySubscription, concern: &AffectedUser) -> Result<bool, Fault> {
         let kind = concern.kind;
         let reader = if kind.is_private() {
@@ -82,7 +81,7 @@ impl<'e> PayloadBuilder<'e> {
                 Some(reader) => self.can_see_post(tx, reader),
                 None => Ok(true),
             },
-            // Of what only followers may see, others are told nothing, not even that it goes.
+            // Deletions of protected posts are not disclosed.
             EventPayloadKind::PostDeleted => Ok(!is_protected(tx, concern.user)?),
             EventPayloadKind::Relationship if kind.access == EventAccess::Public => {
                 Self::can_see_relation(tx, one.app_id, concern.user)
@@ -108,12 +107,12 @@ impl<'e> PayloadBuilder<'e> {
         })
     }
 
-    /// Whom a protected user follows, and who follows them, is for apps that they let see it.
+    /// Relations of a protected user are visible to apps the user has authorized.
     fn can_see_relation(tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<bool, Fault> {
         Ok(!is_protected(tx, user)? || rules::is_authorized(tx, app, user)?)
     }
 
-    /// Whether what happened says what a keyword asks for.
+    /// Whether the content of the event matches a keyword.
     fn matches_keyword(
         &self,
         tx: &mut Tx<'_>,
@@ -191,7 +190,6 @@ fn is_protected(tx: &mut Tx<'_>, user: UserId) -> Result<bool, Fault> {
     Ok(users::find_by_id(tx, user)?.is_none_or(|user| user.protected))
 }
 
-/// The like of an entry.
 pub(super) fn like_from_entry(entry: &ActivityEntry<'_>) -> Option<LikeEvent> {
     Some(LikeEvent {
         id: entry.number_field("id")?,
@@ -202,7 +200,7 @@ pub(super) fn like_from_entry(entry: &ActivityEntry<'_>) -> Option<LikeEvent> {
     })
 }
 
-/// The story of an entry, as it is told now.
+/// The current version of the story.
 pub(super) fn load_story(
     tx: &mut Tx<'_>,
     entry: &ActivityEntry<'_>,
@@ -210,7 +208,7 @@ pub(super) fn load_story(
     news::find_published(tx, Viewer::anonymous(), entry.event.subject_id)
 }
 
-/// Whom a message of an entry went to, as its sender or one who received it sees it.
+/// The other participant of a message, from the view of the sender or a recipient.
 pub(super) fn message_recipient(entry: &ActivityEntry<'_>, user: UserId) -> UserId {
     if user == entry.actor() {
         let recipients = entry.user_list("recipient_ids");

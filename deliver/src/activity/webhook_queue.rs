@@ -1,4 +1,4 @@
-//! What webhooks are to be sent, put into their queues as the log tells of it.
+//! Enqueues webhook deliveries from the event log.
 
 use base::Fault;
 use store::deliveries::{NewDelivery, enqueue, enqueue_with_consent};
@@ -6,11 +6,11 @@ use store::{Tx, event_log};
 
 use super::{ActivityConfig, ActivityScope, match_events};
 
-/// The reader's name in the log.
+/// The name of the durable cursor.
 const READER: &str = "activity";
 
-/// Reads what the log tells beyond what was read, and queues what it leads to, in one
-/// transaction; how many entries. Of several nodes one reads each part.
+/// Reads up to `limit` log entries and enqueues their deliveries in the same transaction; returns the number
+/// read. Each entry is read by one node.
 pub fn enqueue_webhook_events(tx: &mut Tx<'_>, limit: i64, config: ActivityConfig) -> Result<usize, Fault> {
     let from = event_log::claim_cursor(tx, READER)?;
     let events = event_log::list_after(tx, from, limit)?;
@@ -38,7 +38,7 @@ pub fn enqueue_webhook_events(tx: &mut Tx<'_>, limit: i64, config: ActivityConfi
     Ok(events.len())
 }
 
-/// Whether the log tells something that was not read, or was never read.
+/// Whether the cursor is missing or behind the log.
 pub fn has_unread_entries(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     match event_log::find_cursor(tx, READER)? {
         Some(from) => Ok(!event_log::list_after(tx, from, 1)?.is_empty()),

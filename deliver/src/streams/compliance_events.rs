@@ -1,5 +1,5 @@
-//! What became of posts, users and likes: the streams by which copies of them are kept in order
-//! (contract §9.4). Their names are the same in both vocabularies.
+//! Compliance streams: events by which clients keep copies of posts, users and likes up to date (contract
+//! §9.4). Event names are the same in both vocabularies.
 
 use base::{Fault, PostId, UserId};
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use super::sampling::mix_id;
 use super::{StreamEndpoint, StreamSession};
 
 impl StreamEndpoint {
-    /// Whether it tells what became of things, rather than showing posts; and in how many parts.
+    /// The number of partitions of a compliance stream; `None` for other streams.
     pub(super) const fn compliance_partitions(self) -> Option<u64> {
         match self {
             Self::PostsCompliance | Self::UsersCompliance => Some(4),
@@ -20,17 +20,16 @@ impl StreamEndpoint {
     }
 }
 
-/// An entry of the log as one of the streams tells it.
 pub(super) struct ComplianceEvent {
     endpoint: StreamEndpoint,
-    /// What it is about; all about one thing comes in one part.
+    /// Events about one subject are in the same partition.
     subject_id: i64,
-    /// The line without its end.
+    /// Without the line end.
     pub(super) line: String,
 }
 
 impl ComplianceEvent {
-    /// Whether a session's stream carries it.
+    /// Whether the session's stream and partition carry the event.
     pub(super) fn is_carried_by(&self, session: &StreamSession) -> bool {
         let part = |parts| mix_id(self.subject_id) / 100 % parts + 1;
         session.endpoint() == self.endpoint
@@ -38,14 +37,14 @@ impl ComplianceEvent {
     }
 }
 
-/// An entry as it is told, if it is.
+/// The compliance event for a log entry, if there is one.
 pub(super) fn event_from_log(tx: &mut Tx<'_>, event: &LogEvent) -> Result<Option<ComplianceEvent>, Fault> {
     let kind = event.kind.as_str();
     let body: Value = serde_json::from_str(&event.body).unwrap_or_default();
     let found = match kind {
         "post.delete" | "post.withheld" | "post.create" => post_event(tx, event, &body)?,
         "like.delete" => unlike_event(tx, event)?,
-        // A new handle is told as such, and as a screen name too.
+        // A new username is reported by an event of its own.
         "profile.update.screenname" if !changes_display_name(tx, event, &body)? => None,
         _ if kind.starts_with("user.") || kind.starts_with("profile.update.") => {
             user_event(event, &body).map(|(name, members)| {
@@ -67,14 +66,14 @@ pub(super) fn event_from_log(tx: &mut Tx<'_>, event: &LogEvent) -> Result<Option
     }))
 }
 
-/// Whether a screen name that was changed is the display name.
+/// Whether a changed `screenname` is the display name.
 fn changes_display_name(tx: &mut Tx<'_>, event: &LogEvent, body: &Value) -> Result<bool, Fault> {
     let user = users::find_by_id(tx, UserId::new(event.subject_id))?;
     let after = body_text(body, "after");
     Ok(user.is_some_and(|user| after == user.name && after != user.username))
 }
 
-/// A text of an entry's body; empty where it is not there.
+/// Empty if the member is missing.
 fn body_text<'b>(body: &'b Value, name: &str) -> &'b str {
     body.get(name).and_then(Value::as_str).unwrap_or_default()
 }
@@ -82,7 +81,7 @@ fn body_text<'b>(body: &'b Value, name: &str) -> &'b str {
 type ComplianceMembers = Map<String, Value>;
 type ComplianceParts = Option<(StreamEndpoint, &'static str, (&'static str, Value), ComplianceMembers)>;
 
-/// Of an author whose posts are for followers nothing is told.
+/// Nothing is reported about protected users.
 fn is_protected(tx: &mut Tx<'_>, user: i64) -> Result<bool, Fault> {
     let user = users::find_by_id(tx, UserId::new(user))?;
     Ok(user.is_none_or(|user| user.protected))
@@ -111,7 +110,7 @@ fn post_event(tx: &mut Tx<'_>, event: &LogEvent, body: &Value) -> Result<Complia
     if name == "tweet_edit" {
         let root = row.edit_root_id.unwrap_or(id);
         let versions = posts::list_versions(tx, root)?.into_iter();
-        // Those that came later are told later.
+        // Later versions have events of their own.
         let versions = versions.filter(|version| *version <= id);
         let versions: Vec<String> = versions.map(|version| version.to_string()).collect();
         members.insert("initial_tweet_id".to_owned(), json!(root.to_string()));
@@ -124,7 +123,6 @@ fn post_event(tx: &mut Tx<'_>, event: &LogEvent, body: &Value) -> Result<Complia
     Ok(Some((StreamEndpoint::PostsCompliance, name, ("tweet", thing), members)))
 }
 
-/// Where something is withheld, if it is.
 fn withheld_countries(body: &Value) -> Option<Value> {
     let countries = body.get("country_codes")?.as_array()?;
     (!countries.is_empty()).then(|| json!(countries))

@@ -1,10 +1,9 @@
-//! The streams that there are, and how many connections an app may have to each (contract §9.1).
+//! The streams and their connection limits (contract §9.1).
 
 use store::rules::StreamProduct;
 
-/// A stream, as the connections operations name it.
+/// A stream, as named in the connections API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "their names say it")]
 pub enum StreamEndpoint {
     Filtered,
     Powerstream,
@@ -25,7 +24,6 @@ pub enum StreamEndpoint {
 }
 
 impl StreamEndpoint {
-    /// Every one of them.
     pub const ALL: [Self; 16] = [
         Self::Filtered,
         Self::Powerstream,
@@ -45,7 +43,7 @@ impl StreamEndpoint {
         Self::Activity,
     ];
 
-    /// Whose rules say what it carries, if rules do.
+    /// The product whose rules filter the stream, if rules do.
     pub const fn rule_product(self) -> Option<StreamProduct> {
         match self {
             Self::Filtered => Some(StreamProduct::Stream),
@@ -54,7 +52,7 @@ impl StreamEndpoint {
         }
     }
 
-    /// Its name in the contract; the activity stream and the powerstream have none there.
+    /// The name in the contract; the activity stream and the powerstream have names of our own.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Filtered => "filtered_stream",
@@ -76,12 +74,11 @@ impl StreamEndpoint {
         }
     }
 
-    /// The stream of a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.name() == name)
     }
 
-    /// How many connections an app may have at once to it, or to each of its partitions.
+    /// The maximum number of concurrent connections of an app, per partition.
     pub const fn max_connections(self, enterprise: bool) -> usize {
         match self {
             Self::Activity => 2,

@@ -1,4 +1,4 @@
-//! A post as a stream sends it: the same as a look-up shows it, on one line.
+//! Renders posts for streams: as in lookups, on one line.
 
 use std::sync::Arc;
 
@@ -10,20 +10,18 @@ use store::Tx;
 use store::posts::Post;
 use view::{FieldSelection, LikeEvent, LookupKeys, RenderOptions, ResponsePayload};
 
-/// Which fields and expansions a connection asked for, and in which vocabulary; for its whole life.
+/// The fields and vocabulary that a connection requested; fixed for its lifetime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StreamFormat {
-    /// Fields and expansions.
     pub selection: FieldSelection,
-    /// The vocabulary.
     pub options: RenderOptions,
 }
 
-/// Speaks of what could not be shown beside a post.
+/// Renders the errors that accompany a post.
 pub type RefusalRenderer = Arc<dyn Fn(&Refusal) -> Value + Send + Sync>;
 
-/// A post with what it leads to; the object is not closed, so that more can be said in it. None
-/// where it may not be seen by everyone (any more).
+/// Renders a post with includes. The object is left open for more members. `None` if the post is not public
+/// (any more).
 pub(super) fn render_post(
     tx: &mut Tx<'_>,
     row: &Post,
@@ -44,13 +42,13 @@ pub(super) fn render_post(
     Ok(Some(join_members(&answer, voice)))
 }
 
-/// A post in the form of the older interface, the only one of its line.
+/// Renders a post in the legacy format.
 pub(super) fn render_legacy_post(tx: &mut Tx<'_>, row: &Post, format: &StreamFormat) -> Result<Option<Bytes>, Fault> {
     let found = view::legacy_post_json(tx, Viewer::anonymous(), row.clone(), format.selection.site())?;
     Ok(found.map(|post| Bytes::from(format!("{}\r\n", Value::Array(vec![post])))))
 }
 
-/// A like with what it leads to, like a post; none where it is not told to everyone.
+/// Renders a like like a post; `None` if it is not public.
 pub(super) fn render_like(
     tx: &mut Tx<'_>,
     shown: &LikeEvent,
@@ -61,7 +59,7 @@ pub(super) fn render_like(
     Ok(answer.map(|answer| join_members(&answer, voice)))
 }
 
-/// An answer on one line, not closed.
+/// The response on one line, without the closing brace.
 fn join_members(answer: &ResponsePayload, voice: &RefusalRenderer) -> String {
     let errors: Vec<Value> = answer.errors.iter().map(|error| voice(error)).collect();
     let errors = if errors.is_empty() {
@@ -88,7 +86,7 @@ fn join_members(answer: &ResponsePayload, voice: &RefusalRenderer) -> String {
     text
 }
 
-/// The line of a post, with the rules that it matches where there are rules.
+/// Closes the line of a post, adding `matching_rules` if the stream has rules.
 pub(super) fn close_line(open: &str, rules: Option<&str>) -> Bytes {
     const RULES: &str = ",\"matching_rules\":";
     let extra = rules.map_or(0, |rules| rules.len() + RULES.len());

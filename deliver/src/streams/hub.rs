@@ -1,4 +1,4 @@
-//! The connections of a node: opened within their bounds, found by what they carry, ended.
+//! The connections of a node: limits, lookup and shutdown.
 
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
@@ -19,16 +19,14 @@ use tokio::time::sleep;
 use super::session::NewStreamSession;
 use super::{DisconnectReason, StreamEndpoint, StreamSession};
 
-/// How a hub is set up.
 #[derive(Clone, Debug)]
 pub struct StreamSettings {
-    /// This node's number.
     pub node_id: u16,
-    /// Bytes that may wait for one reader.
+    /// Bytes buffered per client.
     pub buffer_bytes: usize,
-    /// The longest silence on a connection.
+    /// The maximum time without output.
     pub keep_alive: Duration,
-    /// Under which problem types stand.
+    /// The base URL of problem types.
     pub problem_base: String,
 }
 
@@ -43,41 +41,33 @@ impl Default for StreamSettings {
     }
 }
 
-/// A connection that is asked for.
 #[derive(Clone, Debug)]
 pub struct ConnectionRequest {
-    /// Whose it is.
     pub app: AppId,
-    /// What it is to.
     pub endpoint: StreamEndpoint,
-    /// Which part of it, from 1.
+    /// From 1.
     pub partition: u8,
-    /// Whether only the past is asked for: counted by itself, whatever the part.
+    /// Whether the connection only replays the past; counted separately, for all partitions together.
     pub replay: bool,
-    /// How many the app may have of this part at once.
+    /// The maximum for this app and partition.
     pub max_connections: usize,
-    /// Messages that it may carry in a second, if that is bounded; others are dropped.
+    /// Messages above the limit are dropped; `None` for no limit.
     pub max_per_second: Option<u32>,
     /// The client's address, or empty.
     pub client: String,
 }
 
-/// What happened to a node's connections.
 #[derive(Clone, Debug)]
 pub struct HubMetrics {
-    /// Connections open now, by stream.
     pub open: [(StreamEndpoint, usize); 16],
-    /// Connections opened so far.
     pub opened: u64,
-    /// Connections ended so far, by reason.
     pub ended: Vec<(DisconnectReason, u64)>,
-    /// Messages sent so far.
     pub sent: u64,
-    /// Messages that were too many in their second.
+    /// Messages dropped because of the rate limit.
     pub dropped: u64,
 }
 
-/// The connections of a node. A clone is the same hub.
+/// The connections of a node. Clones share them.
 #[derive(Clone)]
 pub struct Hub(Arc<HubInner>);
 
@@ -87,45 +77,41 @@ impl fmt::Debug for Hub {
     }
 }
 
-/// What the sessions know of their hub.
 pub(super) struct HubInner {
     store: Arc<Store>,
     settings: StreamSettings,
-    /// By app and stream.
     open: Mutex<HashMap<(AppId, StreamEndpoint), Vec<StreamSession>>>,
     closing: AtomicBool,
     opened: AtomicU64,
-    /// By reason, in the order of [`Why::ALL`].
+    /// By reason, in the order of [`DisconnectReason::ALL`].
     ended: [AtomicU64; 7],
     sent: AtomicU64,
     dropped: AtomicU64,
-    /// Rings when a session has begun.
+    /// Notified when a session starts.
     opened_signal: Notify,
-    /// Sessions of this run have higher ids.
+    /// Sessions of this process have higher ids.
     first_session_id: i64,
-    /// What is still to be written down.
+    /// Sessions whose end is not recorded yet.
     ended_sessions: Mutex<Vec<EndedSession>>,
-    /// Rings when there is something to be written down.
+    /// Notified when a session ends.
     ended_signal: Notify,
 }
 
-/// A session that has ended.
 #[derive(Clone, Debug)]
 struct EndedSession {
     id: i64,
     at: Time,
     reason: DisconnectReason,
-    /// How often it was not found in the store.
+    /// How often the store did not find the session.
     tries: u32,
 }
 
-/// How often a node says that it holds its connections.
+/// How often a node confirms its connections in the store.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(10);
-/// How often the end of a session is written down before it counts as never having begun.
+/// After this many attempts a session counts as never recorded.
 const MAX_RECORD_TRIES: u32 = 3;
 
 impl Hub {
-    /// A hub without connections.
     pub fn new(store: Arc<Store>, settings: StreamSettings) -> Self {
         let first: Id<()> = store.context().ids.next();
         Self(Arc::new(HubInner {
@@ -144,18 +130,17 @@ impl Hub {
         }))
     }
 
-    /// Opens a connection, unless the app has as many as it may. What is sent to it from now on
-    /// waits for its feed.
+    /// Opens a connection unless the limit is reached. Messages are buffered from now on until the feed reads
+    /// them.
     pub async fn open(&self, opening: ConnectionRequest) -> Result<StreamSession, Error> {
         let (session, here) = self.reserve_slot(&opening)?;
-        // Whoever gives up in the middle gives back the slot.
+        // Frees the slot if this future is dropped.
         let mut guard = SlotGuard(Some(session.clone()));
         let row = self.connection_row(&session);
         let (most, begins) = (opening.max_connections, session.clone());
         let write = move |tx: &mut Tx<'_>| {
             let begun = rules::open(tx, &row, most, here)?;
-            // Before anybody can change what this has seen: whoever reads of it in the log finds
-            // the session as it is.
+            // Before the transaction ends, so that readers of a later log entry see the session as started.
             begins.mark_started(begun.log_end, begun.token_digest);
             Ok(())
         };
@@ -166,7 +151,7 @@ impl Hub {
         Ok(session)
     }
 
-    /// Takes a slot on this node; and how many others are taken.
+    /// Reserves a slot on this node; returns the number of other slots in use.
     pub(super) fn reserve_slot(&self, opening: &ConnectionRequest) -> Result<(StreamSession, usize), Error> {
         let session = self.create_session(opening)?;
         let mut open = self.0.open.lock();
@@ -225,7 +210,7 @@ impl Hub {
         }))
     }
 
-    /// Does something with each open session of an app at a stream; how many there are.
+    /// Calls `with` for each open session of an app and stream; returns their number.
     pub fn visit_sessions(&self, app: AppId, endpoint: StreamEndpoint, mut with: impl FnMut(&StreamSession)) -> usize {
         let held = self.0.open.lock().get(&(app, endpoint)).cloned();
         let held = held.unwrap_or_default();
@@ -233,32 +218,30 @@ impl Hub {
         held.len()
     }
 
-    /// Every open session for which something holds.
+    /// The open sessions for which `holds` returns true.
     pub fn sessions(&self, holds: impl Fn(&StreamSession) -> bool) -> Vec<StreamSession> {
         let open = self.0.open.lock();
         let all = open.values().flatten();
         all.filter(|session| holds(session)).cloned().collect()
     }
 
-    /// The apps that have sessions at a stream.
     pub fn connected_apps(&self, endpoint: StreamEndpoint) -> Vec<AppId> {
         let open = self.0.open.lock();
         let at = open.keys().filter(|(_, of)| *of == endpoint);
         at.map(|(app, _)| *app).collect()
     }
 
-    /// Waits until a session begins.
     pub(super) async fn wait_opened(&self) {
         self.0.opened_signal.notified().await;
     }
 
-    /// Writes down what ends, and says that the others are held, for as long as it is polled.
+    /// Records ended sessions and sends heartbeats, for as long as the future is polled.
     pub async fn run_upkeep(&self) {
         let node = i64::from(self.0.settings.node_id);
         let first = self.0.first_session_id;
         let begin = move |tx: &mut Tx<'_>| Ok(rules::reset_node_connections(tx, node, first)?);
         if let Err(stop) = self.0.store.write(begin).await {
-            tracing::warn!(?stop, "connections of an earlier run stay in the list");
+            tracing::warn!(?stop, "failed to remove connections of an earlier run");
         }
         let mut say = base::clock::monotonic_now();
         loop {
@@ -268,7 +251,7 @@ impl Hub {
                 () = sleep(patience) => {}
             }
             if let Err(stop) = self.record_ended().await {
-                tracing::warn!(?stop, "ended connections were not written down; it is tried again");
+                tracing::warn!(?stop, "failed to record ended connections; will retry");
             }
             if say.elapsed() >= HEARTBEAT_INTERVAL {
                 say = base::clock::monotonic_now();
@@ -284,14 +267,13 @@ impl Hub {
         let now = wall_time();
         let keep = move |tx: &mut Tx<'_>| Ok(rules::record_heartbeat(tx, node, now)?);
         if let Err(stop) = self.0.store.write(keep).await {
-            tracing::warn!(?stop, "this node's connections were not confirmed");
+            tracing::warn!(?stop, "failed to send the heartbeat of connections");
         }
         if !self.0.ended_sessions.lock().is_empty() {
             self.0.ended_signal.notify_one();
         }
     }
 
-    /// Writes down which sessions have ended.
     pub async fn record_ended(&self) -> Result<(), Error> {
         let over = std::mem::take(&mut *self.0.ended_sessions.lock());
         if over.is_empty() {
@@ -310,7 +292,7 @@ impl Hub {
         let again = match self.0.store.write(write).await {
             Ok(missed) => {
                 let again = over.into_iter().filter(|one| missed.contains(&one.id));
-                // What was ended by others is written down already.
+                // Sessions ended by other nodes are already recorded.
                 let again = again.filter(|one| one.tries < MAX_RECORD_TRIES && one.reason == DisconnectReason::Client);
                 again
                     .map(|one| EndedSession {
@@ -329,13 +311,12 @@ impl Hub {
         Ok(())
     }
 
-    /// How many connections there are now, and how many there ever were.
+    /// The number of open connections, and of all connections so far.
     pub fn connection_counts(&self) -> (usize, u64) {
         let now = self.0.open.lock().values().map(Vec::len).sum();
         (now, self.0.opened.load(Ordering::Relaxed))
     }
 
-    /// What happened so far, for whoever counts.
     pub fn metrics(&self) -> HubMetrics {
         let open = self.0.open.lock();
         let of = |endpoint| {
@@ -353,7 +334,7 @@ impl Hub {
         }
     }
 
-    /// Ends every connection and takes no more.
+    /// Ends every connection and refuses new ones.
     pub fn shut_down(&self) {
         {
             let _none_between = self.0.open.lock();
@@ -365,7 +346,7 @@ impl Hub {
     }
 }
 
-/// Ends a session unless it is kept.
+/// Ends the session when dropped, unless it was taken out.
 struct SlotGuard(Option<StreamSession>);
 
 impl Drop for SlotGuard {
@@ -381,13 +362,12 @@ impl HubInner {
         &self.settings.problem_base
     }
 
-    /// A message was sent, or was too many.
+    /// Counts a message as sent or dropped.
     pub(super) fn count_message(&self, sent: bool) {
         let count = if sent { &self.sent } else { &self.dropped };
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A session has ended.
     pub(super) fn remove_session(&self, session: &StreamSession, why: DisconnectReason) {
         let mut open = self.open.lock();
         let key = (session.app(), session.endpoint());
@@ -425,7 +405,7 @@ impl HubInner {
     }
 }
 
-/// Random bytes as a name of the usual form (RFC 9562, version 4).
+/// Formats random bytes as a version 4 UUID (RFC 9562).
 fn format_uuid(mut bytes: [u8; 16]) -> String {
     let [.., _, _, _, _, _, _, version, _, variant, _, _, _, _, _, _, _] = &mut bytes;
     *version = *version & 0x0f | 0x40;

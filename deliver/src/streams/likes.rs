@@ -1,4 +1,4 @@
-//! Likes as they are given, or a share of them (contract §9.4).
+//! Like streams: all likes or a sample (contract §9.4).
 
 use base::{PostId, UserId};
 use serde_json::Value;
@@ -9,8 +9,7 @@ use super::sampling::mix_id;
 use super::{StreamEndpoint, StreamSession};
 
 impl StreamEndpoint {
-    /// Hundredths of all likes that it carries, and in how many parts; none for one that does not
-    /// carry likes.
+    /// The percentage of all likes and the number of partitions; `None` for streams that do not carry likes.
     const fn like_share(self) -> Option<(u64, u64)> {
         match self {
             Self::LikesFirehose => Some((100, 20)),
@@ -19,13 +18,11 @@ impl StreamEndpoint {
         }
     }
 
-    /// Whether what it carries are likes.
     pub const fn carries_likes(self) -> bool {
         self.like_share().is_some()
     }
 }
 
-/// The like that an entry of the log tells of, if it does.
 pub(super) fn like_from_event(event: &LogEvent) -> Option<LikeEvent> {
     if event.kind != "like.create" {
         return None;
@@ -41,7 +38,6 @@ pub(super) fn like_from_event(event: &LogEvent) -> Option<LikeEvent> {
     })
 }
 
-/// Whether a session's stream carries a like.
 pub(super) fn carries_like(session: &StreamSession, like: &LikeEvent) -> bool {
     let mixed = mix_id(like.id);
     session.endpoint().like_share().is_some_and(|(percent, parts)| {

@@ -1,5 +1,5 @@
-//! The filtered stream of apps that have it sent to webhooks: a reader of the log with a cursor of
-//! its own in the store, so that no post is missed while nothing runs.
+//! Sends filtered streams to linked webhooks. Reads the event log from a durable cursor, so that no post is
+//! missed during downtime.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,17 +19,17 @@ use super::format::{self, StreamFormat};
 use super::posts::{PostStreams, PostStreamsInner};
 use super::rule_index::RuleIndex;
 
-/// The reader's name in the log.
+/// The name of the durable cursor.
 const READER: &str = "stream links";
-/// Entries of the log that are read at once.
+/// Log entries read at a time.
 const BATCH_SIZE: i64 = 500;
-/// The rest between two looks while much is written.
+/// The delay between reads under load.
 const COALESCE_DELAY: Duration = Duration::from_millis(10);
-/// How often other processes' writes are looked for, and without any, for safety.
+/// How often to check for writes of other processes; also a fallback for missed wakeups.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 const FALLBACK_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The rules of the apps that have links, as they are at a place of the log.
+/// The rules of apps with links, as of a log offset.
 #[derive(Default)]
 struct LinkedRules {
     rule_index: RuleIndex,
@@ -38,8 +38,8 @@ struct LinkedRules {
 }
 
 impl PostStreams {
-    /// Queues posts for linked webhooks for as long as it is polled. Of several nodes one queues
-    /// each part of the log.
+    /// Enqueues posts for linked webhooks, for as long as the future is polled. Each log entry is handled by
+    /// one node.
     pub async fn follow_links(&self) {
         let mut wake = self.0.store.subscribe_events();
         let rules: Arc<Mutex<LinkedRules>> = Arc::default();
@@ -50,7 +50,7 @@ impl PostStreams {
                 Ok(false) if self.0.store.is_shared() => POLL_INTERVAL,
                 Ok(false) => FALLBACK_INTERVAL,
                 Err(stop) => {
-                    tracing::warn!(?stop, "posts were not queued; it is tried again");
+                    tracing::warn!(?stop, "failed to enqueue posts for linked webhooks; will retry");
                     Duration::from_secs(1)
                 }
             };
@@ -59,7 +59,7 @@ impl PostStreams {
         }
     }
 
-    /// Queues what is new; whether there may be more.
+    /// Enqueues new posts; returns whether there may be more.
     async fn queue_new_posts(&self, rules: &Arc<Mutex<LinkedRules>>) -> Result<bool, Error> {
         let behind = |tx: &mut Tx<'_>| {
             Ok(match event_log::find_cursor(tx, READER)? {
@@ -161,13 +161,13 @@ impl PostStreamsInner {
 }
 
 impl LinkedRules {
-    /// Has the rules of the apps that have links, as they are at a place. Rules that were removed
-    /// since then are in the log behind it, and those that were added are known already.
+    /// Loads the rules of apps with links as of a log offset. Rules removed later appear in the log; rules
+    /// added later are loaded early.
     fn load_linked_rules(&mut self, tx: &mut Tx<'_>, links: &[StreamLink], at: i64) -> Result<(), Fault> {
         let mut apps: Vec<AppId> = links.iter().map(|link| link.app_id).collect();
         apps.sort_unstable();
         apps.dedup();
-        // Another node has read a part of the log: what it says of rules was not seen here.
+        // Another node has read part of the log, including rule changes that were not applied here.
         if self.log_position != Some(at) || self.apps != apps {
             self.rule_index = self.rule_index.empty_copy();
             self.rule_index.learn_stored_posts(tx)?;
@@ -197,7 +197,7 @@ impl LinkedRules {
     }
 }
 
-/// What a link asked for: a query, with the vocabulary that it was asked in.
+/// Parses a link's query, which includes its vocabulary.
 fn parse_link_format(fields: &str) -> StreamFormat {
     let mut selection = FieldSelection::defaults(ObjectKind::Post);
     let mut options = RenderOptions {
@@ -205,7 +205,7 @@ fn parse_link_format(fields: &str) -> StreamFormat {
         both_metric_names: false,
     };
     for (name, value) in fields.split('&').filter_map(|pair| pair.split_once('=')) {
-        // What was read once is read again; what went since is left out.
+        // Validated when stored; parameters removed since are ignored.
         let _read = match name {
             "vocabulary" => {
                 options.both_metric_names = value.ends_with("+both");

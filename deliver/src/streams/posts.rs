@@ -1,8 +1,8 @@
-//! The streams of posts: one follower a node reads the log from the moment at which somebody
-//! listens, finds out who wants each new post, and writes it once for all who asked for it alike.
+//! Post streams: while anyone is connected, each node reads the event log, matches new posts with connections,
+//! and renders each post once per format.
 //!
-//! A reader is live from a place in the log on: what is told behind that place is sent to it, once.
-//! The rules of its app are read before that, some at a time, so that other readers do not wait.
+//! A connection is live from a log offset on and receives every later entry once. The rules of its app are
+//! loaded before that in chunks, so that other connections do not wait.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,17 +25,17 @@ use super::format::{self, RefusalRenderer, StreamFormat};
 use super::rule_index::{RuleIndex, RuleOwner};
 use super::{DisconnectReason, Hub, StreamEndpoint, StreamSession, compliance_events, likes, sampling};
 
-/// Entries of the log that are read at once.
+/// Log entries read at a time.
 const BATCH_SIZE: i64 = 500;
-/// The rest between two looks while much is written: what came meanwhile is read together.
+/// The delay between reads under load, so that entries are read in batches.
 const COALESCE_DELAY: Duration = Duration::from_millis(4);
-/// How often other processes' writes are looked for, and how soon again what cannot be read yet.
+/// How often to check for writes of other processes, and to retry unreadable entries.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 const RETRY_INTERVAL: Duration = Duration::from_millis(5);
-/// Without other processes a write wakes the follower; this is for nothing but safety.
+/// Wakeups replace polling in a single process; this is a fallback.
 const FALLBACK_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The streams of posts of a node. A clone is the same.
+/// The post streams of a node. Clones share them.
 #[derive(Clone)]
 pub struct PostStreams(pub(super) Arc<PostStreamsInner>);
 
@@ -52,15 +52,13 @@ pub(super) struct PostStreamsInner {
 
 #[derive(Default)]
 struct PostStreamsState {
-    /// Everything up to here was seen; none while nobody listens.
+    /// All entries up to here were dispatched; `None` while nobody is connected.
     cursor: Option<i64>,
-    /// Those of streams with rules: a post looks up the apps that want it.
+    /// Connections to streams with rules, by rule owner.
     rule_readers: HashMap<RuleOwner, Vec<StreamReader>>,
-    /// Those of samples and firehoses, which are few.
+    /// Connections to samples and firehoses.
     sample_readers: Vec<StreamReader>,
-    /// Those of likes.
     like_readers: Vec<StreamReader>,
-    /// Those who are told what became of things.
     compliance_readers: Vec<StreamReader>,
     waiting: Vec<PendingReader>,
     rule_index: RuleIndex,
@@ -69,7 +67,7 @@ struct PostStreamsState {
 struct StreamReader {
     session: StreamSession,
     format: StreamFormat,
-    /// What stands behind this place is for it.
+    /// Entries after this offset are for the reader.
     after: i64,
 }
 
@@ -80,30 +78,30 @@ struct PendingReader {
     started: oneshot::Sender<()>,
 }
 
-/// What came of one look at the log.
+/// The result of one read of the log.
 #[derive(Default)]
 struct LogPoll {
     cursor: i64,
-    /// Everything that can be read up to here was read.
+    /// All readable entries up to here were read.
     read_up_to: i64,
-    /// Whether there is more to be read at once.
+    /// Whether more entries can be read at once.
     more: bool,
-    /// Whether something is told that cannot be read yet.
+    /// Whether there are entries that cannot be read yet.
     has_unreadable: bool,
-    /// Where the log ended; who begins now begins there.
+    /// The end of the log; new readers start here.
     end: i64,
-    /// Who can begin, by the session's id.
+    /// The ids of sessions that can start.
     ready: Vec<i64>,
     messages: Vec<(StreamSession, Option<PostId>, Bytes)>,
     ended: Vec<(StreamSession, DisconnectReason)>,
-    /// Whether rules are being filed anew.
+    /// Whether the rule index is being rebuilt.
     rebuilding: bool,
-    /// What they were filed in before.
+    /// The index that was replaced.
     old_index: Option<RuleIndex>,
 }
 
 impl PostStreams {
-    /// The streams of a hub. What apps are given is counted in `reads`.
+    /// The streams of a hub. Posts read by apps are counted in `reads`.
     pub fn new(store: Arc<Store>, hub: Hub, reads: Arc<PostReadCounter>, voice: RefusalRenderer) -> Self {
         Self(Arc::new(PostStreamsInner {
             store,
@@ -117,8 +115,8 @@ impl PostStreams {
         }))
     }
 
-    /// Begins to send posts to a session: those that are published from now on, or that the log
-    /// has behind a place. Waits until that is so.
+    /// Starts sending posts to a session: new ones, or those after a log offset. Completes once the session
+    /// has started.
     pub async fn join(&self, session: &StreamSession, format: StreamFormat, after: Option<i64>) -> bool {
         let (live, begun) = oneshot::channel();
         self.0.pending.lock().push(PendingReader {
@@ -134,7 +132,7 @@ impl PostStreams {
         begun.await.is_ok()
     }
 
-    /// Keeps nobody waiting who would begin: the server goes away.
+    /// Releases everyone waiting to start, on shutdown.
     pub fn stop(&self) {
         self.0.stopped.store(true, Ordering::SeqCst);
         self.drop_pending();
@@ -145,7 +143,7 @@ impl PostStreams {
         self.0.state.lock().waiting.clear();
     }
 
-    /// Follows the log for as long as it is polled.
+    /// Dispatches the log, for as long as the future is polled.
     pub async fn follow_log(&self) {
         let mut wake = self.0.store.subscribe_events();
         let mut again = RETRY_INTERVAL;
@@ -164,7 +162,7 @@ impl PostStreams {
             let patience = match self.poll_once().await {
                 Ok(PollOutcome::More) => continue,
                 Ok(PollOutcome::Behind) => {
-                    // A transaction may stay open for long.
+                    // Transactions may stay open for long.
                     let patience = again;
                     again = (again * 2).min(POLL_INTERVAL);
                     patience
@@ -178,7 +176,7 @@ impl PostStreams {
                     }
                 }
                 Err(stop) => {
-                    tracing::warn!(?stop, "the streams did not read on; it is tried again");
+                    tracing::warn!(?stop, "failed to read the event log for streams; will retry");
                     POLL_INTERVAL
                 }
             };
@@ -190,12 +188,12 @@ impl PostStreams {
         }
     }
 
-    /// Learns what posts are like before there is anybody to listen.
+    /// Trains the rule index before the first connection.
     async fn learn_stored_posts(&self) {
         let shared = Arc::clone(&self.0);
         let learn = move |tx: &mut Tx<'_>| Ok(shared.state.lock().rule_index.learn_stored_posts(tx)?);
         if let Err(stop) = self.0.store.read(learn).await {
-            tracing::warn!(?stop, "rules are filed without knowing what posts are like");
+            tracing::warn!(?stop, "failed to train the rule index from stored posts");
         }
     }
 
@@ -210,7 +208,6 @@ impl PostStreams {
     }
 }
 
-/// Tells what became of a thing to those who are told.
 fn dispatch_compliance_event(
     tx: &mut Tx<'_>,
     state: &PostStreamsState,
@@ -230,18 +227,17 @@ fn dispatch_compliance_event(
     Ok(())
 }
 
-/// Whose rules say what a session is sent, if rules do.
+/// The owner of the rules that filter a session's stream, if rules do.
 pub(super) fn rule_owner(session: &StreamSession) -> Option<RuleOwner> {
     let product = session.endpoint().rule_product()?;
     Some((session.app(), product))
 }
 
-/// Whether a session's token is still that of its app.
+/// Whether a session's token is still valid for its app.
 fn is_token_current(session: &StreamSession, token: Option<[u8; 32]>) -> bool {
     session.start_info().map(|begun| begun.token_digest) == token
 }
 
-/// How far a look came.
 enum PollOutcome {
     More,
     Behind,
@@ -249,7 +245,7 @@ enum PollOutcome {
 }
 
 impl PostStreamsInner {
-    /// Looks at the log: who wants what came, and who can begin.
+    /// Reads the log: matches entries with sessions and determines which sessions can start.
     fn poll_log(&self, tx: &mut Tx<'_>) -> Result<LogPoll, Fault> {
         let mut state = self.state.lock();
         let state = &mut *state;
@@ -259,7 +255,7 @@ impl PostStreamsInner {
             end: event_log::end_cursor(tx)?,
             ..LogPoll::default()
         };
-        // Those whose slot is only reserved begin later.
+        // Sessions with only a reserved slot start later.
         let first = || {
             let sessions = self.hub.sessions(|_| true);
             let begun = sessions.iter().filter_map(StreamSession::start_info);
@@ -282,7 +278,7 @@ impl PostStreamsInner {
         Ok(turn)
     }
 
-    /// Hands out entries in their order.
+    /// Dispatches entries in order.
     fn dispatch_events(
         &self,
         tx: &mut Tx<'_>,
@@ -323,7 +319,7 @@ impl PostStreamsInner {
         Ok(())
     }
 
-    /// Writes a post for those who want it: once for all who asked for it alike.
+    /// Renders a post once per format and sends it to every matching session.
     fn fan_out_post(
         &self,
         tx: &mut Tx<'_>,
@@ -377,7 +373,6 @@ impl PostStreamsInner {
         Ok(())
     }
 
-    /// The same of a like.
     fn fan_out_like(
         &self,
         tx: &mut Tx<'_>,
@@ -409,10 +404,10 @@ impl PostStreamsInner {
         Ok(())
     }
 
-    /// Ends the connections of an app that may not be used any more, or whose token is gone.
+    /// Ends the connections of an app that was suspended or whose token was revoked.
     fn end_revoked_sessions(&self, tx: &mut Tx<'_>, event: &LogEvent, turn: &mut LogPoll) -> Result<(), Fault> {
         let app = AppId::new(event.subject_id);
-        // Who began behind it has seen it already, and maybe more than this look does.
+        // Sessions that started later have seen the change already, and perhaps more.
         let before = |session: &StreamSession| session.start_info().is_some_and(|begun| begun.log_end < event.seq);
         let held = self.hub.sessions(|session| session.app() == app && before(session));
         if held.is_empty() {
@@ -424,7 +419,7 @@ impl PostStreamsInner {
         Ok(())
     }
 
-    /// Does what a look found.
+    /// Applies the result of a read.
     fn apply_poll(&self, turn: LogPoll) -> PollOutcome {
         let mut state = self.state.lock();
         state.cursor = Some(turn.cursor);
@@ -437,7 +432,7 @@ impl PostStreamsInner {
                 state.waiting.push(one);
                 continue;
             }
-            // Nobody waits for it any more when its client has gone.
+            // Fails if the client has disconnected.
             if one.started.send(()).is_ok() {
                 state.add_reader(StreamReader {
                     after: one.after.unwrap_or(turn.end),
@@ -449,7 +444,7 @@ impl PostStreamsInner {
         let loading = !state.waiting.is_empty();
         drop(state);
         if let Some(old) = turn.old_index {
-            // As many small pieces as there are rules.
+            // Freeing it takes time in proportion to the number of rules.
             drop(tokio::task::spawn_blocking(move || drop(old)));
         }
         for (session, post, line) in turn.messages {
@@ -471,7 +466,7 @@ impl PostStreamsInner {
 }
 
 impl PostStreamsState {
-    /// Nobody listens any more.
+    /// Resets the state once nobody is connected.
     fn reset(&mut self) {
         *self = Self {
             rule_index: self.rule_index.empty_copy(),
@@ -495,7 +490,6 @@ impl PostStreamsState {
         by_rules.chain(others).chain(&mut self.compliance_readers)
     }
 
-    /// Whether somebody waits for posts.
     fn needs_posts(&self) -> bool {
         !self.rule_readers.is_empty() || !self.sample_readers.is_empty()
     }
@@ -512,7 +506,7 @@ impl PostStreamsState {
         }
     }
 
-    /// Lets go of connections that have ended, and of the rules of apps that have no others.
+    /// Removes ended connections, and the rules of apps without others.
     fn remove_ended(&mut self) {
         let Self {
             rule_readers: by_rules,
@@ -545,7 +539,7 @@ impl PostStreamsState {
         }
     }
 
-    /// Reads some of the rules that those who wait need; who waits for none can begin.
+    /// Loads some of the rules that waiting sessions need; sessions whose rules are complete can start.
     fn load_pending_rules(&mut self, tx: &mut Tx<'_>, turn: &mut LogPoll) -> Result<(), Fault> {
         for one in &self.waiting {
             let session = &one.session;
@@ -555,7 +549,7 @@ impl PostStreamsState {
             };
             if read {
                 turn.ready.push(session.id());
-                // What was told while it began may have been passed already.
+                // A revocation during the start may have been dispatched already.
                 if !is_token_current(session, connections::find_token_digest(tx, session.app())?) {
                     turn.ended.push((session.clone(), DisconnectReason::Revoked));
                 }

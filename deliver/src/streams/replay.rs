@@ -1,4 +1,4 @@
-//! What a stream sent, or would have sent, before: read from the log at the pace of its reader.
+//! Replays the past of a post stream from the log, at the client's pace.
 
 use std::sync::Arc;
 
@@ -16,21 +16,20 @@ use super::posts::{PostStreams, PostStreamsInner, rule_owner};
 use super::rule_index::RuleIndex;
 use super::{DisconnectReason, StreamEndpoint, StreamSession, compliance_events, likes, sampling};
 
-/// Entries of the log that are read at once.
+/// Log entries read at a time.
 const BATCH_SIZE: i64 = 200;
-/// How much entries of the log may be out of the order of their times.
+/// Log entries may be out of time order by this much.
 const TIME_SLACK_MS: i64 = 60_000;
 
-/// What is asked for of the past.
 #[derive(Clone, Copy, Debug)]
 pub struct ReplayWindow {
-    /// From when on.
+    /// Inclusive.
     pub from: Time,
-    /// Before when; none: until now, and then what is new.
+    /// Exclusive; `None` to continue with live posts.
     pub until: Option<Time>,
 }
 
-/// One reader's way through the log.
+/// Reads the log for one client.
 struct PostReplay {
     streams: PostStreams,
     session: StreamSession,
@@ -41,8 +40,8 @@ struct PostReplay {
 }
 
 impl PostStreams {
-    /// The past of a session's stream, oldest first. At its end the session is live, without a
-    /// post missed or sent twice; or it ends, where the end was asked for.
+    /// Replays a stream, oldest first. Then the session becomes live without gaps or duplicates, or ends if
+    /// the window has an end.
     pub fn replay_posts(
         &self,
         session: &StreamSession,
@@ -81,7 +80,7 @@ async fn next_batch(walk: Option<PostReplay>) -> Option<(Vec<Bytes>, Option<Post
             Some((lines, None))
         }
         Err(stop) => {
-            tracing::error!(?stop, "the past of a stream was not read");
+            tracing::error!(?stop, "failed to replay a post stream");
             walk.session.end(DisconnectReason::Failed);
             None
         }
@@ -89,7 +88,7 @@ async fn next_batch(walk: Option<PostReplay>) -> Option<(Vec<Bytes>, Option<Post
 }
 
 impl PostReplay {
-    /// Reads on; and whether there is more.
+    /// Reads the next batch; returns whether there is more.
     async fn read_batch(&mut self) -> Result<(Vec<Bytes>, bool), Error> {
         let shared = Arc::clone(&self.streams.0);
         let (session, format, past, at) = (self.session.clone(), self.format, self.window, self.cursor);
@@ -128,7 +127,7 @@ impl PostStreamsInner {
         let events = event_log::list_after(tx, at, BATCH_SIZE)?;
         let last = events.last().map_or(at, |event| event.seq);
         let until = past.until.unwrap_or(Time::from_ms(i64::MAX));
-        // Those that began later may stand before those that ended later.
+        // Transactions that began later may precede those that ended later.
         let beyond = until.ms().saturating_add(TIME_SLACK_MS);
         let over = events.last().is_none_or(|event| event.at.ms() > beyond);
         let full = i64::try_from(events.len()).unwrap_or(BATCH_SIZE) >= BATCH_SIZE;

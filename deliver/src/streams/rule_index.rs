@@ -1,4 +1,4 @@
-//! The rules of the apps that are connected, in one index that is changed while posts flow.
+//! An index of the rules of connected apps that can change while posts are matched.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,32 +11,32 @@ use store::rules::{self, StreamProduct, StreamRule};
 
 use super::sampling::mix_id;
 
-/// Rules that are read at once, so that posts do not wait for the many rules of an app.
+/// Rules loaded at a time, so that posts are not delayed.
 const LOAD_CHUNK: i64 = 500;
-/// The same while they are filed anew: nobody waits for that.
+/// Rules loaded at a time during a rebuild, for which nobody waits.
 const REBUILD_CHUNK: i64 = 100;
-/// Of so many posts, one tells the index which words are rare.
+/// One of this many posts updates the word statistics.
 const LEARN_SAMPLE: u64 = 16;
-/// The newest stored posts that tell the same before the first rule is filed.
+/// The newest stored posts used for training before the first rule is indexed.
 const LEARN_STORED_POSTS: i64 = 1_000;
-/// Posts of which the average is taken of how much they cost.
+/// The number of posts over which the matching effort is averaged.
 const EFFORT_WINDOW: u32 = 256;
-/// What is learned after so many posts is reason enough to file all rules anew; later it takes as
-/// many as were known before, up to the second number.
+/// The number of new posts after which a rebuild is worthwhile: at least the first, and as many as were known
+/// before up to the second.
 const REBUILD_AFTER_POSTS: (u32, u32) = (1_024, 1 << 17);
-/// Fewer rules are quick however they are filed.
+/// A smaller index is never rebuilt.
 const MIN_RULES_TO_REBUILD: usize = 1_000;
-/// Rules that a post is compared with for which nobody would file them anew.
+/// An average of fewer compared rules per post needs no rebuild.
 const CHEAP_EFFORT: f64 = 100.0;
 
-/// Whose rules they are, and of which stream.
+/// The app and the stream whose rules they are.
 pub(super) type RuleOwner = (AppId, StreamProduct);
 
 /// The rules of some apps.
 ///
-/// They are filed under words that are rare as far as is known. When much more is known, or when
-/// posts cost much more than they did, they are filed anew in another book beside this one, some at
-/// a time, which then takes its place ([`Book::refile`]).
+/// Rules are indexed under their rarest words, as far as known. When the statistics have grown or matching has
+/// become slower, the rules are indexed anew in a second index, some at a time, which then replaces this one
+/// ([`RuleIndex::rebuild_step`]).
 #[derive(Default)]
 pub(super) struct RuleIndex {
     matcher: Matcher,
@@ -46,16 +46,16 @@ pub(super) struct RuleIndex {
     replacement: Option<Box<Self>>,
 }
 
-/// What is known of posts.
+/// Statistics about posts.
 #[derive(Clone, Copy, Default)]
 struct IndexStats {
-    /// Posts that were counted before the rules were filed.
+    /// Posts counted when the rules were indexed.
     posts_before: u32,
-    /// Posts that were counted since.
+    /// Posts counted since.
     posts_since: u32,
-    /// With how many rules a post is compared, on average.
+    /// The average number of rules a post is compared with.
     effort: f64,
-    /// The same soon after they were filed.
+    /// The same soon after the rules were indexed.
     initial_effort: f64,
 }
 
@@ -69,7 +69,7 @@ impl IndexStats {
         }
     }
 
-    /// Whether rules would be filed otherwise now.
+    /// Whether a rebuild would index rules differently.
     fn needs_rebuild(&self) -> bool {
         let (least, most) = REBUILD_AFTER_POSTS;
         let doubled = self.posts_since >= self.posts_before.clamp(least, most);
@@ -77,7 +77,7 @@ impl IndexStats {
         doubled && self.effort > CHEAP_EFFORT || self.posts_since >= least && dear
     }
 
-    /// The same for rules that are filed now.
+    /// The statistics for a new index.
     fn carry_over(&self) -> Self {
         let before = self.posts_before.saturating_add(self.posts_since);
         Self {
@@ -87,10 +87,9 @@ impl IndexStats {
     }
 }
 
-/// What is known of an app's rules.
 #[derive(Default)]
 struct OwnerRules {
-    /// Up to which id they were read, or all.
+    /// The highest rule id loaded so far, or the end.
     read_up_to: Option<i64>,
     ids: BTreeSet<u64>,
 }
@@ -102,7 +101,7 @@ struct IndexedRule {
 }
 
 impl RuleIndex {
-    /// Without rules, with what this one knows of posts.
+    /// An index without rules, but with the same word statistics.
     pub(super) fn empty_copy(&self) -> Self {
         Self {
             matcher: self.matcher.empty_with_frequencies(),
@@ -111,7 +110,7 @@ impl RuleIndex {
         }
     }
 
-    /// Learns from the newest posts that are stored which words are rare; once, before rules come.
+    /// Trains the word statistics from the newest stored posts, once, before any rules are loaded.
     pub(super) fn learn_stored_posts(&mut self, tx: &mut Tx<'_>) -> Result<(), Fault> {
         if self.stats.posts_before > 0 {
             return Ok(());
@@ -126,8 +125,8 @@ impl RuleIndex {
         Ok(())
     }
 
-    /// Files some rules anew where that is due; whether there are more. When all are filed, the
-    /// book as it was is given back: to free it may take a while.
+    /// Performs part of a rebuild, if one is due; returns whether there is more. At the end it returns the
+    /// replaced index, which takes a while to free.
     pub(super) fn rebuild_step(&mut self, tx: &mut Tx<'_>) -> Result<(bool, Option<Self>), Fault> {
         if self.replacement.is_none() {
             if self.rules.len() < MIN_RULES_TO_REBUILD || !self.stats.needs_rebuild() {
@@ -148,17 +147,17 @@ impl RuleIndex {
                 return Ok((true, None));
             }
         }
-        // Those of an app that has just come are still being read here.
+        // Rules of a new app are still being loaded here.
         if !self.owners.keys().all(|app| read(self, app)) {
             return Ok((true, None));
         }
         let next = self.replacement.take().map(|next| *next).unwrap_or_default();
         let (rules, was) = (next.rules.len(), self.stats.effort);
-        tracing::debug!(rules, was, "the rules of streams are filed anew");
+        tracing::debug!(rules, was, "rebuilding the stream rule index");
         Ok((false, Some(std::mem::replace(self, next))))
     }
 
-    /// Reads some more of an app's rules; true when all are there.
+    /// Loads more of an app's rules; returns true once all are loaded.
     pub(super) fn load_rules(&mut self, tx: &mut Tx<'_>, app: RuleOwner) -> Result<bool, Fault> {
         self.load_chunk(tx, app, LOAD_CHUNK)
     }
@@ -183,12 +182,11 @@ impl RuleIndex {
         Ok(!more)
     }
 
-    /// Whether an app's rules are wanted here.
     pub(super) fn has_owner(&self, app: RuleOwner) -> bool {
         self.owners.contains_key(&app)
     }
 
-    /// Takes up a rule that was added, unless it is here or is gone already.
+    /// Adds a rule unless it is already indexed or deleted.
     pub(super) fn add_rule(&mut self, tx: &mut Tx<'_>, app: RuleOwner, id: i64) -> Result<(), Fault> {
         if self.has_owner(app)
             && let Some(rule) = rules::find_by_id(tx, app.0, app.1, id)?
@@ -201,7 +199,6 @@ impl RuleIndex {
         Ok(())
     }
 
-    /// Lets go of a rule, if it is here.
     pub(super) fn remove_rule(&mut self, id: i64) {
         if let Some(next) = &mut self.replacement {
             next.remove_rule(id);
@@ -215,7 +212,6 @@ impl RuleIndex {
         }
     }
 
-    /// Lets go of all rules of an app.
     pub(super) fn remove_owner(&mut self, app: RuleOwner) {
         if let Some(next) = &mut self.replacement {
             next.remove_owner(app);
@@ -233,7 +229,7 @@ impl RuleIndex {
         if self.rules.contains_key(&number) {
             return;
         }
-        // What was once taken is read as widely as it can be.
+        // Rules were validated when stored; parse them with the widest permissions.
         let product = match app.1 {
             StreamProduct::Stream => query::QueryProduct::Stream,
             StreamProduct::Powerstream => query::QueryProduct::Powerstream,
@@ -242,7 +238,7 @@ impl RuleIndex {
         let query = match query::parse(&rule.value, dialect) {
             Ok(query) => query,
             Err(problems) => {
-                tracing::warn!(rule = rule.id, %problems, "a stored rule cannot be read");
+                tracing::warn!(rule = rule.id, %problems, "failed to parse a stored stream rule");
                 return;
             }
         };
@@ -257,7 +253,7 @@ impl RuleIndex {
         held.ids.insert(number);
     }
 
-    /// The apps that want a post, each with `matching_rules` as JSON: rules in their order.
+    /// The apps with rules that match a post, each with `matching_rules` as JSON in rule order.
     pub(super) fn match_post(&mut self, facts: &StoredPostFacts) -> HashMap<RuleOwner, String> {
         if self.matcher.is_empty() {
             return HashMap::new();

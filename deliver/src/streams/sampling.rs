@@ -1,12 +1,12 @@
-//! Which posts a stream without rules carries: a share of all that does not change, in parts.
+//! Streams without rules: a constant sample of all posts, in partitions.
 
 use network::post_facts::StoredPostFacts;
 
 use super::{StreamEndpoint, StreamSession};
 
 impl StreamEndpoint {
-    /// Hundredths of all posts that it carries, in how many parts, in which language; none for
-    /// a stream that does not carry a share of all posts.
+    /// The percentage of all posts, the number of partitions, and the language; `None` for streams that are no
+    /// sample.
     const fn sample_share(self) -> Option<(u64, u64, Option<&'static str>)> {
         Some(match self {
             Self::Sample => (1, 1, None),
@@ -21,7 +21,6 @@ impl StreamEndpoint {
     }
 }
 
-/// Whether a session's stream carries a post.
 pub(super) fn carries_post(session: &StreamSession, facts: &StoredPostFacts) -> bool {
     let Some((percent, parts, language)) = session.endpoint().sample_share() else {
         return false;
@@ -33,8 +32,7 @@ pub(super) fn carries_post(session: &StreamSession, facts: &StoredPostFacts) -> 
         && language.is_none_or(|language| facts.row.lang == language)
 }
 
-/// A number of an id in which nothing of its order is left (the finish of `SplitMix64`): the same for
-/// every reader, on every node, for ever.
+/// Mixes the bits of an id (the finish of `SplitMix64`): uniform, and the same for every client on every node.
 pub(super) const fn mix_id(id: i64) -> u64 {
     let mut mixed = id.unsigned_abs();
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

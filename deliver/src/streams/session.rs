@@ -1,4 +1,4 @@
-//! One open connection: what waits to be read, how much may, and the end of it.
+//! One open connection: its buffer, limits and end.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -17,30 +17,25 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use super::StreamEndpoint;
 use super::hub::HubInner;
 
-/// What is sent when there is nothing to send.
 const KEEP_ALIVE: Bytes = Bytes::from_static(b"\r\n");
 
-/// Why a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DisconnectReason {
-    /// The client went away.
     Client,
-    /// By an operation of the connections, or of an operator.
+    /// Ended through the connections API or by an operator.
     Killed,
-    /// The client did not read what it was sent.
+    /// The client read too slowly.
     Slow,
-    /// The server goes away.
     Shutdown,
-    /// The app or its token may not be used any more.
+    /// The app or its token was revoked.
     Revoked,
-    /// Everything that was asked for was sent.
+    /// Everything requested was sent.
     Finished,
-    /// Something of ours failed.
+    /// An internal error.
     Failed,
 }
 
 impl DisconnectReason {
-    /// Every one of them.
     pub const ALL: [Self; 7] = [
         Self::Client,
         Self::Killed,
@@ -51,7 +46,7 @@ impl DisconnectReason {
         Self::Failed,
     ];
 
-    /// The reason as it is kept and shown.
+    /// As stored and rendered.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Client => "client_disconnect",
@@ -64,7 +59,7 @@ impl DisconnectReason {
         }
     }
 
-    /// The type of disconnect that the client is told of, if it is told.
+    /// The disconnect type sent to the client, if any.
     const fn disconnect_type(self) -> Option<&'static str> {
         match self {
             Self::Killed => Some("ForceDisconnect"),
@@ -89,7 +84,7 @@ impl DisconnectReason {
     }
 }
 
-/// An open connection. A clone is the same connection.
+/// An open connection. Clones share it.
 #[derive(Clone)]
 pub struct StreamSession(Arc<SessionInner>);
 
@@ -102,9 +97,9 @@ struct SessionInner {
     replay: bool,
     client: String,
     connected_at: Time,
-    /// Bytes that may wait.
+    /// The maximum number of buffered bytes.
     buffer_bytes: usize,
-    /// Messages that may be sent in a second.
+    /// The maximum number of messages per second.
     max_per_second: Option<u32>,
     keep_alive: Duration,
     hub: Weak<HubInner>,
@@ -112,12 +107,11 @@ struct SessionInner {
     queue: Mutex<SessionQueue>,
 }
 
-/// What a session began with.
 #[derive(Clone, Copy)]
 pub(super) struct SessionStart {
-    /// Where the log ended.
+    /// The end of the log.
     pub(super) log_end: i64,
-    /// By what its token is known again.
+    /// Identifies the token.
     pub(super) token_digest: [u8; 32],
 }
 
@@ -127,13 +121,12 @@ struct SessionQueue {
     bytes: usize,
     end_reason: Option<DisconnectReason>,
     waker: Option<Waker>,
-    /// The second, and what was sent in it.
+    /// The second, and the number of messages sent in it.
     second: (u64, u32),
     sent: u64,
     dropped: u64,
 }
 
-/// What a session is made of.
 pub(super) struct NewStreamSession {
     pub(super) uuid: String,
     pub(super) id: i64,
@@ -183,47 +176,41 @@ impl StreamSession {
         }))
     }
 
-    /// Its name.
     pub fn uuid(&self) -> &str {
         &self.0.uuid
     }
 
-    /// Its row's id.
+    /// The id of the stored row.
     pub fn id(&self) -> i64 {
         self.0.id
     }
 
-    /// Whose connection it is.
     pub fn app(&self) -> AppId {
         self.0.app
     }
 
-    /// What it is connected to.
     pub fn endpoint(&self) -> StreamEndpoint {
         self.0.endpoint
     }
 
-    /// Which part of it, from 1.
+    /// From 1.
     pub fn partition(&self) -> u8 {
         self.0.partition
     }
 
-    /// Whether only the past is asked for.
     pub fn is_replay(&self) -> bool {
         self.0.replay
     }
 
-    /// The client's address.
     pub fn client(&self) -> &str {
         &self.0.client
     }
 
-    /// When it began.
     pub fn connected_at(&self) -> Time {
         self.0.connected_at
     }
 
-    /// What it began with; none while its slot is only reserved.
+    /// `None` while the slot is only reserved.
     pub(super) fn start_info(&self) -> Option<SessionStart> {
         *self.0.start.lock()
     }
@@ -235,24 +222,22 @@ impl StreamSession {
         });
     }
 
-    /// Whether it has ended.
     pub fn has_ended(&self) -> bool {
         self.0.queue.lock().end_reason.is_some()
     }
 
-    /// Why it ended, if it has.
     pub fn end_reason(&self) -> Option<DisconnectReason> {
         self.0.queue.lock().end_reason
     }
 
-    /// Messages that were sent, and those that were too many in their second.
+    /// The number of messages sent, and of those dropped by the rate limit.
     pub fn message_counts(&self) -> (u64, u64) {
         let queue = self.0.queue.lock();
         (queue.sent, queue.dropped)
     }
 
-    /// Sends a message, its line end included; false when it was not taken. Never waits: a reader
-    /// that has left too much unread is let go.
+    /// Sends a message, line end included; returns false if it was not accepted. Never waits: a client whose
+    /// buffer is full is disconnected.
     pub fn send(&self, message: Bytes) -> bool {
         let mut queue = self.0.queue.lock();
         if queue.end_reason.is_some() {
@@ -286,8 +271,8 @@ impl StreamSession {
         }
     }
 
-    /// Ends it: what waits is still read, then the farewell. The slot is free at once. Only the
-    /// first reason counts.
+    /// Ends the session: the buffer is still read, then the disconnect message. Frees the slot at once. Only
+    /// the first reason counts.
     pub fn end(&self, why: DisconnectReason) {
         let hub = self.0.hub.upgrade();
         let base = hub.as_ref().map_or("", |hub| hub.problem_base());
@@ -305,12 +290,11 @@ impl StreamSession {
         wake_reader(waker);
     }
 
-    /// Ends it because everything was sent that was asked for.
     pub(super) fn finish(&self) {
         self.end(DisconnectReason::Finished);
     }
 
-    /// What the client reads.
+    /// The response body.
     pub fn feed(&self) -> SessionFeed {
         let last = monotonic_now();
         let due = Instant::from_std(last + self.0.keep_alive);
@@ -351,10 +335,9 @@ impl fmt::Debug for StreamSession {
     }
 }
 
-/// What is read before what is sent.
 type BackfillStream = Pin<Box<dyn Stream<Item = Bytes> + Send>>;
 
-/// What the client of a session reads; without end as long as nobody ends the session.
+/// The response body of a session; it does not end before the session does.
 pub struct SessionFeed {
     session: StreamSession,
     backfill: Option<BackfillStream>,
@@ -363,21 +346,20 @@ pub struct SessionFeed {
 }
 
 impl SessionFeed {
-    /// This feed behind a stream of the past: what is sent meanwhile waits until that ends.
+    /// Reads `past` first; messages sent meanwhile are buffered.
     #[must_use]
     pub fn after_backfill(mut self, past: impl Stream<Item = Bytes> + Send + 'static) -> Self {
         self.backfill = Some(Box::pin(past));
         self
     }
 
-    /// The session that it feeds from.
     pub const fn session(&self) -> &StreamSession {
         &self.session
     }
 
     fn poll_next_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if let Some(past) = &mut self.backfill {
-            // What came before an end that was asked for is still read.
+            // Messages before a requested end are still read.
             let over = self
                 .session
                 .end_reason()
@@ -400,7 +382,7 @@ impl SessionFeed {
         if queue.end_reason.is_some() {
             return Poll::Ready(None);
         }
-        // A burst must not leave its memory behind in a connection that rests.
+        // A burst must not keep its memory on an idle connection.
         if queue.chunks.capacity() > 64 {
             queue.chunks = VecDeque::new();
         }
@@ -408,7 +390,7 @@ impl SessionFeed {
         Poll::Pending
     }
 
-    /// The timer is not moved with each message, only when it rings too early.
+    /// The timer is not reset with each message, only when it fires too early.
     fn poll_keep_alive(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             if self.timer.as_mut().poll(cx).is_pending() {

@@ -1,4 +1,4 @@
-//! Connections as those see them who send, who read, and who look after them.
+//! Connections as seen by clients, senders and operators.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -99,7 +99,7 @@ async fn slots_are_bounded_and_free_at_once_when_the_client_is_gone() {
     let (hub, [app, other]) = (&site.hub, site.apps);
     let first = hub.open(opening(app, StreamEndpoint::Filtered)).await.unwrap().feed();
     assert!(is_full(hub.open(opening(app, StreamEndpoint::Filtered)).await));
-    // Of another app, of another stream, of another part there is room.
+    // Other apps, streams and partitions have their own limits.
     let other = ConnectionRequest {
         app: other,
         ..opening(app, StreamEndpoint::Filtered)
@@ -145,7 +145,7 @@ async fn who_does_not_read_is_let_go_and_costs_nobody_else() {
     assert!(rest.starts_with("message 0\r\n"), "{rest}");
     assert!(rest.contains("SlowReader"), "{rest}");
     assert!(rest.len() < 400, "{rest}");
-    // One message that is larger than the room is no reason by itself.
+    // A single message larger than the buffer is no reason to disconnect.
     assert!(quick.send(Bytes::from(vec![b'x'; 1000])));
 }
 

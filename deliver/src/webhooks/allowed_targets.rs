@@ -1,20 +1,19 @@
-//! Which addresses may be connected to: what others name must not lead into one's own network.
+//! Address filtering: webhooks must not reach the operator's own network.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 use base::Fault;
 
-/// Where receivers may be.
 #[derive(Clone, Debug, Default)]
 pub struct AllowedTargets {
-    /// Plain http, and ports.
+    /// Allows plain HTTP and ports.
     pub allow_http: bool,
     /// Private addresses that are allowed.
     pub private_blocks: Vec<AddressBlock>,
 }
 
-/// A block of addresses: `10.1.0.0/16`.
+/// A CIDR block: `10.1.0.0/16`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressBlock {
     base: IpAddr,
@@ -25,7 +24,7 @@ impl FromStr for AddressBlock {
     type Err = Fault;
 
     fn from_str(text: &str) -> Result<Self, Fault> {
-        let wrong = || Fault::new(format!("{text:?} is no block of addresses"));
+        let wrong = || Fault::new(format!("{text:?} is not an address block"));
         let (base, bits) = match text.split_once('/') {
             Some((base, bits)) => (base, bits.parse().map_err(|_| wrong())?),
             None => (text, u32::MAX),
@@ -47,7 +46,7 @@ impl FromStr for AddressBlock {
 }
 
 impl AddressBlock {
-    /// Every address of both families.
+    /// Every IPv4 and IPv6 address.
     pub const ALL: [Self; 2] = [Self::v4([0, 0, 0, 0], 0), Self::v6(Ipv6Addr::UNSPECIFIED, 0)];
 
     const fn v4(base: [u8; 4], prefix_bits: u32) -> Self {
@@ -80,7 +79,7 @@ impl AddressBlock {
     }
 }
 
-/// Addresses that no configuration opens: there machines ask for their own credentials.
+/// Never allowed: cloud metadata services hand out credentials there.
 const FORBIDDEN_BLOCKS: &[AddressBlock] = &[
     AddressBlock::v4([169, 254, 0, 0], 16),
     AddressBlock::v4([100, 100, 100, 200], 32),
@@ -94,7 +93,7 @@ const FORBIDDEN_BLOCKS: &[AddressBlock] = &[
     AddressBlock::v6(Ipv6Addr::UNSPECIFIED, 128),
 ];
 
-/// What is not public (IANA's registries of special-purpose addresses).
+/// IANA's registries of special-purpose addresses.
 const PRIVATE_BLOCKS: &[AddressBlock] = &[
     AddressBlock::v4([10, 0, 0, 0], 8),
     AddressBlock::v4([100, 64, 0, 0], 10),
@@ -112,9 +111,9 @@ const PRIVATE_BLOCKS: &[AddressBlock] = &[
     AddressBlock::v6(Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
-/// The public part of the sixth version's addresses.
+/// The global unicast block of IPv6.
 const GLOBAL_IPV6: AddressBlock = AddressBlock::v6(Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
-/// Addresses of the sixth version that hold one of the fourth, and where it begins in them.
+/// IPv6 blocks that embed an IPv4 address, and its byte offset.
 const IPV4_EMBEDDINGS: &[(AddressBlock, u32)] = &[
     (AddressBlock::v6(Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0), 96), 96),
     (AddressBlock::v6(Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, 0, 0), 96), 96),
@@ -123,7 +122,7 @@ const IPV4_EMBEDDINGS: &[(AddressBlock, u32)] = &[
     (AddressBlock::v6(Ipv6Addr::UNSPECIFIED, 96), 96),
 ];
 
-/// The address of the fourth version that one of the sixth stands for.
+/// The IPv4 address embedded in an IPv6 address.
 fn embedded_ipv4(address: IpAddr) -> Option<IpAddr> {
     let IpAddr::V6(six) = address else {
         return None;
@@ -137,7 +136,6 @@ fn embedded_ipv4(address: IpAddr) -> Option<IpAddr> {
 }
 
 impl AllowedTargets {
-    /// Whether an address may be connected to.
     pub fn is_allowed(&self, address: IpAddr) -> bool {
         if let Some(four) = embedded_ipv4(address) {
             return self.is_allowed(four);

@@ -1,4 +1,4 @@
-//! Who vouches for receivers: the authorities that the system trusts, and those that a file names.
+//! Trusted certificate authorities: those of the system, and those in a file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use base::Fault;
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 
-/// Certificates of authorities beside those of the system.
+/// Additional certificates.
 #[derive(Clone, Debug, Default)]
 pub struct CertificateAuthorities(Arc<[CertificateDer<'static>]>);
 
 impl CertificateAuthorities {
-    /// Reads them from a file (PEM).
+    /// Reads certificates from a PEM file.
     pub fn load_pem(path: &Path) -> Result<Self, Fault> {
         let name = path.display();
         let found = rustls_native_certs::load_certs_from_paths(Some(path), None);
@@ -20,7 +20,7 @@ impl CertificateAuthorities {
             return Err(Fault::new(format!("{name}: {error}")));
         }
         if found.certs.is_empty() {
-            return Err(Fault::new(format!("{name} holds no certificate")));
+            return Err(Fault::new(format!("{name} contains no certificate")));
         }
         let mut store = RootCertStore::empty();
         for certificate in &found.certs {
@@ -30,7 +30,7 @@ impl CertificateAuthorities {
         Ok(Self(found.certs.into()))
     }
 
-    /// Those of the system and these.
+    /// The system's certificates and the additional ones.
     pub(super) fn root_store(&self) -> RootCertStore {
         let mut roots = RootCertStore::empty();
         let found = rustls_native_certs::load_native_certs();

@@ -1,4 +1,4 @@
-//! The challenge by which a receiver shows that it knows the secret of its app.
+//! Challenge-response checks, by which a receiver proves that it knows its app's secret.
 
 use std::time::Duration;
 
@@ -14,22 +14,20 @@ use store::{Tx, webhooks};
 use super::client::{RequestFailure, WebhookClient, WebhookResponse};
 use super::{TargetUrl, periodic_challenges, sign};
 
-/// How a challenge ended.
 #[derive(Clone, Debug)]
 pub struct ChallengeResult {
-    /// Why it was not answered rightly, if it was not.
+    /// `None` if the challenge was passed.
     pub failure: Option<ChallengeFailure>,
     attempt: DeliveryAttempt,
 }
 
-/// Why a challenge was not answered rightly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChallengeFailure {
-    /// The sentence that is told.
+    /// Shown to the client.
     pub message: String,
-    /// Whether it is about the receiver itself, rather than something that may pass.
+    /// Whether the receiver itself is at fault, rather than a temporary condition.
     pub is_permanent: bool,
-    /// Whether the address leads to where nothing is sent.
+    /// Whether the URL resolves to a forbidden address.
     pub is_target_forbidden: bool,
 }
 
@@ -51,7 +49,7 @@ impl ChallengeFailure {
 }
 
 impl WebhookClient {
-    /// Challenges a receiver; `now` is what its note is dated with.
+    /// Challenges a receiver; `now` is the time recorded.
     pub async fn send_challenge(
         &self,
         place: &TargetUrl,
@@ -63,12 +61,12 @@ impl WebhookClient {
         let expected = sign(secret, token.as_bytes());
         let uri = place
             .challenge_uri(&token, &nonce)
-            .ok_or_else(|| Fault::new("a challenge that is no address"))?;
+            .ok_or_else(|| Fault::new("the challenge URL is not a valid URI"))?;
         let request = Request::get(uri)
             .header("accept", "application/json")
             .header("user-agent", super::sender::AGENT)
             .body(Full::new(Bytes::new()))
-            .map_err(Fault::context("a challenge"))?;
+            .map_err(Fault::context("building a challenge request"))?;
         let heard = self.send_request(request).await;
         let failure = check_response(&heard, &expected, self.timeout_secs());
         let problem = failure.as_ref().map(|failure| failure.message.clone());
@@ -88,8 +86,8 @@ impl WebhookClient {
 }
 
 impl ChallengeResult {
-    /// Takes note of the challenge of a webhook: one that answered rightly is valid until the
-    /// next, and gets all that waits for it.
+    /// Records the challenge of a webhook. One that passed is valid until the next, and its waiting deliveries
+    /// become due.
     pub fn record_for_webhook(&self, tx: &mut Tx<'_>, webhook_id: i64, every: Duration) -> Result<(), Error> {
         match webhooks::find_by_id(tx, webhook_id)? {
             Some(webhook) => periodic_challenges::apply_result(tx, &webhook, self, every, true),
@@ -97,7 +95,7 @@ impl ChallengeResult {
         }
     }
 
-    /// Notes the challenge as one of a webhook.
+    /// Records the challenge as an attempt of a webhook.
     pub fn record_attempt(&self, tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Error> {
         let attempt = DeliveryAttempt {
             webhook_id,

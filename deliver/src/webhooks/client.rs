@@ -1,4 +1,4 @@
-//! What reaches receivers: one request, one answer of which not much is read, no redirects.
+//! An HTTP client for receivers: bounded responses, no redirects.
 
 use std::error::Error;
 use std::fmt;
@@ -18,43 +18,37 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use super::connector::{AddressNotAllowed, TargetConnector};
 use super::{CertificateAuthorities, WebhookSettings};
 
-/// How much of an answer is read; what is longer ends the connection.
+/// A longer response closes the connection.
 const MAX_BODY_BYTES: usize = 16 * 1024;
-/// How much of an answer is kept.
+/// How much of a response is stored.
 const MAX_RECORDED_BYTES: usize = 1024;
-/// The longest head of an answer.
 const MAX_HEAD_BYTES: usize = 16 * 1024;
-/// Connections to one host that are kept while nothing is sent: many webhooks may be at one.
+/// Idle connections per host; many webhooks may share a host.
 const MAX_IDLE_CONNECTIONS: usize = 128;
 const IDLE_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// What a receiver answered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WebhookResponse {
-    /// The status; 0 where there was no answer.
+    /// 0 if there was no response.
     pub(crate) status: u16,
-    /// The body, if it was short enough to be read whole.
+    /// The body, if it was short enough to be read completely.
     pub(crate) body: Option<Bytes>,
-    /// How it began.
+    /// The beginning of the body.
     pub(crate) body_start: String,
-    /// How long the receiver asked to be left alone, in milliseconds.
+    /// The `Retry-After` of the response, in milliseconds.
     pub(crate) retry_after_ms: Option<i64>,
-    /// Why there was no answer.
     pub(crate) problem: Option<RequestFailure>,
-    /// How long it took.
     pub(crate) elapsed: Duration,
 }
 
-/// Why there was no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RequestFailure {
-    /// It took too long.
     TimedOut,
-    /// The host has no address that may be connected to.
+    /// The host has no allowed address.
     NotAllowed,
-    /// The receiver could not prove who it is.
+    /// The certificate is not trusted.
     Untrusted(String),
-    /// It could not be reached, or broke off.
+    /// The connection failed or broke off.
     Broken(String),
 }
 
@@ -70,7 +64,6 @@ impl fmt::Display for RequestFailure {
 
 type HttpClient = Client<HttpsConnector<TargetConnector>, Full<Bytes>>;
 
-/// Sends requests to receivers.
 #[derive(Clone)]
 pub struct WebhookClient(Arc<WebhookClientInner>);
 
@@ -78,7 +71,7 @@ struct WebhookClientInner {
     connector: TargetConnector,
     authorities: CertificateAuthorities,
     timeout: Duration,
-    /// Made when first needed: reading the system's certificates takes a while.
+    /// Created on first use, since loading the system's certificates takes a while.
     client: OnceLock<HttpClient>,
 }
 
@@ -89,7 +82,6 @@ impl fmt::Debug for WebhookClient {
 }
 
 impl WebhookClient {
-    /// What reaches receivers where settings say that they may be.
     pub fn new(settings: &WebhookSettings) -> Self {
         Self(Arc::new(WebhookClientInner {
             connector: TargetConnector::new(settings.targets.clone(), settings.resolver.clone()),
@@ -124,12 +116,11 @@ impl WebhookClient {
         Ok(self.0.client.get_or_init(|| made).clone())
     }
 
-    /// How many seconds a receiver may take to answer.
     pub(crate) fn timeout_secs(&self) -> u64 {
         self.0.timeout.as_secs()
     }
 
-    /// Sends a request and reads the answer, all of it in time.
+    /// Sends a request and reads the response within the timeout.
     pub(crate) async fn send_request(&self, request: Request<Full<Bytes>>) -> WebhookResponse {
         let began = clock::monotonic_now();
         let asked = tokio::time::timeout(self.0.timeout, self.send_without_timeout(request)).await;
@@ -151,7 +142,7 @@ impl WebhookClient {
 }
 
 impl WebhookResponse {
-    /// A request that could not be made.
+    /// The result for a request that could not be built.
     pub(crate) fn invalid_request(error: &http::Error) -> Self {
         Self::from_failure(RequestFailure::Broken(error.to_string()))
     }
@@ -195,7 +186,7 @@ async fn read_response(answer: Response<Incoming>) -> WebhookResponse {
     }
 }
 
-/// What a receiver wrote, as a database on a server can keep it.
+/// The text of a response without characters that database servers reject.
 fn printable_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).replace('\0', "\u{fffd}")
 }
@@ -216,7 +207,7 @@ fn classify_error(error: &hyper_util::client::legacy::Error) -> RequestFailure {
     RequestFailure::Broken(text.replace('\0', ""))
 }
 
-/// What caused an error. One of input and output holds another without calling it its source.
+/// The cause of an error. `io::Error` can wrap an error without returning it as its source.
 fn inner_cause<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
     match error.downcast_ref::<std::io::Error>() {
         Some(io) => {

@@ -1,5 +1,5 @@
-//! Connections to receivers: a name is resolved, each of its addresses is judged, and one of those
-//! is connected to. So a name that leads elsewhere the second time leads nowhere.
+//! Connects to receivers: resolves the name, filters its addresses, and connects to one of those, so that a
+//! changed DNS answer cannot bypass the filter.
 
 use std::fmt;
 use std::future::Future;
@@ -17,18 +17,15 @@ use tower_service::Service;
 
 use super::allowed_targets::AllowedTargets;
 
-/// How long one address may take to accept a connection.
+/// The timeout for one address.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The addresses of a name.
 pub(super) type NameLookup = dyn Fn(&str) -> Vec<IpAddr> + Send + Sync;
 
-/// Who says which addresses a name has.
 #[derive(Clone)]
 pub enum NameResolver {
-    /// The system.
     System,
-    /// A function of the name, for tests.
+    /// For tests.
     Custom(Arc<NameLookup>),
 }
 
@@ -41,7 +38,6 @@ impl fmt::Debug for NameResolver {
     }
 }
 
-/// The host has no address that may be connected to.
 #[derive(Debug)]
 pub(crate) struct AddressNotAllowed;
 
@@ -53,7 +49,6 @@ impl fmt::Display for AddressNotAllowed {
 
 impl std::error::Error for AddressNotAllowed {}
 
-/// Connects to where it is allowed to.
 #[derive(Clone, Debug)]
 pub(crate) struct TargetConnector {
     targets: Arc<AllowedTargets>,

@@ -1,5 +1,5 @@
-//! What waits for one webhook, in memory: of each order key the first may be sent, and no other
-//! waits for it.
+//! The in-memory queue of one webhook: the first delivery of each order key may be sent, independent of other
+//! keys.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ops::Bound::{Excluded, Unbounded};
@@ -8,41 +8,38 @@ use base::Time;
 use store::deliveries::PendingDelivery;
 use tokio::sync::oneshot;
 
-/// What is held of one webhook's queue; the rest waits in the store.
+/// Deliveries held in memory; the rest wait in the store.
 const CAPACITY: usize = 10_000;
-/// The same while all that is held waits for something that fails.
+/// The capacity while all deliveries in memory wait for retries.
 const BLOCKED_CAPACITY: usize = 100_000;
-/// What is sent to one webhook at once.
+/// Concurrent deliveries to one webhook.
 const MAX_CONCURRENCY: usize = 16;
-/// Of those that wait for their time, so many are looked at together.
+/// Waiting deliveries examined at a time.
 const SCAN_BATCH: usize = 200;
-/// Before everything.
+/// Before every delivery.
 const QUEUE_START: (Time, i64) = (Time::from_ms(0), 0);
 
-/// The queue of one webhook.
 #[derive(Debug, Default)]
 pub(super) struct DeliveryQueue {
     by_key: HashMap<i64, VecDeque<PendingDelivery>>,
-    /// The first of each key, unless it is being sent, by when it is due.
+    /// The first delivery of each key by due time, unless it is in flight.
     due_heads: BTreeMap<(Time, i64), i64>,
-    /// What is being sent, by key, with what stops it.
+    /// By key, with a handle that aborts the delivery.
     in_flight: HashMap<i64, (i64, Option<oneshot::Sender<()>>)>,
-    /// All that is held or not yet noted as done.
+    /// Everything in memory or not yet recorded as done.
     known_seqs: HashSet<i64>,
     queued: usize,
-    /// Whether more may wait in the store.
+    /// Whether the store may have more.
     pub(super) is_full: bool,
     concurrency: usize,
-    /// The last that was looked at of those that wait for their time.
+    /// The last waiting delivery that was examined.
     scan_position: (Time, i64),
 }
 
-/// What became of something that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DeliveryOutcome {
-    /// It is done with.
     Done,
-    /// It is sent again at a time.
+    /// To be sent again at this time.
     Retry(Time),
 }
 
@@ -55,14 +52,14 @@ impl DeliveryQueue {
         }
     }
 
-    /// How much more the lane takes up.
+    /// How many more deliveries fit.
     pub(super) fn free_capacity(&self) -> usize {
         let stuck = self.due_heads.len() < MAX_CONCURRENCY && self.in_flight.len() < self.concurrency;
         let most = if stuck { BLOCKED_CAPACITY } else { CAPACITY };
         most.saturating_sub(self.queued)
     }
 
-    /// Takes up something that waits, unless it is known.
+    /// Adds a waiting delivery unless it is known.
     pub(super) fn push(&mut self, new: PendingDelivery) {
         if self.known_seqs.contains(&new.seq) {
             return;
@@ -86,7 +83,7 @@ impl DeliveryQueue {
         queue.insert(place, new);
     }
 
-    /// The next that is due and may be sent; it is on its way from now on.
+    /// Takes the next delivery that is due; it is in flight from now on.
     pub(super) fn take_due(&mut self, now: Time) -> Option<PendingDelivery> {
         if self.in_flight.len() >= self.concurrency {
             return None;
@@ -100,15 +97,14 @@ impl DeliveryQueue {
         self.by_key.get(&key)?.front().copied()
     }
 
-    /// Says what stops something that is being sent.
+    /// Sets the handle that aborts a delivery in flight.
     pub(super) fn set_stop_handle(&mut self, key: i64, stop: oneshot::Sender<()>) {
         if let Some((_, place)) = self.in_flight.get_mut(&key) {
             *place = Some(stop);
         }
     }
 
-    /// Some of those that wait for a later time while others wait behind them; the next time it is
-    /// others.
+    /// Some of the deliveries that wait for a retry and block others; different ones each time.
     pub(super) fn blocking_heads(&mut self, now: Time) -> Vec<PendingDelivery> {
         let from = self.scan_position.max((now, i64::MAX));
         let beyond = self.due_heads.range((Excluded(from), Unbounded));
@@ -122,7 +118,6 @@ impl DeliveryQueue {
         queues.filter_map(|queue| queue.front().copied()).collect()
     }
 
-    /// What was sent has come to an end.
     pub(super) fn complete(&mut self, key: i64, seq: i64, fate: DeliveryOutcome) {
         let was_ours = self.in_flight.get(&key).is_some_and(|(flying, _)| *flying == seq);
         if was_ours {
@@ -160,18 +155,18 @@ impl DeliveryQueue {
         }
     }
 
-    /// The receiver answered: more may be sent to it at once.
+    /// Raises the concurrency after a successful response.
     pub(super) fn raise_concurrency(&mut self) {
-        // One that is closed stays so.
+        // Zero stays zero: the queue is closed.
         self.concurrency = self.concurrency.saturating_mul(2).min(MAX_CONCURRENCY);
     }
 
-    /// It did not: one is tried at a time.
+    /// Reduces the concurrency to one after a failure.
     pub(super) fn reduce_concurrency(&mut self) {
         self.concurrency = self.concurrency.min(1);
     }
 
-    /// The receiver is back: nothing waits for its time any more.
+    /// Makes everything due at once, because the receiver is back.
     pub(super) fn make_all_due(&mut self, now: Time) {
         let heads = std::mem::take(&mut self.due_heads);
         for ((due, seq), key) in heads {
@@ -183,7 +178,7 @@ impl DeliveryQueue {
         }
     }
 
-    /// Something is noted as done that was sent with a key.
+    /// Confirms that a completed delivery has been recorded.
     pub(super) fn confirm_recorded(&mut self, key: i64, seq: i64) {
         let queue = self.by_key.get(&key);
         let held = queue.is_some_and(|queue| {
@@ -195,13 +190,12 @@ impl DeliveryQueue {
         }
     }
 
-    /// The highest place that is held.
     pub(super) fn highest_seq(&self) -> i64 {
         let last = self.by_key.values().filter_map(VecDeque::back);
         last.map(|waiting| waiting.seq).max().unwrap_or(0)
     }
 
-    /// When the next is due that may be sent.
+    /// The due time of the next delivery that may be sent.
     pub(super) fn next_due(&self) -> Option<Time> {
         if self.in_flight.len() >= self.concurrency {
             return None;
@@ -209,25 +203,23 @@ impl DeliveryQueue {
         self.due_heads.first_key_value().map(|((due, _), _)| *due)
     }
 
-    /// Whether nothing waits and nothing is on its way.
+    /// Whether nothing waits and nothing is in flight.
     pub(super) fn is_idle(&self) -> bool {
         self.by_key.is_empty() && self.in_flight.is_empty() && self.known_seqs.is_empty()
     }
 
-    /// Whether something is on its way.
     pub(super) fn has_in_flight(&self) -> bool {
         !self.in_flight.is_empty()
     }
 
-    /// Sends nothing more.
+    /// Stops sending.
     pub(super) const fn close(&mut self) {
         self.concurrency = 0;
     }
 
-    /// Stops what is on its way.
     pub(super) fn abort_in_flight(&mut self) {
         for (_, stop) in self.in_flight.values_mut() {
-            // Dropped, it stops what listens to it.
+            // Dropping the sender notifies the attempt.
             stop.take();
         }
         self.concurrency = 0;
@@ -351,7 +343,7 @@ mod tests {
         }
         assert!(lane.is_full);
         assert_eq!(lane.queued, super::CAPACITY);
-        // One key that fails holds back no other: more is read behind it.
+        // A failing key does not block others: more is read after it.
         let mut lane = DeliveryQueue::new();
         for seq in 0..20_000 {
             lane.push(waiting(seq, 7));

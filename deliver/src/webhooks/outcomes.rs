@@ -1,38 +1,33 @@
-//! What came of tries, written down; many in one transaction.
+//! Records the outcomes of attempts, many in one transaction.
 
 use base::{Error, Time};
 use store::deliveries::{self, DeliveryAttempt, DeliveryState};
 use store::{Tx, event_log, webhooks};
 
-/// What a try says of a webhook that nothing reaches.
+/// The effect of an attempt on the failure state of a webhook.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FailureChange {
-    /// Nothing new.
     Unchanged,
-    /// From then on nothing reached it.
+    /// Failing since this time.
     Since(Time),
-    /// It is reached again.
     Recovered,
 }
 
-/// What came of one try.
 #[derive(Clone, Debug)]
 pub(super) struct AttemptOutcome {
     pub(super) seq: i64,
     pub(super) key: i64,
     pub(super) state: DeliveryState,
-    /// When it is tried again, if it is.
+    /// When the next attempt is due, if there is one.
     pub(super) retry_at: Time,
     pub(super) attempt: DeliveryAttempt,
-    /// What became of the webhook's failing.
     pub(super) failure_change: FailureChange,
-    /// Whether the receiver is back: what waits for its time is due.
+    /// Whether the receiver is back, so that waiting deliveries are due.
     pub(super) is_back: bool,
-    /// Why the webhook gets nothing any more, if it is so.
+    /// Why the webhook is disabled, if it is.
     pub(super) disable_reason: Option<String>,
 }
 
-/// Writes down what came of tries.
 pub(super) fn record_outcomes(tx: &mut Tx<'_>, outcomes: &[AttemptOutcome]) -> Result<(), Error> {
     for outcome in outcomes {
         let (at, webhook_id) = (outcome.attempt.at, outcome.attempt.webhook_id);
@@ -53,7 +48,7 @@ pub(super) fn record_outcomes(tx: &mut Tx<'_>, outcomes: &[AttemptOutcome]) -> R
     Ok(())
 }
 
-/// A webhook gets nothing any more, until it answers a challenge that its app asks for.
+/// Disables a webhook until it passes a challenge requested by its app.
 pub(super) fn disable_webhook(tx: &mut Tx<'_>, webhook_id: i64, why: &str) -> Result<(), Error> {
     let Some(webhook) = webhooks::find_by_id(tx, webhook_id)?.filter(|webhook| webhook.valid) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Receivers are challenged from time to time, whether or not anything is sent to them.
+//! Periodic challenges, whether or not there are deliveries.
 
 use std::time::Duration;
 
@@ -13,21 +13,20 @@ use super::challenge::{ChallengeFailure, ChallengeResult};
 use super::outcomes::disable_webhook;
 use super::{TargetUrl, WebhookClient, WebhookSettings};
 
-/// How often it is looked whom to challenge.
+/// How often due challenges are checked.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// Challenged at once.
 const MAX_CONCURRENT: usize = 32;
-/// How soon one is challenged again that did not answer.
+/// The delay before another challenge after a failure.
 const RETRY_MS: i64 = 30 * 60 * 1000;
-/// How long one may go without answering, after which it gets nothing any more.
+/// A webhook that fails challenges for this long is disabled.
 const DISABLE_AFTER_MS: i64 = 28 * 60 * 60 * 1000;
 
-/// Challenges receivers for ever.
+/// Runs forever.
 pub(super) async fn run(store: &Store, settings: &WebhookSettings, courier: &WebhookClient) {
     loop {
         tokio::time::sleep(POLL_INTERVAL).await;
         if let Err(stop) = challenge_due(store, settings, courier).await {
-            tracing::warn!(?stop, "webhooks were not challenged; it is tried again");
+            tracing::warn!(?stop, "failed to challenge webhooks; will retry");
         }
     }
 }
@@ -74,7 +73,7 @@ async fn challenge_webhook(
         .await
 }
 
-/// What follows from a challenge.
+/// Applies the result of a challenge to the webhook.
 pub(super) fn apply_result(
     tx: &mut Tx<'_>,
     webhook: &Webhook,
@@ -89,8 +88,8 @@ pub(super) fn apply_result(
     }
 }
 
-/// A receiver answered rightly. One that did not the last time gets everything that waits, and so
-/// does one whose app says by the challenge that it is there.
+/// Marks the webhook as valid. Waiting deliveries become due if it had failed before or its app requested the
+/// challenge.
 fn record_success(tx: &mut Tx<'_>, webhook: &Webhook, every: Duration, is_asked_for: bool) -> Result<(), Error> {
     let next = tx.now().plus_ms(duration_ms(every));
     webhooks::mark_checked(tx, webhook.id, next)?;
@@ -100,7 +99,7 @@ fn record_success(tx: &mut Tx<'_>, webhook: &Webhook, every: Duration, is_asked_
     Ok(())
 }
 
-/// A receiver did not: at once, or after a day and some hours, it gets nothing any more.
+/// Disables the webhook, at once for permanent failures and otherwise after the limit.
 fn record_failure(tx: &mut Tx<'_>, webhook: &Webhook, failure: &ChallengeFailure) -> Result<(), Error> {
     let now = tx.now();
     let silent = now.ms().saturating_sub(webhook.checked_at.ms());

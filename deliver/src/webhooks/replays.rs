@@ -1,5 +1,5 @@
-//! Replays: deliveries of a span of the past are taken up again, in the order in which things
-//! happened, one after the other; at the end the receiver is told how it went.
+//! Replays: deliveries of a past period are enqueued again one after the other in event order; a final event
+//! reports the result.
 
 use std::time::Duration;
 
@@ -10,24 +10,24 @@ use store::deliveries::{self, NewDelivery};
 use store::replays::{self, Replay, ReplayState};
 use store::{Store, Tx, webhooks};
 
-/// How often replays are looked after.
+/// How often replays are advanced.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-/// Deliveries that are taken up in one transaction.
+/// Deliveries enqueued in one transaction.
 const PAGE_SIZE: i64 = 200;
 
-/// Looks after replays for ever.
+/// Runs forever.
 pub(super) async fn run(store: &Store) {
     loop {
         match advance_all(store).await {
             Ok(true) => continue,
             Ok(false) => {}
-            Err(stop) => tracing::warn!(?stop, "replays were not looked after; it is tried again"),
+            Err(stop) => tracing::warn!(?stop, "failed to advance webhook replays; will retry"),
         }
         tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
-/// One step of each replay that is under way; whether another can follow at once.
+/// Advances each running replay by one step; returns whether another step can follow at once.
 async fn advance_all(store: &Store) -> Result<bool, Error> {
     let running = store.read(|tx| Ok(replays::list_running(tx)?)).await?;
     let mut more = false;
@@ -69,7 +69,7 @@ fn enqueue_page(tx: &mut Tx<'_>, replay: &Replay, app: AppId) -> Result<bool, Er
     Ok(true)
 }
 
-/// What belongs to a job is sent one after the other, whoever it is about.
+/// Deliveries of a job are sent one after the other, whichever user they are about.
 pub(crate) const fn order_key(job_id: i64) -> i64 {
     job_id.saturating_neg()
 }

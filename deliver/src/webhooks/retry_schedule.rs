@@ -1,16 +1,16 @@
-//! When something is tried again.
+//! Retry delays.
 
 use std::time::Duration;
 
 use base::{Fault, Rng, Time};
 
-/// How long is waited after each try that failed.
+/// The delay after each failed attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetrySchedule(Vec<Duration>);
 
-/// By how much a wait may be longer, so that many receivers are not tried in step: an eighth.
+/// The maximum jitter as a divisor of the delay: an eighth, so that receivers are not retried in step.
 const JITTER: i64 = 8;
-/// The longest that a receiver may ask to be left alone.
+/// The maximum `Retry-After` honoured.
 const MAX_RETRY_AFTER_MS: i64 = 3600 * 1000;
 
 impl Default for RetrySchedule {
@@ -22,26 +22,26 @@ impl Default for RetrySchedule {
     }
 }
 
-/// What failed, and how often.
+/// A failed attempt.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FailedTry {
-    /// Tries up to now, this one included.
+    /// Attempts so far, including this one.
     pub(crate) tries: i64,
-    /// When it was tried first.
+    /// The time of the first attempt.
     pub(crate) first_at: Time,
-    /// When it failed.
+    /// The time of the failure.
     pub(crate) now: Time,
-    /// How long the receiver asked to be left alone, in milliseconds.
+    /// The `Retry-After` of the response, in milliseconds.
     pub(crate) retry_after_ms: Option<i64>,
 }
 
 impl RetrySchedule {
-    /// A schedule of these waits; none: nothing is tried again.
+    /// An empty list means no retries.
     pub fn new(waits: Vec<Duration>) -> Self {
         Self(waits)
     }
 
-    /// That of replays, which whoever asked for them can ask for again (contract §10.1).
+    /// The schedule of replays, which can be requested again (contract §10.1).
     pub fn replay_schedule() -> Self {
         Self([1, 5, 25].map(Duration::from_secs).to_vec())
     }
@@ -51,14 +51,14 @@ impl RetrySchedule {
         Some(i64::try_from(wait.as_millis()).unwrap_or(i64::MAX))
     }
 
-    /// How long something is tried altogether, at least.
+    /// The minimum time over which attempts are made.
     fn total_ms(&self) -> i64 {
         let waits = (0..self.0.len()).filter_map(|place| self.wait_ms(place));
         waits.fold(0, i64::saturating_add)
     }
 
-    /// When something is tried again; none: it is given up. Tries that came before their time,
-    /// since the receiver was back for a moment, do not bring the end nearer.
+    /// The time of the next attempt; `None` to give up. Attempts made early because the receiver was back for
+    /// a moment do not shorten the total time.
     pub(crate) fn next_retry(&self, failed: &FailedTry, chance: &Rng) -> Result<Option<Time>, Fault> {
         let place = usize::try_from(failed.tries.saturating_sub(1)).unwrap_or(usize::MAX);
         let spent = failed.now.ms().saturating_sub(failed.first_at.ms());
@@ -74,7 +74,7 @@ impl RetrySchedule {
     }
 }
 
-/// Between nothing and `most`.
+/// A random number of milliseconds between zero and `max`.
 pub(crate) fn random_jitter(most: i64, chance: &Rng) -> Result<i64, Fault> {
     let random = u32::from_le_bytes(chance.random_bytes()?);
     Ok(most.saturating_mul(i64::from(random >> 8)) >> 24)

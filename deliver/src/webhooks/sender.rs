@@ -1,5 +1,4 @@
-//! The one loop that sends: it holds what waits in lanes, sends what is due, and writes down what
-//! came of it.
+//! The send loop: holds waiting deliveries in queues, sends those that are due, and records the outcomes.
 
 mod attempt;
 mod rounds;
@@ -24,31 +23,31 @@ use super::outcomes::{AttemptOutcome, record_outcomes};
 use super::{SenderCommand, WebhookClient, WebhookSettings, periodic_challenges, replays};
 use attempt::CompletedAttempt;
 
-/// How this program calls itself.
+/// The `User-Agent` header.
 pub(super) const AGENT: &str = concat!("Locum/", env!("CARGO_PKG_VERSION"));
 
-/// How often lanes are looked at for what has become due.
+/// How often queues are checked for due deliveries.
 const TICK_INTERVAL: Duration = Duration::from_millis(200);
-/// The shortest time between two rounds: what comes in between is sent together.
+/// The minimum time between rounds; what arrives in between is sent together.
 const MIN_ROUND_INTERVAL: Duration = Duration::from_millis(4);
-/// How often the store is looked at for what nobody told of.
+/// How often the store is scanned for deliveries without a wakeup.
 const SCAN_INTERVAL: Duration = Duration::from_secs(1);
-/// A scan may take one part in so many of the time.
+/// Scans may take one part in this many of the time.
 const SCAN_SHARE: u32 = 50;
-/// How long what is on its way may take at the end.
+/// How long deliveries in flight may take at shutdown.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
-/// How long a node has a webhook for itself without saying so again.
+/// How long a node owns a webhook without renewing the lease.
 const LEASE_MS: i64 = 30_000;
-/// How long after that was last said it still sends.
+/// How long after the last renewal a node still sends.
 const LEASE_TRUST: Duration = Duration::from_secs(15);
-/// How long what is on its way to a webhook that is removed may take to arrive.
+/// How long deliveries in flight to a deleted webhook may take.
 const STOP_GRACE: Duration = Duration::from_secs(1);
-/// Sent at once, to all webhooks together.
+/// Concurrent deliveries to all webhooks together.
 const MAX_IN_FLIGHT: usize = 512;
 
 type RecordingFuture = Pin<Box<dyn Future<Output = (Arc<Vec<AttemptOutcome>>, Result<(), Error>)> + Send>>;
 
-/// Sends what waits, until it is told to stop.
+/// Sends waiting deliveries until it is stopped.
 pub struct WebhookSender {
     store: Arc<Store>,
     settings: Arc<WebhookSettings>,
@@ -56,36 +55,35 @@ pub struct WebhookSender {
     commands: mpsc::UnboundedReceiver<SenderCommand>,
 }
 
-/// A webhook that is sent to.
 struct ActiveWebhook {
     webhook: Webhook,
     uri: Uri,
     secret: Secret,
-    /// What it was read at.
+    /// The version at which it was loaded.
     credentials_version: u64,
     read_at: Instant,
     idle_since: Option<Instant>,
     queue: DeliveryQueue,
 }
 
-/// What the loop has in hand.
+/// The state of the loop.
 struct SenderState {
     store: Arc<Store>,
     settings: Arc<WebhookSettings>,
     client: WebhookClient,
     active: HashMap<i64, ActiveWebhook>,
-    /// Webhooks that something may be sent to now.
+    /// Webhooks with due deliveries.
     ready: BTreeSet<i64>,
-    /// Webhooks that something waits for and that are not held.
+    /// Webhooks with deliveries that this node does not own.
     unclaimed: BTreeSet<i64>,
     in_flight: FuturesUnordered<Pin<Box<dyn Future<Output = CompletedAttempt> + Send>>>,
     outcomes: Vec<AttemptOutcome>,
     recording: Option<RecordingFuture>,
-    /// The place behind which nothing has been seen yet; none: nothing has.
+    /// The highest delivery read so far, if any.
     last_seq: Option<i64>,
-    /// Whether something was enqueued since.
+    /// Whether deliveries were enqueued since.
     has_new: bool,
-    /// Who waits until nothing is on its way to a webhook.
+    /// Callers waiting until nothing is in flight to a webhook.
     stop_waiters: Vec<(i64, Instant, oneshot::Sender<()>)>,
     last_round: Instant,
     next_scan: Instant,
@@ -107,8 +105,7 @@ impl WebhookSender {
         }
     }
 
-    /// Sends, challenges and replays until `stopping` is there; what is on its way then is waited
-    /// for, for a while.
+    /// Sends, challenges and replays until `stopping` completes, then waits briefly for deliveries in flight.
     pub async fn run(self, stopping: impl Future<Output = ()>) {
         let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));
         let courier = self.client.clone();
@@ -187,7 +184,7 @@ impl SenderState {
         self.store.context().clock.now()
     }
 
-    /// What credentials and webhooks were read at.
+    /// The current version of credentials and webhooks.
     fn credentials_version(&self) -> u64 {
         self.store.context().credentials_version.load(Ordering::SeqCst)
     }
@@ -228,7 +225,7 @@ impl SenderState {
         self.ready.extend(due);
     }
 
-    /// Begins to write down what came of tries, unless that is under way.
+    /// Starts recording outcomes unless that is in progress.
     fn start_recording(&mut self) {
         if self.recording.is_some() || self.outcomes.is_empty() {
             return;
@@ -245,8 +242,8 @@ impl SenderState {
     fn finish_recording(&mut self, (outcomes, done): (Arc<Vec<AttemptOutcome>>, Result<(), Error>)) {
         self.recording = None;
         if let Err(stop) = done {
-            // They were made; what is not written down would be made again.
-            tracing::warn!(?stop, "deliveries were not written down; it is tried again");
+            // Unrecorded deliveries would be sent again.
+            tracing::warn!(?stop, "failed to record webhook deliveries; will retry");
             self.outcomes.splice(0..0, outcomes.iter().cloned());
             return;
         }
@@ -257,7 +254,7 @@ impl SenderState {
         }
     }
 
-    /// Waits for what is on its way, writes it down, and lets other nodes take over.
+    /// Waits for deliveries in flight, records them, and releases the leases.
     async fn finish(&mut self) {
         let until = tokio::time::Instant::now() + SHUTDOWN_GRACE;
         while let Ok(Some(landed)) = tokio::time::timeout_at(until, self.in_flight.next()).await {
@@ -275,7 +272,7 @@ impl SenderState {
         let node = i64::from(self.settings.node_id);
         let given_back = self.store.write(move |tx| Ok(webhooks::release_node_leases(tx, node)?));
         if let Err(stop) = given_back.await {
-            tracing::warn!(?stop, "webhooks were not handed over");
+            tracing::warn!(?stop, "failed to release webhook leases");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How a receiver knows who sent it something.
+//! Webhook signatures.
 
 use base::Secret;
 use base64::Engine;
@@ -6,11 +6,11 @@ use base64::prelude::BASE64_STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// The header that a delivery's signature stands in.
+/// The header that contains the signature.
 pub const SIGNATURE_HEADER: &str = "x-twitter-webhooks-signature";
 
-/// `sha256=` and the base64 of HMAC-SHA256 over the bytes, with an app's consumer secret: the
-/// signature of a delivery, and the right answer to a challenge.
+/// Returns `sha256=` and the base64 of HMAC-SHA256 over the bytes with an app's consumer secret: the signature
+/// of a delivery, and the response to a challenge.
 pub fn sign(secret: &Secret, bytes: &[u8]) -> String {
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.expose_secret().as_bytes()) else {
         return String::new(); // keys of every length are taken

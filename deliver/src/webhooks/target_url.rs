@@ -1,26 +1,26 @@
-//! The address of a receiver, as an app names it.
+//! Webhook URLs as apps specify them.
 
 use http::Uri;
 use url::{Host, Url};
 
 use super::allowed_targets::AllowedTargets;
 
-/// What is wrong with an address, in a sentence.
+/// What is wrong with a URL, as a sentence.
 pub type UrlProblem = &'static str;
 
-/// The most characters of an address (contract §10.1).
+/// In characters (contract §10.1).
 const MAX_URL_CHARS: usize = 200;
 /// Names that are never public.
 const LOCAL_NAMES: [&str; 4] = ["localhost", "local", "internal", "intranet"];
 
-/// An address that a receiver may have.
+/// A valid webhook URL.
 #[derive(Clone, Debug)]
 pub struct TargetUrl {
     url: Url,
 }
 
 impl TargetUrl {
-    /// Reads an address. Where its name leads is looked at when it is connected to.
+    /// Parses a URL. Its addresses are checked when connecting.
     pub fn parse(text: &str, targets: &AllowedTargets) -> Result<Self, UrlProblem> {
         if text.chars().count() > MAX_URL_CHARS {
             return Err("The URL has more than 200 characters.");
@@ -50,12 +50,11 @@ impl TargetUrl {
         Ok(Self { url })
     }
 
-    /// As requests have it.
     pub fn to_uri(&self) -> Option<Uri> {
         self.url.as_str().parse().ok()
     }
 
-    /// The same with a challenge in its query, behind its own.
+    /// The URL with a challenge appended to its query.
     pub fn challenge_uri(&self, token: &str, nonce: &str) -> Option<Uri> {
         let mut url = self.url.clone();
         let mut query = url.query_pairs_mut();
@@ -66,7 +65,7 @@ impl TargetUrl {
     }
 }
 
-/// Whether a port is written down, the scheme's own among them.
+/// Whether a port is written explicitly, even the default one.
 fn has_port(text: &str) -> bool {
     let rest = text.split_once("//").map_or("", |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -79,7 +78,7 @@ fn check_host(url: &Url, text: &str, targets: &AllowedTargets) -> Result<(), Url
     let address = match url.host() {
         None => return Err("The URL has no host."),
         Some(Host::Ipv4(address)) => {
-            // Written in another way than with four numbers, it is meant to deceive.
+            // Other notations of an IPv4 address are meant to deceive.
             if !text.contains(&format!("//{address}")) {
                 return Err(NOT_PUBLIC);
             }
@@ -115,7 +114,7 @@ mod tests {
             private_blocks: AddressBlock::ALL.to_vec(),
         };
         let long = format!("https://example.org/{}", "a".repeat(181));
-        // address, in a real network, in a development world
+        // URL, allowed in production, allowed in development
         let table = [
             ("https://example.org/hook", true, true),
             ("https://example.org/hook?a=b&c", true, true),

@@ -1,4 +1,4 @@
-//! What takes hours, on a clock that is moved; addresses that change; several nodes; certificates.
+//! Long delays on a test clock, changing addresses, several nodes, and certificates.
 
 mod nodes;
 mod tls;
@@ -30,9 +30,9 @@ const HOUR: i64 = 60 * MINUTE;
 struct Receiver {
     port: u16,
     challenge: Arc<AtomicUsize>,
-    /// 0: it never answers.
+    /// 0: no response.
     delivery: Arc<AtomicUsize>,
-    /// Milliseconds that it takes.
+    /// In milliseconds.
     pause: Arc<AtomicUsize>,
     challenges: Arc<AtomicUsize>,
     heard: Arc<Mutex<Vec<String>>>,
@@ -148,7 +148,6 @@ impl World {
         self.clock.set(self.clock.now().plus_ms(ms));
     }
 
-    /// An app and its secret.
     async fn app(&self) -> (AppId, Secret) {
         let work = |tx: &mut Tx<'_>| {
             let app = fixtures::create_app(tx, "owner")?;
@@ -219,10 +218,10 @@ async fn until(what: &str, holds: impl AsyncFn() -> bool) {
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    panic!("waited in vain: {what}");
+    panic!("timed out waiting until {what}");
 }
 
-/// Runs a story while a sender sends.
+/// Runs a scenario while a sender sends.
 async fn while_sending(world: &World, settings: WebhookSettings, story: impl Future<Output = ()>) {
     let (_desk, sender) = WebhookAdmin::open(Arc::clone(&world.store), settings);
     tokio::select! {
@@ -244,7 +243,7 @@ async fn what_fails_is_tried_for_more_than_a_day() {
         for (tries, wait) in (1..).zip(waits) {
             until("it is tried", async || receiver.count() == tries).await;
             tokio::time::sleep(Duration::from_millis(300)).await;
-            // Before its time nothing comes.
+            // Nothing is sent early.
             world.pass(wait - 1000);
             tokio::time::sleep(Duration::from_millis(500)).await;
             assert_eq!(receiver.count(), tries);
@@ -255,7 +254,7 @@ async fn what_fails_is_tried_for_more_than_a_day() {
         })
         .await;
         assert_eq!(receiver.count(), 8);
-        // By then nothing had arrived for more than 28 hours.
+        // Nothing had succeeded for more than 28 hours.
         until("it is disabled", async || !world.webhook(hook).await.valid).await;
     };
     while_sending(&world, settings(), story).await;
@@ -279,7 +278,7 @@ async fn receivers_are_challenged_from_time_to_time() {
         world.pass(1);
         challenges(1).await;
         assert_eq!(world.webhook(hook).await.checked_at, START.plus_ms(24 * HOUR));
-        // What may pass is looked at again every half hour, for four hours.
+        // Temporary failures are retried every half hour, for four hours.
         receiver.challenge.store(503, Ordering::SeqCst);
         world.pass(24 * HOUR);
         for count in 2..10 {
@@ -311,7 +310,7 @@ async fn one_that_comes_back_gets_everything_at_once() {
         world.pass(10_000);
         until("and again", async || receiver.count() >= 40).await;
         tokio::time::sleep(Duration::from_millis(300)).await;
-        // All wait for minutes now. An event of another key shows that the receiver is there.
+        // All wait for minutes now. An event with another key shows that the receiver is back.
         world.pass(61_000);
         receiver.delivery.store(200, Ordering::SeqCst);
         world.enqueue(hook, 1000..1001, 5000).await;
@@ -352,7 +351,7 @@ async fn what_is_withdrawn_holds_up_nothing_behind_it() {
         until("it is tried", async || receiver.count() == 1).await;
         world.enqueue(hook, 1..3, 1).await;
         receiver.delivery.store(200, Ordering::SeqCst);
-        // Its turn is in five seconds, by a clock that stands still.
+        // It is due in five seconds, by a clock that stands still.
         tokio::time::sleep(Duration::from_millis(1500)).await;
         assert_eq!(receiver.count(), 1);
         let withdraw = move |tx: &mut Tx<'_>| Ok(deliveries::withdraw_consent(tx, hook, user)?);
@@ -391,7 +390,7 @@ async fn the_address_that_is_connected_to_is_judged_each_time() {
     let url = format!("http://rebind.example:{}/", receiver.port);
     let place = TargetUrl::parse(&url, &settings.targets).unwrap();
     for (connects, allowed) in [(1, true), (1, false), (1, false), (2, true)] {
-        // A new one each time: kept connections are not resolved again.
+        // A new client each time: pooled connections are not resolved again.
         let courier = super::WebhookClient::new(&settings);
         let done = courier.send_challenge(&place, &secret, &Rng::Os, START).await.unwrap();
         let refused = done.failure.as_ref().is_some_and(|failure| failure.is_target_forbidden);

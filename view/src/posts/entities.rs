@@ -1,4 +1,4 @@
-//! Entities of the text as it is sent.
+//! Entities of the rendered text.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::text::{REPOST_LENGTH, card_links, has_repost_prefix, link_range, medi
 use super::{PostRenderContext, media_keys};
 use crate::media::{id_from_media_key, media_url};
 
-/// As JSON, or empty.
+/// The entities as JSON, or an empty string.
 pub(crate) fn sent_entities(facts: PostRenderContext<'_>) -> Cow<'_, str> {
     let stored = text_entities(facts);
     if let Some(link) = media_link(facts) {
@@ -23,7 +23,7 @@ pub(crate) fn sent_entities(facts: PostRenderContext<'_>) -> Cow<'_, str> {
     Cow::Owned(append_urls(&stored, links.collect()))
 }
 
-/// Without the link that ends it.
+/// The entities without the link at the end of the text.
 fn text_entities(facts: PostRenderContext<'_>) -> Cow<'_, str> {
     let post = facts.post;
     if facts.is_long() {
@@ -35,7 +35,7 @@ fn text_entities(facts: PostRenderContext<'_>) -> Cow<'_, str> {
     }
 }
 
-/// Of `RT @author: …`: the author, and those of the original as far as its text is sent.
+/// For `RT @author: …`: the author, and the original's entities within the rendered text.
 fn repost_entities(original: PostRenderContext<'_>) -> Option<String> {
     let author = original.author()?;
     let handle = author.username.chars().count();
@@ -64,7 +64,7 @@ fn repost_entities(original: PostRenderContext<'_>) -> Option<String> {
     Some(Value::Object(all).to_string())
 }
 
-/// Moves an entity behind what stands before it; none when it does not end before `end`.
+/// Shifts an entity by a prefix; `None` if it does not end before `end`.
 fn shift_entity(entity: &mut Value, before: usize, end: usize) -> Option<()> {
     let place = |entity: &Value, name| usize::try_from(entity.get(name)?.as_u64()?).ok();
     let (from, to) = (place(entity, "start")?, place(entity, "end")?);
@@ -77,10 +77,10 @@ fn shift_entity(entity: &mut Value, before: usize, end: usize) -> Option<()> {
     Some(())
 }
 
-/// What is shown of an address at most.
+/// In characters.
 const DISPLAY_URL_LENGTH: usize = 30;
 
-/// An address as people see it.
+/// The display form of a URL.
 fn display_url(address: &str) -> String {
     let plain = address
         .split_once("://")
@@ -92,7 +92,7 @@ fn display_url(address: &str) -> String {
     plain.chars().take(DISPLAY_URL_LENGTH).chain(['…']).collect()
 }
 
-/// The link to media that ends the text: one entity for each of them.
+/// One entity for each media file, all at the link that ends the text.
 fn media_link_entities(facts: PostRenderContext<'_>, link: &str) -> Vec<Value> {
     let (start, end) = link_range(facts, link);
     let plain = link.split_once("://").map_or(link, |(_, rest)| rest);
@@ -105,10 +105,10 @@ fn media_link_entities(facts: PostRenderContext<'_>, link: &str) -> Vec<Value> {
     .collect()
 }
 
-/// A link that the post's card leads by, with what the card shows. The text ends with the first of
-/// them: all stand there.
+/// The entity of a card link, with the card's content. All of them are at the first link at the end of the
+/// text.
 fn card_link_entity(facts: PostRenderContext<'_>, card: &CardLink, link: &str, (start, end): (usize, usize)) -> Value {
-    // The platform's own page of a card has no other address.
+    // The platform's own page of a card has no other URL.
     let to = Some(card.url.as_str()).filter(|url| !url.is_empty());
     let to = to.unwrap_or(link);
     let mut entity = json!({ "start": start, "end": end, "url": link, "expanded_url": to,
@@ -129,7 +129,7 @@ fn card_link_entity(facts: PostRenderContext<'_>, card: &CardLink, link: &str, (
     entity
 }
 
-/// Entities with further links.
+/// Adds URL entities to stored entities.
 fn append_urls(stored: &str, links: Vec<Value>) -> String {
     let parsed = serde_json::from_str(stored).ok();
     let mut all: Map<String, Value> = parsed.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Where a post's expansions lead.
+//! Resolves the expansions of posts.
 
 use super::entities::sent_entities;
 use super::{PostRenderContext, media_keys, mentioned_users, referenced_posts};
@@ -12,9 +12,9 @@ pub(super) fn push_replied_to_user<'a>(facts: PostRenderContext<'a>, to: &mut Ve
     to.extend(facts.post.in_reply_to_user_id.map(ExpansionTarget::User));
 }
 
-/// Whom the text as it is sent mentions.
+/// Users mentioned in the rendered text.
 pub(super) fn push_mentions<'a>(facts: PostRenderContext<'a>, to: &mut Vec<ExpansionTarget<'a>>) {
-    // Before the author's handle is known, a repost's text is not: all that it can mention.
+    // Until the author of the original is loaded, the rendered text is unknown: collect all possible mentions.
     if let Some(original) = facts.original_post().filter(|facts| facts.author().is_none()) {
         to.push(ExpansionTarget::User(original.post.author_id));
         let mentioned = mentioned_users(&original.post.entities).into_iter();
@@ -28,7 +28,7 @@ pub(super) fn push_mentions<'a>(facts: PostRenderContext<'a>, to: &mut Vec<Expan
     );
 }
 
-/// Whom the whole of a long post mentions.
+/// Users mentioned in the full text of a long post.
 pub(super) fn push_note_mentions<'a>(facts: PostRenderContext<'a>, to: &mut Vec<ExpansionTarget<'a>>) {
     if facts.is_long() {
         to.extend(
@@ -43,7 +43,7 @@ pub(super) fn push_referenced_posts<'a>(facts: PostRenderContext<'a>, to: &mut V
     to.extend(referenced_posts(facts.post).map(|(_, id)| ExpansionTarget::Post(id)));
 }
 
-/// The other versions; the post itself is there already.
+/// The other versions of the post.
 pub(super) fn push_versions<'a>(facts: PostRenderContext<'a>, to: &mut Vec<ExpansionTarget<'a>>) {
     let versions = facts.objects.post_versions(facts.post).unwrap_or_default();
     to.extend(versions.iter().copied().map(ExpansionTarget::Post));

@@ -1,4 +1,4 @@
-//! The values of a post's plain fields.
+//! Writers for simple post fields.
 
 use base::VocabularyWord;
 use network::posts::{EDIT_WINDOW_MS, is_editable_kind};
@@ -9,7 +9,7 @@ use super::{PostRenderContext, media_keys, referenced_posts};
 use crate::json_writer::JsonWriter;
 use crate::media::id_from_media_key;
 
-/// How a withheld notice says that it is about the post.
+/// The scope of a withheld notice about the post.
 const POST_SCOPE: VocabularyWord = VocabularyWord::new("post", "tweet");
 
 pub(super) fn write_id(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
@@ -79,7 +79,7 @@ pub(super) fn write_attachments(out: &mut JsonWriter, facts: PostRenderContext<'
     });
 }
 
-/// Of the text as it is sent.
+/// Writes the entities of the rendered text.
 pub(super) fn write_entities(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
     out.write_raw(&sent_entities(facts));
 }
@@ -133,7 +133,7 @@ pub(super) fn write_withheld(out: &mut JsonWriter, facts: PostRenderContext<'_>)
     let Ok(Value::Object(mut notice)) = serde_json::from_str(&facts.post.withheld) else {
         return;
     };
-    // Stored in either vocabulary; a notice about the whole account says `user`.
+    // Stored in either vocabulary; a notice about the whole account has the scope `user`.
     if let Some(Value::String(scope)) = notice.get_mut("scope")
         && POST_SCOPE.matches(scope)
     {

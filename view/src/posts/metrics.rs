@@ -1,4 +1,4 @@
-//! A post's figures, and who may see them.
+//! Post metrics and their access rules.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::{FIELDS, OWNER_ONLY, PostRenderContext};
 use crate::field_schema::JsonFieldType;
 use crate::json_writer::JsonWriter;
 
-/// How long an author sees a post's private figures.
+/// How long the author can see a post's private metrics.
 const PRIVATE_METRICS_MS: i64 = 30 * 86_400_000;
 const REPOSTS: VocabularyWord = VocabularyWord::new("repost_count", "retweet_count");
 
@@ -30,7 +30,7 @@ pub(super) fn write_public_metrics(out: &mut JsonWriter, facts: PostRenderContex
     });
 }
 
-/// What a post came to by its promotion.
+/// The totals of the post's promotion.
 fn promoted_totals(facts: PostRenderContext<'_>) -> MetricSums {
     let known = facts.objects.promoted_totals.get(&facts.post.id);
     known.copied().unwrap_or_default()
@@ -40,7 +40,7 @@ pub(super) fn write_non_public_metrics(out: &mut JsonWriter, facts: PostRenderCo
     let post = facts.post;
     let promoted = promoted_totals(facts);
     let counted = post.like_count + post.reply_count + post.repost_count + post.quote_count + post.bookmark_count;
-    // What is done elsewhere than here is counted where it was served.
+    // Engagement outside the platform is counted where it was served.
     let elsewhere = promoted.get(Metric::Engagements)
         - promoted.get(Metric::Likes)
         - promoted.get(Metric::Replies)
@@ -53,11 +53,11 @@ pub(super) fn write_non_public_metrics(out: &mut JsonWriter, facts: PostRenderCo
     });
 }
 
-/// All, less what the ledger of advertising tells.
+/// All engagement minus that attributed to promotion.
 pub(super) fn write_organic_metrics(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
     let post = facts.post;
     let promoted = promoted_totals(facts);
-    // Events may be made up for developers: those are not among all.
+    // Simulated events are not part of the total.
     let less = |all: i64, metric: Metric| (all - promoted.get(metric)).max(0);
     out.write_object(|out| {
         let seen = less(post.impression_count, Metric::Impressions);
@@ -69,7 +69,7 @@ pub(super) fn write_organic_metrics(out: &mut JsonWriter, facts: PostRenderConte
     });
 }
 
-/// What the ledger of advertising tells; nothing of posts that are not promoted.
+/// Engagement attributed to promotion; nothing for posts that are not promoted.
 pub(super) fn write_promoted_metrics(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
     let sums = facts.objects.promoted_totals.get(&facts.post.id);
     let Some(sums) = sums else {
@@ -84,14 +84,14 @@ pub(super) fn write_promoted_metrics(out: &mut JsonWriter, facts: PostRenderCont
     });
 }
 
-/// Clicks are counted where what is promoted is served; nothing else counts them.
+/// Clicks are counted only where promoted posts are served.
 fn write_clicks(out: &mut JsonWriter, links: i64) {
     write_metric(out, "url_link_clicks", links);
     write_metric(out, "user_profile_clicks", 0);
 }
 
-/// Refusals of the private figures in a mask, one for each of their members; a post with any is
-/// not shown at all.
+/// The errors for private metrics in a mask that the viewer may not see, one for each member; a post with
+/// errors is not rendered.
 pub(crate) fn reject_private_metrics(
     facts: PostRenderContext<'_>,
     mask: u64,

@@ -1,4 +1,4 @@
-//! The text of a post as it is sent: whole, shortened, or behind `RT @user:`.
+//! Post texts as rendered: complete, truncated, or prefixed with `RT @user:`.
 
 use std::borrow::Cow;
 
@@ -12,18 +12,18 @@ use super::{PostRenderContext, card_id, media_keys};
 use crate::json_writer::JsonWriter;
 use crate::media::{id_from_media_key, media_url};
 
-/// How many code points of a repost are sent.
+/// In code points.
 pub(super) const REPOST_LENGTH: usize = 140;
-/// By so much an address can outweigh its letters: 23 for `a.co`.
+/// The maximum weight of a URL beyond its characters: 23 for `a.co`.
 const URL_EXTRA_WEIGHT: usize = 19;
-/// Mostly enough of a text to find its first part in, in bytes.
+/// Prefix lengths in bytes that usually suffice to find the truncated text.
 const PREFIX_SIZES: [usize; 2] = [512, 2048];
 
 pub(super) fn write_text(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
     out.write_html_escaped(&sent_text(facts));
 }
 
-/// The whole of a long post.
+/// Writes the full text of a long post.
 pub(super) fn write_note_post(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
     let post = facts.post;
     if facts.is_long() {
@@ -38,8 +38,8 @@ pub(super) fn write_note_post(out: &mut JsonWriter, facts: PostRenderContext<'_>
     }
 }
 
-/// The part of the text to display. What comes behind the stored end is not displayed of a whole
-/// text; of a shortened one everything is.
+/// Writes the displayed range of the text. Text after the stored end is not displayed, but truncated texts are
+/// displayed completely.
 pub(super) fn write_display_text_range(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
     let post = facts.post;
     let whole = !facts.is_long() && post.repost_of_id.is_none();
@@ -51,8 +51,7 @@ pub(super) fn write_display_text_range(out: &mut JsonWriter, facts: PostRenderCo
     out.write_array([post.display_start, end], JsonWriter::write_int);
 }
 
-/// The text as it is sent, not escaped: a link to the media that it carries ends it, or the link
-/// that its card leads by.
+/// The rendered text, not escaped: it ends with a link to the post's media or card.
 pub(crate) fn sent_text(facts: PostRenderContext<'_>) -> Cow<'_, str> {
     let words = text_without_link(facts);
     let link = media_link(facts).or_else(|| Some(card_links(facts).next()?.1));
@@ -63,7 +62,7 @@ pub(crate) fn sent_text(facts: PostRenderContext<'_>) -> Cow<'_, str> {
     }
 }
 
-/// A link to the media that a post carries; the texts of imported ones have theirs.
+/// The link to the media of a post; imported texts contain their own.
 pub(super) fn media_link(facts: PostRenderContext<'_>) -> Option<String> {
     let objects = facts.objects;
     let first = media_keys(facts.post)
@@ -74,7 +73,7 @@ pub(super) fn media_link(facts: PostRenderContext<'_>) -> Option<String> {
     media_url(media, objects.site)
 }
 
-/// Where the card of a post leads, and the links that the post has for it.
+/// The destinations of the post's card, and its link for each.
 pub(super) fn card_links(facts: PostRenderContext<'_>) -> impl Iterator<Item = (&CardLink, String)> {
     let objects = facts.objects;
     let card = card_id(facts.post).and_then(|card| objects.card_links.get(&card));
@@ -82,8 +81,7 @@ pub(super) fn card_links(facts: PostRenderContext<'_>) -> impl Iterator<Item = (
     links.filter_map(move |link| Some((link, short_link(link, facts.post, objects.site)?)))
 }
 
-/// The link by which a card leads where a post carries it: whoever opens it is known to come from
-/// there.
+/// The post's own short link to a card's destination, so that clicks are attributed to the post.
 fn short_link(link: &CardLink, post: &Post, site: &str) -> Option<String> {
     let (page, id) = match link.url.as_str() {
         "" => ("cards", link.card_id),
@@ -92,15 +90,14 @@ fn short_link(link: &CardLink, post: &Post, site: &str) -> Option<String> {
     (!site.is_empty()).then(|| format!("{site}/{page}/{id}/{}", post.id))
 }
 
-/// Where the link at the end begins and ends in the text, in code points.
+/// The range of the link at the end of the text, in code points.
 pub(super) fn link_range(facts: PostRenderContext<'_>, link: &str) -> (usize, usize) {
     let words = text_without_link(facts).chars().count();
     let start = if words == 0 { 0 } else { words.saturating_add(1) };
     (start, start.saturating_add(link.chars().count()))
 }
 
-/// The text of a post just written, with the link at `site` that ends it: to its media, or where its
-/// card leads.
+/// The text of a post just created, including the link at its end.
 pub(crate) fn new_post_text(tx: &mut Tx<'_>, post: &Post, site: &str) -> Result<String, Fault> {
     let first = media_keys(post).next().and_then(id_from_media_key);
     let media = match first {
@@ -131,13 +128,13 @@ fn text_without_link(facts: PostRenderContext<'_>) -> Cow<'_, str> {
     Cow::Borrowed(short.map_or(&post.text, String::as_str))
 }
 
-/// Whether a repost's stored text is one already, as an import's is.
+/// Whether a repost's stored text has the prefix already, as in imports.
 pub(super) fn has_repost_prefix(post: &Post) -> bool {
     post.text.starts_with("RT @")
 }
 
-/// The stored text where it is one of a repost (an import's may tell more than is here), else
-/// made from what is reposted.
+/// The stored text if it has the prefix (imports may have more text than the original), or else derived from
+/// the original.
 fn repost_text(facts: PostRenderContext<'_>) -> Cow<'_, str> {
     let post = facts.post;
     let original = facts.original_post().filter(|_| !has_repost_prefix(post));
@@ -152,14 +149,14 @@ fn repost_text(facts: PostRenderContext<'_>) -> Cow<'_, str> {
     }
 }
 
-/// What is left of a text that has more than `length` code points, with room for an ellipsis.
+/// Truncates a text with more than `length` code points, leaving room for an ellipsis.
 fn truncate_chars(text: &str, length: usize) -> Option<&str> {
     text.char_indices().nth(length)?;
     let (end, _) = text.char_indices().nth(length.saturating_sub(1))?;
     text.get(..end)
 }
 
-/// The first part of a long post, with an ellipsis; none when the text is sent whole.
+/// The truncated text of a long post, with an ellipsis; `None` if the text is rendered completely.
 pub(crate) fn short_text(post: &Post) -> Option<String> {
     let text = post.text.as_str();
     if post.repost_of_id.is_some() || is_surely_short(text) {
@@ -169,15 +166,15 @@ pub(crate) fn short_text(post: &Post) -> Option<String> {
     let mut beginnings = beginnings.filter_map(|end| text.get(..text.floor_char_boundary(end)));
     let part = beginnings.find_map(truncate_with_ellipsis);
     let part = part.or_else(|| truncate_with_ellipsis(text))?;
-    // Mentions of those replied to weigh nothing.
+    // Leading reply mentions have no weight.
     let start = usize::try_from(post.display_start).unwrap_or(0);
     let free = text.char_indices().nth(start).map_or(0, |(place, _)| place);
     let whole = free > 0 && weigh_text(text, 0..free).weight <= MAX_POST_WEIGHT;
     (!whole).then_some(part)
 }
 
-/// Whether a text cannot weigh more than 280, told without looking for its addresses: everything
-/// weighs at most 2, and every address has a dot inside.
+/// Whether a text surely weighs at most 280, without searching it for URLs: a character weighs at most 2, and
+/// every URL contains a dot.
 fn is_surely_short(text: &str) -> bool {
     let limit = usize::try_from(MAX_POST_WEIGHT).unwrap_or(0);
     if text.len() > limit * 4 {

@@ -1,4 +1,4 @@
-//! What events tell, in both forms: the objects whole, so that a change to any member shows.
+//! Event payloads in both forms: complete objects, so that a change to any member shows.
 
 use base::{AppId, Id, UserId};
 use network::visibility::Viewer;
@@ -98,7 +98,6 @@ async fn people_and_entities_of_account_activity() {
     assert_eq!(none, json(empty));
 }
 
-/// What is told, and what is told with it.
 fn parts(told: &crate::activity::EventPayload) -> (Value, Value) {
     let includes = match &*told.includes {
         "" => "{}",

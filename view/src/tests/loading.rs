@@ -1,4 +1,4 @@
-//! Answers out of a store: what a viewer's ties, edits and reposts do to them.
+//! Responses from a store: the effects of relations, edits and reposts.
 
 use base::encryption::{Keyring, MasterKey};
 use base::{Clock, PostId, Rng, UserId};
@@ -165,7 +165,7 @@ async fn versions_references_and_ties_come_along() {
         let ties = serde_json::json!(["followed_by", "following", "muting"]);
         assert_eq!(includes["users"][0]["connection_status"], ties);
         let stranger = look(tx, Viewer::anonymous(), &[post_id(1)], &selection);
-        // Nobody may know whom a post that may not be seen mentions or was written by.
+        // Mentions and authors of hidden posts must not be disclosed.
         assert_eq!((stranger.errors.len(), stranger.includes.as_str()), (1, ""));
 
         let selection = self::field_selection(ObjectKind::User, &[], "most_recent_post_id");

@@ -1,4 +1,4 @@
-//! The names that requests may use, against the lists of both published generations.
+//! Parameter names, compared with the lists of both published API generations.
 
 use base::{Refusal, Vocabulary};
 
@@ -106,7 +106,7 @@ const OFFICIAL_EXPANSIONS: &[(ObjectKind, &str)] = &[
     ),
 ];
 
-/// Images of names that one generation lacks: taken, though no list has them.
+/// Renamed counterparts of names that one generation lacks: accepted, but in neither list.
 const OURS: &[&str] = &[
     "author_id",
     "edit_history_post_ids",
@@ -216,7 +216,7 @@ fn unknown_names_are_refused_with_the_list() {
     let mut selection = FieldSelection::defaults(ObjectKind::Post);
     let (_, message) = refusal(selection.add_fields_param(ObjectKind::Post, "tweet.fields", "username")).remove(0);
     assert!(message.starts_with("The `tweet.fields` query parameter value [username] is not one of [article,"));
-    // A list has no expansions but its owner; a poll none at all.
+    // The only expansion of a list is its owner; polls have none.
     assert!(
         FieldSelection::defaults(ObjectKind::Poll)
             .add_expansions_param("expansions", "id")
@@ -275,7 +275,7 @@ fn names_give_their_vocabulary_away() {
         told(ObjectKind::Post, &[], "entities.note.mentions.username"),
         Some(Vocabulary::Tweet)
     );
-    // A generated client of the newer generation still says `tweet.fields` on streams.
+    // Generated clients of the newer API generation still send `tweet.fields` on streams.
     let stream = told(
         ObjectKind::Post,
         &[(ObjectKind::Post, "tweet.fields", "note_tweet")],

@@ -1,4 +1,4 @@
-//! Posts: texts, private figures, what was asked for and what it led to.
+//! Posts: texts, private metrics, lookups and expansions.
 
 use base::refusal::ResourceRef;
 use base::{PostId, Refusal, UserId};
@@ -269,7 +269,7 @@ const EXPANDED: &str = "author_id,in_reply_to_user_id,referenced_tweets.id,\
     referenced_tweets.id.author_id,attachments.media_keys,entities.mentions.username,\
     edit_history_tweet_ids";
 
-/// Two posts that lead to the same things and to some that are missing or hidden.
+/// Two posts that refer to the same objects, some of them missing or hidden.
 fn leading_on() -> ResponsePayload {
     let asked = [(ObjectKind::User, "verified"), (ObjectKind::Post, "lang")];
     let selection = field_selection(ObjectKind::Post, &asked, EXPANDED);

@@ -1,4 +1,4 @@
-//! What is written is what the tables declare, the same in both vocabularies, and never null.
+//! Output matches the declared tables in both vocabularies, and members are never null.
 
 use base::{Vocabulary, VocabularyWord};
 use network::visibility::Viewer;
@@ -60,7 +60,7 @@ fn place() -> store::places::Place {
     }
 }
 
-/// Posts that between them have every field, asked for by their author.
+/// Posts that together have every field, requested by their author.
 fn full_world(selection: &FieldSelection) -> LoadedObjects {
     let long = "A long text with many words. ".repeat(20);
     let mut first = post(post_id(1), 1, &long);
@@ -117,7 +117,7 @@ fn full_answers(options: RenderOptions) -> [ResponsePayload; 2] {
     let users = full_field_selection(ObjectKind::User);
     let mut objects = full_world(&users);
     objects.root_count = 2;
-    // Private figures of posts by others would take them out of `includes`.
+    // Private metrics of posts by others would remove them from `includes`.
     [
         render_post_page(&posts, &selection, options),
         render_user_page(&objects, &users, options),
@@ -147,7 +147,7 @@ fn all_words() -> Vec<VocabularyWord> {
     words
 }
 
-/// The same value with the keys of the posts vocabulary.
+/// Translates keys into the posts vocabulary.
 fn translated(value: Value, words: &[VocabularyWord]) -> Value {
     match value {
         Value::Object(inside) => inside

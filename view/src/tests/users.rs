@@ -1,4 +1,4 @@
-//! Users: who sees what of whom.
+//! Users: which fields each viewer sees.
 
 use base::refusal::ResourceRef;
 use base::{Refusal, UserId};

@@ -1,4 +1,4 @@
-//! What a look at the log makes of sessions that are only about to begin.
+//! Reads of the log while sessions are starting.
 
 use std::sync::Arc;
 
@@ -27,14 +27,14 @@ async fn look(streams: &PostStreams) -> LogPoll {
 async fn a_slot_that_is_only_reserved_is_neither_ended_nor_a_place_in_the_log() {
     let site = site(StreamSettings::default()).await;
     let (streams, [app, other]) = (streams(&site), site.apps);
-    // The first to come: what the log says of its app is not read as if it had another token.
+    // The first session: log entries about its app are not applied to an older token.
     let (_reserved, _) = site.hub.reserve_slot(&opening(app, StreamEndpoint::Filtered)).unwrap();
     let first = look(&streams).await;
     let end = site.store.read(|tx| Ok(event_log::end_cursor(tx)?)).await.unwrap();
     assert!(first.ended.is_empty());
     assert_eq!(first.cursor, end, "not a place that the log never reaches");
     let _looked = streams.0.apply_poll(first);
-    // Beside others that have begun before.
+    // Next to sessions that have started before.
     let session = site.hub.open(opening(other, StreamEndpoint::Sample)).await.unwrap();
     let changed = move |tx: &mut Tx<'_>| {
         for app in [app, other] {

@@ -1,4 +1,4 @@
-//! Rules stay filed under what is rare.
+//! Rules stay indexed under rare words.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use super::{LEARN_SAMPLE, REBUILD_AFTER_POSTS, RuleIndex};
 
 const RULES: usize = 1_200;
 
-/// Rules that are met by a storm and one of forty other words.
+/// Rules that require "storm" and one of forty other words.
 fn rules(tx: &mut Tx<'_>, app: AppId, numbers: std::ops::Range<usize>) -> Result<Vec<i64>, Error> {
     let new = |number: usize| {
         let value = format!("storm x{} -none{number}", number % 40);
@@ -74,7 +74,7 @@ async fn rules_are_filed_by_what_is_stored_and_anew_when_posts_change() {
         for number in 0..200 {
             let _usual = post(tx, app, format!("x{} of {number}", number % 40))?;
         }
-        // Storms are news: until then each rule is filed under them.
+        // Storms are new: until then each rule is indexed under that word.
         let mut book = RuleIndex::default();
         book.learn_stored_posts(tx)?;
         while !book.load_rules(tx, (app, StreamProduct::Stream))? {}
@@ -91,7 +91,7 @@ async fn rules_are_filed_by_what_is_stored_and_anew_when_posts_change() {
         for _ in 0..REBUILD_AFTER_POSTS.0 {
             let _many = book.match_post(&storm);
         }
-        // Meanwhile rules come and go, and posts find those that are there.
+        // Meanwhile rules are added and removed, and posts match the current ones.
         let (mut steps, mut gone) = (0, 0);
         let (mut new, mut expected) = (Vec::new(), before);
         let old = loop {

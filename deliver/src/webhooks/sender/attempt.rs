@@ -1,4 +1,4 @@
-//! One try, from the request to what came of it.
+//! One attempt, from the request to its outcome.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -18,25 +18,21 @@ use super::super::retry_schedule::{FailedTry, RetrySchedule};
 use super::super::{SIGNATURE_HEADER, WebhookClient};
 use super::{AGENT, ActiveWebhook, SenderState};
 
-/// What the receiver knows the event by.
 const EVENT_ID_HEADER: HeaderName = HeaderName::from_static("webhook-id");
-/// The how-manieth try it is.
 const ATTEMPT_HEADER: HeaderName = HeaderName::from_static("webhook-attempt");
-/// The replay that it belongs to.
 const REPLAY_HEADER: HeaderName = HeaderName::from_static("webhook-replay-id");
 const SIGNATURE: HeaderName = HeaderName::from_static(SIGNATURE_HEADER);
 
-/// A try that has come to an end; without an answer, it was stopped.
+/// A finished attempt; without a response, it was aborted.
 pub(super) struct CompletedAttempt {
     delivery: Delivery,
     signature: String,
     response: Option<WebhookResponse>,
 }
 
-/// How long a receiver must have been away for its return to be taken for one.
+/// The minimum failure time before a success counts as a return.
 const MIN_AWAY_MS: i64 = 60_000;
 
-/// A try under way.
 pub(super) fn run_attempt(
     courier: &WebhookClient,
     uri: &Uri,
@@ -45,7 +41,7 @@ pub(super) fn run_attempt(
     stopped: oneshot::Receiver<()>,
 ) -> Pin<Box<dyn Future<Output = CompletedAttempt> + Send>> {
     let courier = courier.clone();
-    // Nobody needs it afterwards.
+    // Not needed afterwards.
     let body = Bytes::from(std::mem::take(&mut delivery.body));
     let request = build_request(uri, &signature, &delivery, body);
     Box::pin(async move {
@@ -83,7 +79,7 @@ fn build_request(
 }
 
 impl SenderState {
-    /// Takes note of how a try ended.
+    /// Applies the result of an attempt.
     pub(super) fn complete_attempt(&mut self, landed: CompletedAttempt) {
         let now = self.now();
         let id = landed.delivery.webhook_id;
@@ -141,7 +137,7 @@ impl SenderState {
         self.notify_stop_waiters();
     }
 
-    /// A delivery that is not sent any more has landed.
+    /// Completes a delivery that was aborted.
     fn abort_attempt(&mut self, webhook: i64, key: i64, seq: i64) {
         if let Some(hook) = self.active.get_mut(&webhook) {
             hook.queue.complete(key, seq, DeliveryOutcome::Done);
@@ -167,11 +163,11 @@ impl SenderState {
             retry_after_ms: asked_ms,
         };
         let again = schedule.next_retry(&failed, &self.store.context().rng);
-        // Without randomness there is no jitter, but a try all the same.
+        // Without random numbers, retry without jitter.
         again.unwrap_or_else(|_| Some(now.plus_ms(60_000)))
     }
 
-    /// Tells those who wait for a webhook to fall silent that it has.
+    /// Notifies callers waiting for webhooks that have nothing in flight any more.
     pub(super) fn notify_stop_waiters(&mut self) {
         let hooks = &mut self.active;
         let waiting = std::mem::take(&mut self.stop_waiters);
@@ -187,7 +183,7 @@ impl SenderState {
 }
 
 impl ActiveWebhook {
-    /// What an answer, or none, says of the receiver.
+    /// Updates the failure state of the webhook.
     fn update_health(&mut self, good: bool, now: Time, disable_after_ms: i64, outcome: &mut AttemptOutcome) {
         let since = self.webhook.failing_since;
         if good {

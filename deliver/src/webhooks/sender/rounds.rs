@@ -1,4 +1,4 @@
-//! A round: what is new is taken up, what is due is sent.
+//! One round of the loop: loads new deliveries and sends those that are due.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -18,14 +18,13 @@ use super::{
     attempt,
 };
 
-/// What is read of the queue at once.
+/// Deliveries read at a time.
 const PAGE_SIZE: i64 = 1_000;
-/// How long a webhook that nothing waits for is kept in mind.
+/// How long an idle webhook is kept in memory.
 const IDLE_TIMEOUT: std::time::Duration = std::time::Duration::from_mins(1);
-/// What may have been written late is looked for so far back.
+/// Deliveries committed late are searched this far back.
 const LATE_WINDOW: i64 = 10_000;
 
-/// What is known of a webhook that may be sent to.
 struct SendableWebhook {
     webhook: Webhook,
     secret: Secret,
@@ -33,7 +32,7 @@ struct SendableWebhook {
 }
 
 impl SenderState {
-    /// Does a round, if it is time for one; when the next one is due.
+    /// Runs a round if it is time for one; returns when the next is due.
     pub(super) async fn run_round(&mut self) -> Option<tokio::time::Instant> {
         let now = clock::monotonic_now();
         let scan = now >= self.next_scan;
@@ -47,7 +46,7 @@ impl SenderState {
         }
         self.last_round = now;
         if let Err(stop) = self.try_round(scan).await {
-            tracing::warn!(?stop, "webhooks were not looked after; it is tried again");
+            tracing::warn!(?stop, "failed to process webhook deliveries; will retry");
             self.next_scan = self.next_scan.max(now + SCAN_INTERVAL);
             self.ready.clear();
             return None;
@@ -69,7 +68,7 @@ impl SenderState {
         self.send_due().await
     }
 
-    /// Looks at everything that waits; nothing is lost by a message that did not come.
+    /// Scans everything that waits, in case a wakeup was missed.
     async fn scan_waiting(&mut self) -> Result<(), Error> {
         let began = clock::monotonic_now();
         if self.store.is_shared() {
@@ -107,7 +106,7 @@ impl SenderState {
         Ok(())
     }
 
-    /// Keeps what this node has, and lets go what another has taken.
+    /// Renews leases and drops webhooks that another node has taken.
     async fn renew_leases(&mut self) -> Result<(), Error> {
         let node = i64::from(self.settings.node_id);
         let until = wall_time().plus_ms(LEASE_MS);
@@ -119,7 +118,7 @@ impl SenderState {
         Ok(())
     }
 
-    /// What was withdrawn while it waited for its time holds up nothing behind it.
+    /// Removes deliveries cancelled while waiting, so that they do not block others.
     async fn drop_withdrawn(&mut self) -> Result<(), Error> {
         let now = self.now();
         let lanes = self.active.values_mut();
@@ -138,7 +137,7 @@ impl SenderState {
         Ok(())
     }
 
-    /// Lets other nodes have webhooks that nothing waits for.
+    /// Releases webhooks without waiting deliveries to other nodes.
     async fn release_leases(&self, ids: Vec<i64>) -> Result<(), Error> {
         if ids.is_empty() {
             return Ok(());
@@ -153,7 +152,7 @@ impl SenderState {
         self.store.write(drop).await
     }
 
-    /// On a database server what was enqueued earlier may be committed later.
+    /// On a database server, earlier deliveries may be committed later.
     async fn load_late_deliveries(&mut self) -> Result<(), Error> {
         let from = self.last_seq.unwrap_or(0).saturating_sub(LATE_WINDOW);
         let ids: Vec<i64> = self.active.keys().copied().collect();
@@ -172,10 +171,10 @@ impl SenderState {
         Ok(())
     }
 
-    /// Takes up what was enqueued since the last look.
+    /// Reads deliveries enqueued since the last read.
     async fn read_new_deliveries(&mut self) -> Result<(), Error> {
         let Some(tail) = self.last_seq else {
-            // What waits already is found by the scan.
+            // The scan finds what waits already.
             let highest = self.store.read(|tx| Ok(deliveries::highest_seq(tx)?)).await?;
             self.last_seq = Some(highest);
             self.next_scan = clock::monotonic_now();
@@ -203,7 +202,7 @@ impl SenderState {
         Ok(())
     }
 
-    /// Takes webhooks that something waits for, unless another node has them.
+    /// Takes leases on webhooks with waiting deliveries, unless other nodes own them.
     async fn claim_webhooks(&mut self) -> Result<(), Error> {
         let ids: Vec<i64> = std::mem::take(&mut self.unclaimed).into_iter().collect();
         let version = self.credentials_version();
@@ -247,12 +246,11 @@ impl SenderState {
         Ok(())
     }
 
-    /// Where a webhook is, if it may be there still.
+    /// The URI of a webhook, if it is still allowed.
     fn webhook_uri(&self, webhook: &Webhook) -> Option<Uri> {
         TargetUrl::parse(&webhook.url, &self.settings.targets).ok()?.to_uri()
     }
 
-    /// Sends what is due.
     async fn send_due(&mut self) -> Result<(), Error> {
         if self.store.is_shared() && self.leased_at.elapsed() > LEASE_TRUST {
             return Ok(());
@@ -304,7 +302,7 @@ impl SenderState {
         }
     }
 
-    /// Something is done with, or was removed, without this sender.
+    /// Removes a delivery that was completed or deleted by others.
     fn discard(&mut self, waiting: PendingDelivery) {
         if let Some(hook) = self.active.get_mut(&waiting.webhook_id) {
             hook.queue
@@ -325,7 +323,7 @@ impl SenderState {
         self.in_flight.push(flight);
     }
 
-    /// Reads webhooks again that may have changed since they were read.
+    /// Reloads webhooks that may have changed.
     async fn refresh_webhooks(&mut self) -> Result<(), Error> {
         let version = self.credentials_version();
         let shared = self.store.is_shared();
@@ -345,7 +343,7 @@ impl SenderState {
         let read = move |tx: &mut Tx<'_>| load_sendable_webhooks(tx, &asked);
         let mut gone: BTreeSet<i64> = ids.into_iter().collect();
         let mut again = Vec::new();
-        // What is not written down yet is known better here.
+        // Unrecorded outcomes are more recent than the store.
         let behind = self.recording.is_some() || !self.outcomes.is_empty();
         for found in self.store.read(read).await? {
             let Some(uri) = self.webhook_uri(&found.webhook) else {
@@ -359,7 +357,7 @@ impl SenderState {
             if behind {
                 continue;
             }
-            // A challenge that was answered may have made due what waited for its time.
+            // A passed challenge may have made waiting deliveries due.
             if found.webhook.checked_at != hook.webhook.checked_at {
                 if !hook.queue.has_in_flight() {
                     again.push(found.webhook.id);
@@ -376,13 +374,13 @@ impl SenderState {
         }
         for id in gone {
             self.ready.remove(&id);
-            // What is on its way is stopped.
+            // Aborts what is in flight.
             self.active.remove(&id);
         }
         Ok(())
     }
 
-    /// Reads on where a lane had no room for all that waits.
+    /// Reads more deliveries for queues that had been full.
     async fn refill_queues(&mut self) -> Result<(), Error> {
         let room = |hook: &ActiveWebhook| hook.queue.is_full && hook.queue.free_capacity() > 0;
         let ids: Vec<i64> = self
@@ -410,7 +408,7 @@ impl SenderState {
     }
 }
 
-/// Those of these webhooks that may be sent to, and what their deliveries are signed with.
+/// The webhooks that may be sent to, with the secrets for signatures.
 fn load_sendable_webhooks(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<SendableWebhook>, Error> {
     let mut all = Vec::new();
     for webhook in webhooks::find_by_ids(tx, ids)? {

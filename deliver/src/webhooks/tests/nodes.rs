@@ -9,7 +9,6 @@ use store::{DatabaseLocation, Tx};
 use super::super::{WebhookAdmin, WebhookSettings};
 use super::{Receiver, World, settings, until, while_sending};
 
-/// A database of its own.
 struct Database {
     server: String,
     name: String,
@@ -96,7 +95,7 @@ async fn what_a_node_held_when_it_died_is_sent_by_another_after_its_time() {
         one.enqueue(hook, 0..5, 1).await;
         until("one is on its way", async || receiver.count() == 1).await;
     };
-    // Dropped, it says nothing to anybody.
+    // Dropped without a shutdown.
     while_sending(&one, of_node(0), dying).await;
     receiver.delivery.store(200, Ordering::SeqCst);
     let story = async {

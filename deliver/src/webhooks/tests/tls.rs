@@ -1,7 +1,7 @@
-//! Receivers over TLS: one that cannot prove who it is gets nothing.
+//! Receivers over TLS: one with an untrusted certificate gets nothing.
 //!
-//! The certificates in `tls` are for `receiver.example`, with one key: `receiver.pem` from the
-//! authority of `authority.pem`, `over.pem` the same until 2021, `own.pem` signed by itself.
+//! The certificates in `tls` are for `receiver.example`, with one key: `receiver.pem` from the authority of
+//! `authority.pem`, `over.pem` the same until 2021, `own.pem` self-signed.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
@@ -22,7 +22,7 @@ fn file(name: &str) -> PathBuf {
     PathBuf::from(folder).join(name)
 }
 
-/// A receiver with a certificate, and how many requests it read.
+/// A receiver with a certificate, and the number of requests it read.
 fn open(certificate: &str, secret: &Secret) -> (u16, Arc<AtomicUsize>) {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let chain = vec![CertificateDer::from_pem_file(file(certificate)).unwrap()];
@@ -68,7 +68,7 @@ fn here(_: &str) -> Vec<IpAddr> {
 async fn a_receiver_proves_who_it_is() {
     let secret = Secret::new("secret");
     let name = "receiver.example";
-    // Its certificate, its name, whom is trusted beside the system, and whether it is.
+    // The certificate, the name, the additional authority, and whether it is trusted.
     let table = [
         ("receiver.pem", name, None, false),
         ("receiver.pem", name, Some("authority.pem"), true),
@@ -101,7 +101,7 @@ async fn a_receiver_proves_who_it_is() {
                 assert!(failure.message.starts_with("TLS error"), "{case}");
             }
         }
-        // Whoever is not believed is not told anything either.
+        // Untrusted receivers get no request.
         assert_eq!(asked.load(Ordering::SeqCst), usize::from(good), "{case}");
     }
     assert!(CertificateAuthorities::load_pem(&file("receiver.key")).is_err());
