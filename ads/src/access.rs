@@ -43,8 +43,8 @@ impl AdsRole {
 }
 
 /// The permission name that clients see for composing posts.
-pub const fn composer_permission(speech: Vocabulary) -> &'static str {
-    match speech {
+pub const fn composer_permission(vocabulary: Vocabulary) -> &'static str {
+    match vocabulary {
         Vocabulary::Post => "POST_COMPOSER",
         Vocabulary::Tweet => "TWEET_COMPOSER",
     }

@@ -91,7 +91,13 @@ impl<'t, 'c> AccountContext<'t, 'c> {
 
     /// Opens an account for the caller. A missing account and one the caller has no role on give the same
     /// error.
-    pub fn open_account(&mut self, id: i64, who: RequiredRole, writes: bool, with_deleted: bool) -> Result<(), Error> {
+    pub fn open_account(
+        &mut self,
+        id: i64,
+        required_role: RequiredRole,
+        writes: bool,
+        with_deleted: bool,
+    ) -> Result<(), Error> {
         if writes {
             // Writers of an account are serialized; limits and sums rely on that.
             records::lock(self.tx, ACCOUNT.name, id)?;
@@ -106,12 +112,12 @@ impl<'t, 'c> AccountContext<'t, 'c> {
         let Some(role) = AdsRole::parse(&access.role).filter(|_| known) else {
             return Err(account_not_found(id));
         };
-        if !who.allows_role(role) {
+        if !required_role.allows_role(role) {
             let message = "The role on this account does not allow this action";
             return Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into());
         }
         let approval = record.text("approval_status");
-        if writes && who == RequiredRole::CampaignWriter && approval != "ACCEPTED" {
+        if writes && required_role == RequiredRole::CampaignWriter && approval != "ACCEPTED" {
             let message = format!("Campaigns are not changed while the account is {approval}");
             return Err(AdsProblem::new("INVALID_ACCOUNT_SERVICE_LEVEL", message).into());
         }
@@ -142,46 +148,46 @@ impl<'t, 'c> AccountContext<'t, 'c> {
     }
 
     /// Finds a record of the account or a shared one, including deleted ones.
-    pub fn find_record(&mut self, of: &'static Resource, id: i64) -> Result<Option<AdsRecord>, Error> {
+    pub fn find_record(&mut self, resource: &'static Resource, id: i64) -> Result<Option<AdsRecord>, Error> {
         let account = self.account_id()?;
-        let row = records::find_by_id(self.tx, of.name, id)?;
+        let row = records::find_by_id(self.tx, resource.name, id)?;
         let row = row.filter(|row| [account, SHARED_ACCOUNT_ID].contains(&row.account_id));
-        Ok(row.map(|row| AdsRecord::from_stored(of, &row)).transpose()?)
+        Ok(row.map(|row| AdsRecord::from_stored(resource, &row)).transpose()?)
     }
 
     /// Like [`Self::find_record`], but refuses deleted and missing records.
-    pub fn require_record(&mut self, of: &'static Resource, id: i64) -> Result<AdsRecord, Error> {
-        let found = self.find_record(of, id)?.filter(|record| !record.deleted);
-        found.ok_or_else(|| self.not_found_problem(of, id).into())
+    pub fn require_record(&mut self, resource: &'static Resource, id: i64) -> Result<AdsRecord, Error> {
+        let found = self.find_record(resource, id)?.filter(|record| !record.deleted);
+        found.ok_or_else(|| self.not_found_problem(resource, id).into())
     }
 
-    pub fn not_found_problem(&self, of: &Resource, id: i64) -> AdsProblem {
-        record_not_found(of, of.id.name_in(self.caller.speech), id)
+    pub fn not_found_problem(&self, resource: &Resource, id: i64) -> AdsProblem {
+        record_not_found(resource, resource.id.name_in(self.caller.speech), id)
     }
 
     /// Records of the account whose field has this value, oldest first.
     pub fn list_records(
         &mut self,
-        of: &'static Resource,
+        resource: &'static Resource,
         field: &'static str,
         value: i64,
     ) -> Result<Vec<AdsRecord>, Error> {
         let account = self.account_id()?;
-        let rows = records::list_by_field(self.tx, of.name, account, (field, value), false)?;
-        let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|row| AdsRecord::from_stored(of, row)).collect();
+        let rows = records::list_by_field(self.tx, resource.name, account, (field, value), false)?;
+        let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|row| AdsRecord::from_stored(resource, row)).collect();
         Ok(all?)
     }
 
     /// Like [`Self::list_records`] without deleted, hidden and draft records.
     pub fn list_visible_records(
         &mut self,
-        of: &'static Resource,
+        resource: &'static Resource,
         field: &'static str,
         value: i64,
     ) -> Result<Vec<AdsRecord>, Error> {
         let account = self.account_id()?;
-        let rows = records::list_by_field(self.tx, of.name, account, (field, value), true)?;
-        let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|row| AdsRecord::from_stored(of, row)).collect();
+        let rows = records::list_by_field(self.tx, resource.name, account, (field, value), true)?;
+        let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|row| AdsRecord::from_stored(resource, row)).collect();
         Ok(all?)
     }
 
@@ -202,10 +208,10 @@ impl<'t, 'c> AccountContext<'t, 'c> {
     }
 }
 
-pub fn record_not_found(of: &Resource, name: &'static str, id: i64) -> AdsProblem {
-    let written = of.id_format.format(id.max(0));
-    let message = format!("The {} {written} was not found", of.label);
-    AdsProblem::invalid_parameter(name, written, message).with_code(of.not_found)
+pub fn record_not_found(resource: &Resource, name: &'static str, id: i64) -> AdsProblem {
+    let written = resource.id_format.format(id.max(0));
+    let message = format!("The {} {written} was not found", resource.label);
+    AdsProblem::invalid_parameter(name, written, message).with_code(resource.not_found)
 }
 
 fn account_not_found(id: i64) -> Error {

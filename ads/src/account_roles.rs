@@ -14,7 +14,7 @@ use crate::resources::accounts::ACCOUNT;
 /// Grants a role on an account, optionally with permission to compose posts. Replaces an earlier role.
 pub fn grant_role(
     tx: &mut Tx<'_>,
-    by: &AuditActor,
+    actor: &AuditActor,
     account: &AdsRecord,
     user: UserId,
     (role, composes): (AdsRole, bool),
@@ -23,9 +23,9 @@ pub fn grant_role(
         let message = "This role makes no posts in the account's name";
         return Err(AdsProblem::invalid_attribute("composes", message).into());
     }
-    ensure_may_manage_roles(tx, by, account)?;
+    ensure_may_manage_roles(tx, actor, account)?;
     if role != AdsRole::Admin {
-        ensure_admin_remains(tx, by, account, user)?;
+        ensure_admin_remains(tx, actor, account, user)?;
     }
     let access = AdsAccountAccess {
         user_id: user,
@@ -40,13 +40,13 @@ pub fn grant_role(
         "role": role.name(),
         "composes": composes,
     });
-    Ok(audit::append(tx, by, AuditAction::ADS_ROLE_GIVE, None, &detail)?)
+    Ok(audit::append(tx, actor, AuditAction::ADS_ROLE_GIVE, None, &detail)?)
 }
 
 /// Revokes a user's role on an account. Does nothing if the user has none.
-pub fn revoke_role(tx: &mut Tx<'_>, by: &AuditActor, account: &AdsRecord, user: UserId) -> Result<(), Error> {
-    ensure_may_manage_roles(tx, by, account)?;
-    ensure_admin_remains(tx, by, account, user)?;
+pub fn revoke_role(tx: &mut Tx<'_>, actor: &AuditActor, account: &AdsRecord, user: UserId) -> Result<(), Error> {
+    ensure_may_manage_roles(tx, actor, account)?;
+    ensure_admin_remains(tx, actor, account, user)?;
     if !ads::revoke_access(tx, user, account.id)? {
         return Ok(());
     }
@@ -54,16 +54,16 @@ pub fn revoke_role(tx: &mut Tx<'_>, by: &AuditActor, account: &AdsRecord, user: 
         "account_id": account.formatted_id(),
         "user_id": user.to_string(),
     });
-    Ok(audit::append(tx, by, AuditAction::ADS_ROLE_TAKE, None, &detail)?)
+    Ok(audit::append(tx, actor, AuditAction::ADS_ROLE_TAKE, None, &detail)?)
 }
 
 /// Refuses actors who may not manage roles. Locks the account, so that role changes are serialized.
-fn ensure_may_manage_roles(tx: &mut Tx<'_>, by: &AuditActor, account: &AdsRecord) -> Result<(), Error> {
+fn ensure_may_manage_roles(tx: &mut Tx<'_>, actor: &AuditActor, account: &AdsRecord) -> Result<(), Error> {
     records::lock(tx, ACCOUNT.name, account.id)?;
-    if by.operator {
+    if actor.operator {
         return Ok(());
     }
-    let own = match by.user {
+    let own = match actor.user {
         Some(user) => ads::find_access(tx, user, account.id)?,
         None => None,
     };
@@ -76,8 +76,13 @@ fn ensure_may_manage_roles(tx: &mut Tx<'_>, by: &AuditActor, account: &AdsRecord
 }
 
 /// Refuses to leave an account without an administrator; operators may.
-fn ensure_admin_remains(tx: &mut Tx<'_>, by: &AuditActor, account: &AdsRecord, without: UserId) -> Result<(), Error> {
-    if by.operator {
+fn ensure_admin_remains(
+    tx: &mut Tx<'_>,
+    actor: &AuditActor,
+    account: &AdsRecord,
+    without: UserId,
+) -> Result<(), Error> {
+    if actor.operator {
         return Ok(());
     }
     let rules = |access: &AdsAccountAccess| AdsRole::parse(&access.role) == Some(AdsRole::Admin);

@@ -148,9 +148,9 @@ pub fn compute_job_stats(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams
 }
 
 /// The complete response body stored in a job's file.
-fn job_file_json(ask: &StatsQuery, length: usize, data: &Value) -> String {
-    let mut params = ask.echo_params();
-    params.insert("account_id".to_owned(), ask.format_account_id().into());
+fn job_file_json(query: &StatsQuery, length: usize, data: &Value) -> String {
+    let mut params = query.echo_params();
+    params.insert("account_id".to_owned(), query.format_account_id().into());
     json!({
         "data_type": "stats",
         "time_series_length": length,

@@ -103,7 +103,7 @@ pub fn match_member_batch(tx: &mut Tx<'_>, audience: i64) -> Result<bool, Fault>
 pub fn measure_audience(
     tx: &mut Tx<'_>,
     audience: i64,
-    discretion: &SizeDisclosure,
+    disclosure: &SizeDisclosure,
 ) -> Result<AudienceMeasurement, Error> {
     let now = tx.now();
     let record = find_audience(tx, audience)?;
@@ -112,7 +112,7 @@ pub fn measure_audience(
         Ok(audiences::active_users(tx, id, times, active)?)
     })?;
     Ok(AudienceMeasurement {
-        size: discretion.measure_audience(found),
+        size: disclosure.measure_audience(found),
         next_at: audiences::next_membership_change(tx, audience, now)?,
         due_at: record.and_then(|record| record.int("due_at")),
     })

@@ -21,7 +21,7 @@ struct BatchItem<'i> {
 }
 
 impl<'i> BatchItem<'i> {
-    fn parse(of: &Resource, item: &'i Value) -> Self {
+    fn parse(resource: &Resource, item: &'i Value) -> Self {
         let name = item.get("operation_type").unwrap_or(&Value::Null);
         let verb = match name.as_str().unwrap_or_default().to_ascii_lowercase().as_str() {
             "create" => Some(ResourceVerb::Create),
@@ -31,7 +31,7 @@ impl<'i> BatchItem<'i> {
         };
         let params = item.get("params").and_then(Value::as_object);
         Self {
-            verb: verb.filter(|verb| of.supports_in_batch(*verb)),
+            verb: verb.filter(|verb| resource.supports_in_batch(*verb)),
             name,
             params: params.cloned().unwrap_or_default(),
         }
@@ -40,12 +40,12 @@ impl<'i> BatchItem<'i> {
 
 pub fn apply_batch(
     ctx: &mut AccountContext<'_, '_>,
-    of: &'static Resource,
+    resource: &'static Resource,
     params: &ParsedParams,
 ) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
-    let items = batch_items(of, params.json.as_ref())?;
-    let items: Vec<BatchItem<'_>> = items.iter().map(|item| BatchItem::parse(of, item)).collect();
+    let items = batch_items(resource, params.json.as_ref())?;
+    let items: Vec<BatchItem<'_>> = items.iter().map(|item| BatchItem::parse(resource, item)).collect();
     // Deletions run first, since they make room under the limits.
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|place| {
@@ -57,7 +57,7 @@ pub fn apply_batch(
     let mut wrong: Vec<Vec<AdsProblem>> = items.iter().map(|_| Vec::new()).collect();
     let mut requests = vec![Value::Null; items.len()];
     ctx.batch = Some(BatchState {
-        resource: of,
+        resource,
         item_index: 0,
         changes: Vec::new(),
     });
@@ -68,7 +68,7 @@ pub fn apply_batch(
         if let Some(batch) = &mut ctx.batch {
             batch.item_index = place;
         }
-        let (request, result) = apply_item(ctx, of, item);
+        let (request, result) = apply_item(ctx, resource, item);
         if let Some(slot) = requests.get_mut(place) {
             *slot = request;
         }
@@ -114,20 +114,20 @@ fn run_batch_validator(
     Ok(())
 }
 
-fn set_at_index<T>(all: &mut [T], place: usize, value: T) {
-    if let Some(slot) = all.get_mut(place) {
+fn set_at_index<T>(all: &mut [T], index: usize, value: T) {
+    if let Some(slot) = all.get_mut(index) {
         *slot = value;
     }
 }
 
 /// Validates the body: a non-empty array within the maximum length.
-fn batch_items<'j>(of: &Resource, json: Option<&'j Value>) -> Result<&'j [Value], Error> {
+fn batch_items<'j>(resource: &Resource, json: Option<&'j Value>) -> Result<&'j [Value], Error> {
     let wrong = |message: String| Error::from(AdsProblem::new("INVALID_PARAMETER", message));
     let Some(Value::Array(items)) = json else {
         return Err(wrong("The request body must be a JSON array".to_owned()));
     };
-    if items.is_empty() || items.len() > of.max_batch_items {
-        let (most, count) = (of.max_batch_items, items.len());
+    if items.is_empty() || items.len() > resource.max_batch_items {
+        let (most, count) = (resource.max_batch_items, items.len());
         let message = format!("Expected 1 to {most} items in a batch, got {count}");
         return Err(wrong(message));
     }
@@ -140,7 +140,7 @@ fn batch_items<'j>(of: &Resource, json: Option<&'j Value>) -> Result<&'j [Value]
 /// Applies one item; returns its echoed request and its outcome.
 fn apply_item(
     ctx: &mut AccountContext<'_, '_>,
-    of: &'static Resource,
+    resource: &'static Resource,
     item: &BatchItem<'_>,
 ) -> (Value, Result<AdsRecord, Error>) {
     let speech = ctx.caller.speech;
@@ -158,23 +158,23 @@ fn apply_item(
         return (request, Err(problem.into()));
     };
     let operation_params = match verb {
-        ResourceVerb::Create => field_params(of, true),
-        ResourceVerb::Update => field_params(of, false),
+        ResourceVerb::Create => field_params(resource, true),
+        ResourceVerb::Update => field_params(resource, false),
         _ => Vec::new(),
     };
     let mut params = ParsedParams::parse_item(&operation_params, &item.params, speech, verb == ResourceVerb::Update);
     let id = match verb {
         ResourceVerb::Create => Ok(0),
-        _ => item_record_id(of, item, &mut params, speech),
+        _ => item_record_id(resource, item, &mut params, speech),
     };
     if let Ok(account) = account {
         params.echo.insert("account_id".to_owned(), account.into());
     }
     let result = match (verb, id) {
         (_, Err(problem)) => Err(problem.into()),
-        (ResourceVerb::Create, _) => engine::create(ctx, of, &params),
-        (ResourceVerb::Update, Ok(id)) => engine::update(ctx, of, id, &params),
-        (_, Ok(id)) => engine::delete(ctx, of, id),
+        (ResourceVerb::Create, _) => engine::create(ctx, resource, &params),
+        (ResourceVerb::Update, Ok(id)) => engine::update(ctx, resource, id, &params),
+        (_, Ok(id)) => engine::delete(ctx, resource, id),
     };
     let request = json!({ "params": params.echo, "operation_type": item.name });
     (request, result)
@@ -182,22 +182,22 @@ fn apply_item(
 
 /// The id of the record an item is about: under its own name, or `id`.
 fn item_record_id(
-    of: &'static Resource,
+    resource: &'static Resource,
     item: &BatchItem<'_>,
     params: &mut ParsedParams,
-    speech: base::Vocabulary,
+    vocabulary: base::Vocabulary,
 ) -> Result<i64, AdsProblem> {
-    let name = of.id.name_in(speech);
+    let name = resource.id.name_in(vocabulary);
     let sent = item
         .params
         .iter()
-        .find(|(key, _)| of.id.matches(key))
+        .find(|(key, _)| resource.id.matches(key))
         .or_else(|| item.params.iter().find(|(key, _)| *key == "id"));
     let (_, value) = sent.ok_or_else(|| AdsProblem::missing_parameter(name))?;
     let text = RawParam::Json(value).display_text();
-    let id = of.id_format.parse(name, &text)?;
+    let id = resource.id_format.parse(name, &text)?;
     params
         .echo
-        .insert(name.to_owned(), of.id_format.format(id.max(0)).into());
+        .insert(name.to_owned(), resource.id_format.format(id.max(0)).into());
     Ok(id)
 }

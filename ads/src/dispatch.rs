@@ -84,22 +84,22 @@ fn run_operation(tx: &mut Tx<'_>, request: &AdsRequest, params: &ParsedParams) -
 
 fn run_verb(
     ctx: &mut AccountContext<'_, '_>,
-    of: &'static Resource,
+    resource: &'static Resource,
     verb: ResourceVerb,
     params: &ParsedParams,
 ) -> Result<OperationOutput, Error> {
     let record = match verb {
-        ResourceVerb::List => return listing::list(ctx, of, params),
-        ResourceVerb::Get => engine::get(ctx, of, params)?,
-        ResourceVerb::Create => engine::create(ctx, of, params)?,
+        ResourceVerb::List => return listing::list(ctx, resource, params),
+        ResourceVerb::Get => engine::get(ctx, resource, params)?,
+        ResourceVerb::Create => engine::create(ctx, resource, params)?,
         ResourceVerb::Update => {
-            let id = engine::path_record_id(of, params)?;
-            engine::update(ctx, of, id, params)?
+            let id = engine::path_record_id(resource, params)?;
+            engine::update(ctx, resource, id, params)?
         }
         ResourceVerb::Delete => {
             engine::ensure_valid_params(params)?;
-            let id = engine::path_record_id(of, params)?;
-            engine::delete(ctx, of, id)?
+            let id = engine::path_record_id(resource, params)?;
+            engine::delete(ctx, resource, id)?
         }
     };
     Ok(OperationOutput::from_json(engine::render_record(ctx, &record)?))

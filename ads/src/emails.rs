@@ -112,7 +112,7 @@ pub fn queue_digest(tx: &mut Tx<'_>, site: &EmailSite, id: i64) -> Result<(), Er
 }
 
 /// Whether a user opted in to an email and has the role it requires.
-fn wants_email(tx: &mut Tx<'_>, settings: &AdsRecord, what: &str, who: RequiredRole) -> Result<bool, Error> {
+fn wants_email(tx: &mut Tx<'_>, settings: &AdsRecord, what: &str, required_role: RequiredRole) -> Result<bool, Error> {
     let asks = settings.has("subscribed_email_types", what);
     if !asks || settings.text("notification_email").is_empty() {
         return Ok(false);
@@ -124,7 +124,7 @@ fn wants_email(tx: &mut Tx<'_>, settings: &AdsRecord, what: &str, who: RequiredR
     }
     let access = store::ads::find_access(tx, user, settings.account_id)?;
     let role = access.and_then(|access| AdsRole::parse(&access.role));
-    Ok(role.is_some_and(|role| who.allows_role(role)))
+    Ok(role.is_some_and(|role| required_role.allows_role(role)))
 }
 
 fn queue_email(tx: &mut Tx<'_>, settings: &AdsRecord, subject: &str, text: &str) -> Result<(), Error> {

@@ -15,19 +15,23 @@ use crate::record_change::RecordChange;
 use crate::resources::{RESOURCES, features};
 
 /// Returns one record, deleted or not.
-pub fn get(ctx: &mut AccountContext<'_, '_>, of: &'static Resource, params: &ParsedParams) -> Result<AdsRecord, Error> {
+pub fn get(
+    ctx: &mut AccountContext<'_, '_>,
+    resource: &'static Resource,
+    params: &ParsedParams,
+) -> Result<AdsRecord, Error> {
     ensure_valid_params(params)?;
-    let id = path_record_id(of, params)?;
+    let id = path_record_id(resource, params)?;
     if params.flag("with_deleted") {
-        let found = ctx.find_record(of, id)?;
-        return found.ok_or_else(|| ctx.not_found_problem(of, id).into());
+        let found = ctx.find_record(resource, id)?;
+        return found.ok_or_else(|| ctx.not_found_problem(resource, id).into());
     }
-    ctx.require_record(of, id)
+    ctx.require_record(resource, id)
 }
 
-pub fn path_record_id(of: &Resource, params: &ParsedParams) -> Result<i64, Error> {
-    let id = params.int(of.id.post);
-    id.ok_or_else(|| AdsProblem::missing_parameter(of.id.post).into())
+pub fn path_record_id(resource: &Resource, params: &ParsedParams) -> Result<i64, Error> {
+    let id = params.int(resource.id.post);
+    id.ok_or_else(|| AdsProblem::missing_parameter(resource.id.post).into())
 }
 
 pub fn ensure_valid_params(params: &ParsedParams) -> Result<(), Error> {
@@ -39,15 +43,15 @@ pub fn ensure_valid_params(params: &ParsedParams) -> Result<(), Error> {
 
 pub fn create(
     ctx: &mut AccountContext<'_, '_>,
-    of: &'static Resource,
+    resource: &'static Resource,
     params: &ParsedParams,
 ) -> Result<AdsRecord, Error> {
     let mut problems = params.problems.clone();
-    check_references(ctx, of, params, &mut problems)?;
+    check_references(ctx, resource, params, &mut problems)?;
     refuse_problems(problems)?;
-    let mut record = AdsRecord::new(of, 0, ctx.account_id()?, ctx.now());
+    let mut record = AdsRecord::new(resource, 0, ctx.account_id()?, ctx.now());
     let mut sent = Vec::new();
-    for field in of.fields {
+    for field in resource.fields {
         let name = field.name.post;
         match params.get(name) {
             Some(value) => {
@@ -64,7 +68,7 @@ pub fn create(
         sent_fields: sent,
     };
     validate_change(ctx, &mut change)?;
-    if let Some(twin) = of.find_duplicate
+    if let Some(twin) = resource.find_duplicate
         && let Some(found) = twin(ctx, &change.record)?
     {
         return restore_deleted(ctx, found);
@@ -112,17 +116,17 @@ fn restore_deleted(ctx: &mut AccountContext<'_, '_>, found: AdsRecord) -> Result
 /// Updates the fields that were sent.
 pub fn update(
     ctx: &mut AccountContext<'_, '_>,
-    of: &'static Resource,
+    resource: &'static Resource,
     id: i64,
     params: &ParsedParams,
 ) -> Result<AdsRecord, Error> {
-    let before = ctx.require_record(of, id)?;
+    let before = ctx.require_record(resource, id)?;
     let mut problems = params.problems.clone();
-    check_references(ctx, of, params, &mut problems)?;
+    check_references(ctx, resource, params, &mut problems)?;
     refuse_problems(problems)?;
     let mut record = before.clone();
     let mut sent = Vec::new();
-    for field in of
+    for field in resource
         .fields
         .iter()
         .filter(|field| field.update != FieldRequirement::Ignored)
@@ -152,8 +156,8 @@ pub fn update(
 }
 
 /// Deletes a record and hides its children.
-pub fn delete(ctx: &mut AccountContext<'_, '_>, of: &'static Resource, id: i64) -> Result<AdsRecord, Error> {
-    let before = ctx.require_record(of, id)?;
+pub fn delete(ctx: &mut AccountContext<'_, '_>, resource: &'static Resource, id: i64) -> Result<AdsRecord, Error> {
+    let before = ctx.require_record(resource, id)?;
     let mut change = RecordChange {
         verb: ResourceVerb::Delete,
         record: before.clone(),
@@ -164,22 +168,22 @@ pub fn delete(ctx: &mut AccountContext<'_, '_>, of: &'static Resource, id: i64) 
     change.record.deleted = true;
     change.record.level = RecordVisibility::Hidden;
     change.record.updated_at = ctx.now();
-    match of.delete_mode {
+    match resource.delete_mode {
         DeleteMode::Soft => ctx.save_record(&change.record)?,
-        DeleteMode::Hard => records::delete(ctx.tx, of.name, id)?,
+        DeleteMode::Hard => records::delete(ctx.tx, resource.name, id)?,
     }
-    hide_children(ctx, of, id)?;
+    hide_children(ctx, resource, id)?;
     apply_change_effects(ctx, &change)?;
     Ok(change.record)
 }
 
 /// Children of a deleted record are listed with deleted records only, but are not marked as deleted
 /// themselves.
-fn hide_children(ctx: &mut AccountContext<'_, '_>, of: &'static Resource, id: i64) -> Result<(), Error> {
+fn hide_children(ctx: &mut AccountContext<'_, '_>, resource: &'static Resource, id: i64) -> Result<(), Error> {
     let account = ctx.account_id()?;
     for below in RESOURCES {
         let parents = below.fields.iter().filter(|field| match field.kind {
-            FieldKind::Reference(to, true) => std::ptr::eq(to, of),
+            FieldKind::Reference(to, true) => std::ptr::eq(to, resource),
             _ => false,
         });
         for field in parents {
@@ -228,11 +232,11 @@ fn refuse_problems(problems: Vec<AdsProblem>) -> Result<(), Error> {
 /// Requires every reference that was sent to exist in this account.
 fn check_references(
     ctx: &mut AccountContext<'_, '_>,
-    of: &'static Resource,
+    resource: &'static Resource,
     params: &ParsedParams,
     problems: &mut Vec<AdsProblem>,
 ) -> Result<(), Error> {
-    for field in of.fields {
+    for field in resource.fields {
         let FieldKind::Reference(to, _) = field.kind else {
             continue;
         };

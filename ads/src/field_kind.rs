@@ -255,17 +255,17 @@ impl FieldKind {
     }
 
     /// Renders a stored value for a response.
-    pub fn render_value(self, kept: &Value, speech: Vocabulary) -> Value {
-        self.render_cow(kept, speech).into_owned()
+    pub fn render_value(self, stored: &Value, vocabulary: Vocabulary) -> Value {
+        self.render_cow(stored, vocabulary).into_owned()
     }
 
     /// Like [`Self::render_value`], borrowing values that are rendered as stored.
-    pub fn render_cow(self, kept: &Value, speech: Vocabulary) -> Cow<'_, Value> {
-        if let Value::Array(items) = kept {
-            let items = items.iter().map(|item| self.render_value(item, speech));
+    pub fn render_cow(self, stored: &Value, vocabulary: Vocabulary) -> Cow<'_, Value> {
+        if let Value::Array(items) = stored {
+            let items = items.iter().map(|item| self.render_value(item, vocabulary));
             return Cow::Owned(items.collect());
         }
-        let number = kept.as_i64();
+        let number = stored.as_i64();
         let other: Value = match (self, number) {
             (Self::Bool, Some(number)) => (number != 0).into(),
             (Self::Reference(of, _) | Self::Ids(of, _), Some(id)) => of.id_format.format(id).into(),
@@ -274,20 +274,20 @@ impl FieldKind {
             (Self::Time, Some(ms)) => format_time(Time::from_ms(ms)).into(),
             (Self::CardUris(_), Some(id)) => format!("card://{id}").into(),
             (Self::Word(words), _) => {
-                let kept = kept.as_str().unwrap_or_default();
-                let word = words.iter().find(|word| word.post == kept);
-                word.map_or_else(|| kept.into(), |word| word.name_in(speech).into())
+                let stored = stored.as_str().unwrap_or_default();
+                let word = words.iter().find(|word| word.post == stored);
+                word.map_or_else(|| stored.into(), |word| word.name_in(vocabulary).into())
             }
-            _ => return Cow::Borrowed(kept),
+            _ => return Cow::Borrowed(stored),
         };
         Cow::Owned(other)
     }
 
     /// Renders a stored value for the echo: ids of posts as numbers.
-    pub fn echo_value(self, kept: &Value, speech: Vocabulary) -> Value {
+    pub fn echo_value(self, stored: &Value, vocabulary: Vocabulary) -> Value {
         match self {
-            Self::Long | Self::Longs(_) => kept.clone(),
-            _ => self.render_value(kept, speech),
+            Self::Long | Self::Longs(_) => stored.clone(),
+            _ => self.render_value(stored, vocabulary),
         }
     }
 }

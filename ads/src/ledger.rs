@@ -142,11 +142,11 @@ fn recorded_events(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<HashSet<(i
 /// Records of a resource by id, deleted or not.
 pub fn records_by_ids(
     tx: &mut Tx<'_>,
-    of: &'static crate::declaration::Resource,
+    resource: &'static crate::declaration::Resource,
     ids: &[i64],
 ) -> Result<HashMap<i64, AdsRecord>, Fault> {
-    let rows = records::find_by_ids(tx, of.name, ids)?;
-    let read = |row: &records::RecordRow| Ok((row.id, AdsRecord::from_stored(of, row)?));
+    let rows = records::find_by_ids(tx, resource.name, ids)?;
+    let read = |row: &records::RecordRow| Ok((row.id, AdsRecord::from_stored(resource, row)?));
     rows.iter().map(read).collect()
 }
 

@@ -30,7 +30,7 @@ struct AdsListQuery {
 
 pub fn list(
     ctx: &mut AccountContext<'_, '_>,
-    of: &'static Resource,
+    resource: &'static Resource,
     params: &ParsedParams,
 ) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
@@ -38,14 +38,14 @@ pub fn list(
     if totals && params.has("cursor") {
         return Err(exclusive_params("cursor", "with_total_count"));
     }
-    if let Some(looks) = of.list_guard {
+    if let Some(looks) = resource.list_guard {
         looks(ctx, params)?;
     }
     let scope = cursor_scope(ctx, &params.echo);
-    let wanted = parse_list_query(ctx, of, params, &scope)?;
+    let wanted = parse_list_query(ctx, resource, params, &scope)?;
     let (rows, total) = match &wanted.ids {
-        Some(ids) => list_rows_by_ids(ctx, of, &wanted, ids)?,
-        None => list_account_rows(ctx, of, &wanted, totals)?,
+        Some(ids) => list_rows_by_ids(ctx, resource, &wanted, ids)?,
+        None => list_account_rows(ctx, resource, &wanted, totals)?,
     };
     let total = total.filter(|_| totals);
     render_page(ctx, rows, &wanted, &scope, total)
@@ -57,14 +57,14 @@ const CHUNK_ROWS: usize = 500;
 /// A page of the records that pass a filter for which there is no index.
 pub fn list_matching(
     ctx: &mut AccountContext<'_, '_>,
-    of: &'static Resource,
+    resource: &'static Resource,
     params: &ParsedParams,
     keeps: &dyn Fn(&AdsRecord) -> bool,
 ) -> Result<OperationOutput, Error> {
     let mut params = params.clone();
     // The filter itself handles the name prefix.
     params.remove("q");
-    let (records, next) = find_matching(ctx, of, &params, keeps)?;
+    let (records, next) = find_matching(ctx, resource, &params, keeps)?;
     let mut answer = OperationOutput::from_json(render_record_array(ctx, &records)?);
     answer.next_cursor = Some(next);
     Ok(answer)
@@ -73,17 +73,17 @@ pub fn list_matching(
 /// Like [`list_matching`], but returns records and the next cursor.
 pub fn find_matching(
     ctx: &mut AccountContext<'_, '_>,
-    of: &'static Resource,
+    resource: &'static Resource,
     params: &ParsedParams,
     keeps: &dyn Fn(&AdsRecord) -> bool,
 ) -> Result<(Vec<AdsRecord>, Option<String>), Error> {
     ensure_valid_params(params)?;
     let scope = cursor_scope(ctx, &params.echo);
-    let mut wanted = parse_list_query(ctx, of, params, &scope)?;
+    let mut wanted = parse_list_query(ctx, resource, params, &scope)?;
     let count = std::mem::replace(&mut wanted.count, CHUNK_ROWS);
     let mut rows = Vec::new();
     loop {
-        let (found, _) = list_account_rows(ctx, of, &wanted, false)?;
+        let (found, _) = list_account_rows(ctx, resource, &wanted, false)?;
         let is_last = found.len() <= CHUNK_ROWS;
         wanted.after = found.last().map(|(at, record)| (at.clone(), record.id));
         rows.extend(found.into_iter().filter(|(_, record)| keeps(record)));
@@ -111,11 +111,11 @@ fn take_page(
 fn render_page(
     ctx: &mut AccountContext<'_, '_>,
     rows: Vec<(Vec<OrderValue>, AdsRecord)>,
-    wanted: &AdsListQuery,
+    query: &AdsListQuery,
     scope: &str,
     total: Option<i64>,
 ) -> Result<OperationOutput, Error> {
-    let (records, next) = take_page(ctx, rows, wanted.count, scope)?;
+    let (records, next) = take_page(ctx, rows, query.count, scope)?;
     let mut answer = OperationOutput::from_json(render_record_array(ctx, &records)?);
     answer.next_cursor = Some(next);
     answer.total_count = total;
@@ -180,7 +180,7 @@ fn parse_list_query(
         let place = place.filter(|(at, _)| at.len() == wanted.orders.len());
         wanted.after = Some(place.ok_or_else(|| foreign_cursor(text))?);
     }
-    // Filters without a field are handled by the resource itself.
+    // Filters without a field are handled by their declaring resource.
     let filters = of.filters.iter().filter(|filter| !filter.field.is_empty());
     for filter in filters.filter(|filter| params.has(filter.name.post)) {
         let name = filter.name.post;
@@ -206,7 +206,7 @@ fn parse_list_query(
 }
 
 /// Parses `attribute-asc` or `attribute-desc`; each further order breaks ties of the earlier ones.
-fn parse_sort_orders(of: &'static Resource, params: &ParsedParams) -> Result<Vec<RecordOrder>, AdsProblem> {
+fn parse_sort_orders(resource: &'static Resource, params: &ParsedParams) -> Result<Vec<RecordOrder>, AdsProblem> {
     let asked = params.texts("sort_by");
     let mut orders: Vec<RecordOrder> = Vec::new();
     for text in &asked {
@@ -217,7 +217,7 @@ fn parse_sort_orders(of: &'static Resource, params: &ParsedParams) -> Result<Vec
                 _ => return None,
             };
             Some(RecordOrder {
-                key: sort_column(of, name)?,
+                key: sort_column(resource, name)?,
                 descending: falling,
             })
         });
@@ -237,25 +237,25 @@ fn parse_sort_orders(of: &'static Resource, params: &ParsedParams) -> Result<Vec
     Ok(orders)
 }
 
-fn sort_column(of: &'static Resource, name: &str) -> Option<RecordOrderKey> {
+fn sort_column(resource: &'static Resource, name: &str) -> Option<RecordOrderKey> {
     match name {
         "created_at" => Some(RecordOrderKey::Created),
         "updated_at" => Some(RecordOrderKey::Updated),
         "deleted" => Some(RecordOrderKey::Deleted),
-        "name" => of.field("name").map(|_| RecordOrderKey::Name),
+        "name" => resource.field("name").map(|_| RecordOrderKey::Name),
         _ => {
-            let known = of.sort_fields.iter().find(|known| **known == name);
+            let known = resource.sort_fields.iter().find(|known| **known == name);
             known.map(|name| RecordOrderKey::Field(name))
         }
     }
 }
 
-pub fn sortable_fields(of: &Resource) -> Vec<&'static str> {
-    let name = of.field("name").map(|_| "name");
+pub fn sortable_fields(resource: &Resource) -> Vec<&'static str> {
+    let name = resource.field("name").map(|_| "name");
     STANDARD_SORTS
         .into_iter()
         .chain(name)
-        .chain(of.sort_fields.iter().copied())
+        .chain(resource.sort_fields.iter().copied())
         .collect()
 }
 
@@ -263,32 +263,32 @@ type ListedRows = (Vec<(Vec<OrderValue>, AdsRecord)>, Option<i64>);
 
 fn list_account_rows(
     ctx: &mut AccountContext<'_, '_>,
-    of: &'static Resource,
-    wanted: &AdsListQuery,
+    resource: &'static Resource,
+    query: &AdsListQuery,
     totals: bool,
 ) -> Result<ListedRows, Error> {
-    let leads = of.has_wide_listing().then(|| of.indexed_number_fields());
+    let leads = resource.has_wide_listing().then(|| resource.indexed_number_fields());
     let listing = RecordListing {
-        kind: of.name,
+        kind: resource.name,
         account: ctx.account_id()?,
-        number_filters: &wanted.numbers,
-        text_filters: &wanted.words,
-        name_prefix: &wanted.prefix,
-        include_drafts: wanted.with_drafts,
-        include_deleted: wanted.with_deleted,
-        orders: &wanted.orders,
-        after: wanted.after.clone(),
-        limit: i64::try_from(wanted.count + 1).unwrap_or(i64::MAX),
+        number_filters: &query.numbers,
+        text_filters: &query.words,
+        name_prefix: &query.prefix,
+        include_drafts: query.with_drafts,
+        include_deleted: query.with_deleted,
+        orders: &query.orders,
+        after: query.after.clone(),
+        limit: i64::try_from(query.count + 1).unwrap_or(i64::MAX),
         indexed_fields: leads.as_deref(),
     };
     let is_empty = |(_, values): &(&str, Vec<i64>)| values.is_empty();
-    if wanted.numbers.iter().any(is_empty) || wanted.words.iter().any(|(_, words)| words.is_empty()) {
+    if query.numbers.iter().any(is_empty) || query.words.iter().any(|(_, words)| words.is_empty()) {
         return Ok((Vec::new(), Some(0)));
     }
     let (rows, total) = records::page_with_total(ctx.tx, &listing, totals)?;
     let rows = rows.into_iter();
     let rows: Result<Vec<_>, _> = rows
-        .map(|(at, row)| Ok::<_, base::Fault>((at, AdsRecord::from_stored(of, &row)?)))
+        .map(|(at, row)| Ok::<_, base::Fault>((at, AdsRecord::from_stored(resource, &row)?)))
         .collect();
     Ok((rows?, total))
 }
@@ -296,7 +296,7 @@ fn list_account_rows(
 /// A page of records that are already loaded, filtered in memory.
 pub fn list_in_memory(
     ctx: &mut AccountContext<'_, '_>,
-    of: &'static Resource,
+    resource: &'static Resource,
     params: &ParsedParams,
     records: Vec<AdsRecord>,
 ) -> Result<OperationOutput, Error> {
@@ -306,7 +306,7 @@ pub fn list_in_memory(
         return Err(exclusive_params("cursor", "with_total_count"));
     }
     let scope = cursor_scope(ctx, &params.echo);
-    let wanted = parse_list_query(ctx, of, params, &scope)?;
+    let wanted = parse_list_query(ctx, resource, params, &scope)?;
     let (rows, total) = filter_and_page(records, &wanted);
     render_page(ctx, rows, &wanted, &scope, total.filter(|_| totals))
 }
@@ -314,55 +314,55 @@ pub fn list_in_memory(
 /// Loads records by id (at most 200) and filters in memory.
 fn list_rows_by_ids(
     ctx: &mut AccountContext<'_, '_>,
-    of: &'static Resource,
-    wanted: &AdsListQuery,
+    resource: &'static Resource,
+    query: &AdsListQuery,
     ids: &[i64],
 ) -> Result<ListedRows, Error> {
     let account = ctx.account_id()?;
     let mut records = Vec::new();
-    for row in records::find_by_ids(ctx.tx, of.name, ids)? {
+    for row in records::find_by_ids(ctx.tx, resource.name, ids)? {
         if row.account_id == account {
-            records.push(AdsRecord::from_stored(of, &row)?);
+            records.push(AdsRecord::from_stored(resource, &row)?);
         }
     }
-    Ok(filter_and_page(records, wanted))
+    Ok(filter_and_page(records, query))
 }
 
 /// Filters and sorts; returns one record more than the page, and the total count.
-fn filter_and_page(records: Vec<AdsRecord>, wanted: &AdsListQuery) -> ListedRows {
+fn filter_and_page(records: Vec<AdsRecord>, query: &AdsListQuery) -> ListedRows {
     let rows = records.into_iter().filter_map(|record| {
         let name_key = record.name_key();
-        let fits = matches_query(&record, &name_key, wanted);
-        let orders = wanted.orders.iter();
+        let fits = matches_query(&record, &name_key, query);
+        let orders = query.orders.iter();
         let place: Vec<OrderValue> = orders.map(|order| sort_key(&record, &name_key, order.key)).collect();
         fits.then_some((place, record))
     });
     let mut rows: Vec<(Vec<OrderValue>, AdsRecord)> = rows.collect();
     let total = i64::try_from(rows.len()).ok();
-    let orders = &wanted.orders;
+    let orders = &query.orders;
     rows.sort_by(|(one_at, one), (other_at, other)| {
         records::compare_cursors(orders, (one_at, one.id), (other_at, other.id))
     });
-    if let Some((at, id)) = &wanted.after {
+    if let Some((at, id)) = &query.after {
         rows.retain(|(here, record)| records::compare_cursors(orders, (here, record.id), (at, *id)).is_gt());
     }
-    rows.truncate(wanted.count + 1);
+    rows.truncate(query.count + 1);
     (rows, total)
 }
 
-fn matches_query(record: &AdsRecord, name_key: &[u8], wanted: &AdsListQuery) -> bool {
+fn matches_query(record: &AdsRecord, name_key: &[u8], query: &AdsListQuery) -> bool {
     let level = match record.level {
         RecordVisibility::Listed => true,
-        RecordVisibility::Draft => wanted.with_drafts,
-        RecordVisibility::Hidden => wanted.with_deleted,
+        RecordVisibility::Draft => query.with_drafts,
+        RecordVisibility::Hidden => query.with_deleted,
     };
     let number =
         |(field, values): &(&'static str, Vec<i64>)| record.int(field).is_some_and(|value| values.contains(&value));
     let word = |(field, values): &(&'static str, Vec<String>)| values.iter().any(|value| value == record.text(field));
     level
-        && name_key.starts_with(wanted.prefix.as_bytes())
-        && wanted.numbers.iter().all(number)
-        && wanted.words.iter().all(word)
+        && name_key.starts_with(query.prefix.as_bytes())
+        && query.numbers.iter().all(number)
+        && query.words.iter().all(word)
 }
 
 fn sort_key(record: &AdsRecord, name_key: &[u8], by: RecordOrderKey) -> OrderValue {

@@ -106,8 +106,8 @@ impl OperationParam {
     }
 
     /// The name in a vocabulary.
-    pub fn localized_name(&self, speech: base::Vocabulary) -> String {
-        self.name.name_in(speech).to_owned()
+    pub fn localized_name(&self, vocabulary: base::Vocabulary) -> String {
+        self.name.name_in(vocabulary).to_owned()
     }
 }
 

@@ -65,18 +65,18 @@ impl ParsedParams {
     pub fn parse_item(
         declared: &[OperationParam],
         members: &Map<String, Value>,
-        speech: Vocabulary,
+        vocabulary: Vocabulary,
         unsets: bool,
     ) -> Self {
         let mut params = Self::default();
         let source = ParamSource::Json(members);
         for param in declared {
-            params.parse_param(param, &source, speech, unsets, true);
+            params.parse_param(param, &source, vocabulary, unsets, true);
         }
         params
     }
 
-    fn parse_params(&mut self, operation: &AdsOperation, source: &ParamSource<'_>, speech: Vocabulary) {
+    fn parse_params(&mut self, operation: &AdsOperation, source: &ParamSource<'_>, vocabulary: Vocabulary) {
         let unsets =
             matches!(operation.action, OperationAction::Verb(_, ResourceVerb::Update)) || operation.method == "PUT";
         // JSON input is not echoed.
@@ -86,7 +86,7 @@ impl ParsedParams {
             .iter()
             .filter(|param| param.location != OperationParamLocation::Path)
         {
-            self.parse_param(param, source, speech, unsets, echoes);
+            self.parse_param(param, source, vocabulary, unsets, echoes);
         }
     }
 
@@ -94,7 +94,7 @@ impl ParsedParams {
         &mut self,
         param: &OperationParam,
         source: &ParamSource<'_>,
-        speech: Vocabulary,
+        vocabulary: Vocabulary,
         unsets: bool,
         echoes: bool,
     ) {
@@ -105,7 +105,7 @@ impl ParsedParams {
                 self.resolve_param(
                     param,
                     (!texts.is_empty()).then_some(RawParam::Text(&texts)),
-                    speech,
+                    vocabulary,
                     unsets,
                     echoes,
                 );
@@ -115,7 +115,7 @@ impl ParsedParams {
                 self.resolve_param(
                     param,
                     sent.map(|(_, value)| RawParam::Json(value)),
-                    speech,
+                    vocabulary,
                     unsets,
                     echoes,
                 );
@@ -127,7 +127,7 @@ impl ParsedParams {
         &mut self,
         param: &OperationParam,
         raw: Option<RawParam<'_>>,
-        speech: Vocabulary,
+        vocabulary: Vocabulary,
         unsets: bool,
         echoes: bool,
     ) {
@@ -140,26 +140,27 @@ impl ParsedParams {
                 };
                 self.values.push((param.name.post, nothing));
                 if echoes {
-                    self.echo.insert(param.localized_name(speech), Value::Null);
+                    self.echo.insert(param.localized_name(vocabulary), Value::Null);
                 }
             }
             // Clients send empty parameters for values they leave out.
-            Some(raw) if !raw.is_empty() => self.accept_value(param, raw, speech, echoes),
+            Some(raw) if !raw.is_empty() => self.accept_value(param, raw, vocabulary, echoes),
             Some(raw) if unsets && param.requirement == FieldRequirement::Optional => {
-                let message = format!("{} cannot be unset", param.localized_name(speech));
-                let problem = AdsProblem::invalid_parameter(param.localized_name(speech), raw.display_text(), message);
+                let message = format!("{} cannot be unset", param.localized_name(vocabulary));
+                let problem =
+                    AdsProblem::invalid_parameter(param.localized_name(vocabulary), raw.display_text(), message);
                 self.problems.push(problem);
             }
-            _ => self.apply_default(param, speech, echoes),
+            _ => self.apply_default(param, vocabulary, echoes),
         }
     }
 
-    fn accept_value(&mut self, param: &OperationParam, raw: RawParam<'_>, speech: Vocabulary, echoes: bool) {
-        let name = param.localized_name(speech);
+    fn accept_value(&mut self, param: &OperationParam, raw: RawParam<'_>, vocabulary: Vocabulary, echoes: bool) {
+        let name = param.localized_name(vocabulary);
         match param.kind.parse_value(&name, raw) {
             Ok(value) => {
                 if echoes {
-                    self.echo.insert(name, param.kind.echo_value(&value, speech));
+                    self.echo.insert(name, param.kind.echo_value(&value, vocabulary));
                 }
                 self.values.push((param.name.post, value));
             }
@@ -173,15 +174,17 @@ impl ParsedParams {
         }
     }
 
-    fn apply_default(&mut self, param: &OperationParam, speech: Vocabulary, echoes: bool) {
+    fn apply_default(&mut self, param: &OperationParam, vocabulary: Vocabulary, echoes: bool) {
         if param.requirement == FieldRequirement::Required {
             self.problems
-                .push(AdsProblem::missing_parameter(param.localized_name(speech)));
+                .push(AdsProblem::missing_parameter(param.localized_name(vocabulary)));
         }
         if let Some(usual) = &param.default_value {
             if echoes && param.echoes_default {
-                self.echo
-                    .insert(param.localized_name(speech), param.kind.echo_value(usual, speech));
+                self.echo.insert(
+                    param.localized_name(vocabulary),
+                    param.kind.echo_value(usual, vocabulary),
+                );
             }
             self.values.push((param.name.post, usual.clone()));
         }

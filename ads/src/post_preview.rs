@@ -31,14 +31,14 @@ pub struct SignedPreview {
 
 impl SignedPreview {
     /// A preview of a post of the account that expires after `lasts` milliseconds.
-    pub fn new(ctx: &AccountContext<'_, '_>, kind: &str, id: i64, lasts: i64) -> Result<Self, Error> {
+    pub fn new(ctx: &AccountContext<'_, '_>, kind: &str, id: i64, lifetime_ms: i64) -> Result<Self, Error> {
         let known = POST_TYPES.iter().copied().find(|known| *known == kind);
         Ok(Self {
             kind: known.unwrap_or("PUBLISHED"),
             id,
             account_id: ctx.account_id()?,
             app_id: ctx.caller.app.filter(|app| *app != CONSOLE_APP_ID),
-            expires_at: ctx.now().plus_ms(lasts),
+            expires_at: ctx.now().plus_ms(lifetime_ms),
         })
     }
 
@@ -119,8 +119,8 @@ pub struct PreviewContent {
     pub call_to_action: Option<(String, String)>,
 }
 
-fn load_poll_choices(ctx: &mut AccountContext<'_, '_>, seen: &PostWithAccountRecord) -> Result<Vec<String>, Error> {
-    let id = seen.post.card_uri.strip_prefix("card://");
+fn load_poll_choices(ctx: &mut AccountContext<'_, '_>, post: &PostWithAccountRecord) -> Result<Vec<String>, Error> {
+    let id = post.post.card_uri.strip_prefix("card://");
     let poll = match id.and_then(|id| id.parse().ok()) {
         Some(id) => store::polls::find_standalone(ctx.tx, id)?,
         None => None,

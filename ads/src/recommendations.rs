@@ -89,7 +89,7 @@ impl RecommendationEngine {
         tx: &mut Tx<'_>,
         id: i64,
         due: bool,
-        found: &RecommendationDrafts,
+        drafts: &RecommendationDrafts,
     ) -> Result<(), Error> {
         let Some(row) = records::find_by_id(tx, FUNDING_INSTRUMENT.name, id)? else {
             return Ok(());
@@ -105,7 +105,7 @@ impl RecommendationEngine {
         }
         instrument.set("advise_at", now.ms().saturating_add(DAY));
         ctx.save_record(&instrument)?;
-        if let Some(new) = reconcile_recommendations(&mut ctx, id, &found.0)? {
+        if let Some(new) = reconcile_recommendations(&mut ctx, id, &drafts.0)? {
             emails::queue_improvement_email(&mut ctx, &self.site, &new)?;
         }
         Ok(())
@@ -158,12 +158,12 @@ fn draft_recommendations(ctx: &mut AccountContext<'_, '_>, instrument: i64) -> R
 fn reconcile_recommendations(
     ctx: &mut AccountContext<'_, '_>,
     instrument: i64,
-    found: &[RecommendationDraft],
+    drafts: &[RecommendationDraft],
 ) -> Result<Option<AdsRecord>, Error> {
     let now = ctx.now();
     let said = ctx.list_records(&RECOMMENDATION, "funding_instrument_id", instrument)?;
-    let still: Vec<String> = found.iter().map(|one| one.subject.clone()).collect();
-    let best = found.iter().find(|advice| {
+    let still: Vec<String> = drafts.iter().map(|one| one.subject.clone()).collect();
+    let best = drafts.iter().find(|advice| {
         !said.iter().any(|one| {
             let turned_down = one.flag("refused") && one.updated_at.plus_ms(RETENTION_MS) > now;
             turned_down && one.text("subject") == advice.subject

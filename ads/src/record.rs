@@ -38,16 +38,16 @@ impl AdsRecord {
         }
     }
 
-    pub fn from_stored(of: &'static Resource, row: &RecordRow) -> Result<Self, Fault> {
+    pub fn from_stored(resource: &'static Resource, row: &RecordRow) -> Result<Self, Fault> {
         Ok(Self {
-            resource: of,
+            resource,
             id: row.id,
             account_id: row.account_id,
             level: row.level,
             deleted: row.deleted,
             created_at: row.created_at,
             updated_at: row.updated_at,
-            fields: RecordFields::parse(of, &row.body)?,
+            fields: RecordFields::parse(resource, &row.body)?,
         })
     }
 
@@ -138,22 +138,22 @@ impl AdsRecord {
         })
     }
 
-    pub fn render_fields(&self, speech: Vocabulary) -> Map<String, Value> {
+    pub fn render_fields(&self, vocabulary: Vocabulary) -> Map<String, Value> {
         let members = self.visible_fields().map(|(field, value)| {
-            let name = field.name.name_in(speech).to_owned();
-            (name, field.kind.render_value(value, speech))
+            let name = field.name.name_in(vocabulary).to_owned();
+            (name, field.kind.render_value(value, vocabulary))
         });
         members.collect()
     }
 
     /// Writes the record as JSON with additional members.
-    pub fn write_json(&self, out: &mut String, speech: Vocabulary, more: &[(&'static str, Value)]) {
+    pub fn write_json(&self, out: &mut String, vocabulary: Vocabulary, more: &[(&'static str, Value)]) {
         out.push_str("{\"id\":\"");
         out.push_str(&self.formatted_id());
         out.push('"');
         for (field, value) in self.visible_fields() {
-            write_member_name(out, field.name.name_in(speech));
-            write_value(out, &field.kind.render_cow(value, speech));
+            write_member_name(out, field.name.name_in(vocabulary));
+            write_value(out, &field.kind.render_cow(value, vocabulary));
         }
         for (name, value) in more {
             write_member_name(out, name);

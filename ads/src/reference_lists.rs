@@ -12,21 +12,25 @@ use crate::listing::{cursor_scope, exclusive_params, parse_cursor};
 use crate::output::OperationOutput;
 use crate::parsed_params::ParsedParams;
 
-pub fn list(ctx: &AccountContext<'_, '_>, of: &ReferenceList, params: &ParsedParams) -> Result<OperationOutput, Error> {
+pub fn list(
+    ctx: &AccountContext<'_, '_>,
+    list: &ReferenceList,
+    params: &ParsedParams,
+) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
     if params.flag("with_total_count") && params.has("cursor") {
         return Err(exclusive_params("cursor", "with_total_count"));
     }
     let fits = |row: &Value| {
-        of.filters.iter().all(|(field, member)| {
+        list.filters.iter().all(|(field, member)| {
             let asked = params.get(field.name.post);
             asked.is_none_or(|asked| row.get(*member) == Some(asked))
         })
     };
-    let rows = (of.rows)().into_iter().filter(fits).collect();
-    let (mut answer, total) = search_page(ctx, params, rows, of.page_size.map(|(usual, _)| usual))?;
-    answer.data_type = of.data_type;
-    if of.always_counts || params.flag("with_total_count") {
+    let rows = (list.rows)().into_iter().filter(fits).collect();
+    let (mut answer, total) = search_page(ctx, params, rows, list.page_size.map(|(usual, _)| usual))?;
+    answer.data_type = list.data_type;
+    if list.always_counts || params.flag("with_total_count") {
         answer = answer.with_total_count(total);
     }
     Ok(answer)
@@ -38,15 +42,15 @@ pub fn search_page(
     ctx: &AccountContext<'_, '_>,
     params: &ParsedParams,
     rows: Vec<Value>,
-    usual: Option<i64>,
+    default_size: Option<i64>,
 ) -> Result<(OperationOutput, usize), Error> {
     let wanted = params.text("q").unwrap_or_default().to_lowercase();
     let mut rows = rows;
     rows.retain(|row| wanted.is_empty() || lowercase_name(row).contains(&wanted));
     let total = rows.len();
     let mut next = None;
-    if let Some(usual) = usual {
-        let count = usize::try_from(params.int("count").unwrap_or(usual)).unwrap_or(1);
+    if let Some(default_size) = default_size {
+        let count = usize::try_from(params.int("count").unwrap_or(default_size)).unwrap_or(1);
         let scope = cursor_scope(ctx, &params.echo);
         let begin = match parse_cursor(ctx, &scope, params)? {
             Some((OrderValue::Number(begin), _)) => usize::try_from(begin).unwrap_or(total),

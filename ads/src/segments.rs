@@ -213,10 +213,10 @@ fn parse_member(
     members: &Map<String, Value>,
     name: &'static str,
     kind: FieldKind,
-    usual: impl Into<Value>,
+    default: impl Into<Value>,
 ) -> Result<Value, AdsProblem> {
     match members.get(name) {
-        None | Some(Value::Null) => Ok(usual.into()),
+        None | Some(Value::Null) => Ok(default.into()),
         Some(value) => kind.parse_value(name, RawParam::Json(value)),
     }
 }

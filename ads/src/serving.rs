@@ -118,16 +118,16 @@ fn parse_id(members: &Map<String, Value>, name: &'static str, problems: &mut Vec
 fn parse_text(
     members: &Map<String, Value>,
     name: &'static str,
-    most: usize,
+    max: usize,
     problems: &mut Vec<AdsProblem>,
 ) -> Option<String> {
     let value = members.get(name).filter(|value| !value.is_null())?;
     let text = value.as_str().filter(|text| {
         let length = text.chars().count();
-        (1..=most).contains(&length) && !text.contains('\0')
+        (1..=max).contains(&length) && !text.contains('\0')
     });
     if text.is_none() {
-        let expected = format!("String of length 1..{most}");
+        let expected = format!("String of length 1..{max}");
         problems.push(invalid_member(name, value, &expected));
     }
     text.map(str::to_owned)
@@ -186,11 +186,11 @@ pub fn serve_ads(
     tx: &mut Tx<'_>,
     (evaluator, config): (&Evaluator, &AdsConfig),
     key: &[u8; 32],
-    ask: &AdRequest,
+    request: &AdRequest,
 ) -> Result<ServedAds, Error> {
     let now = tx.now();
     let mut shown = Vec::new();
-    let held = auction::run_auctions(tx, (evaluator, config), ask)?;
+    let held = auction::run_auctions(tx, (evaluator, config), request)?;
     for won in held.winners {
         let impression = AdImpression {
             id: tx.next_id::<()>().get(),
@@ -198,13 +198,13 @@ pub fn serve_ads(
             creative: won.creative.kind,
             creative_id: won.creative.id,
             // A pre-roll ad is attributed to the video it precedes.
-            subject: match ask.video_post_id {
+            subject: match request.video_post_id {
                 Some(video) if won.creative.kind == AdEntity::MediaCreative => video,
                 _ => won.creative.subject,
             },
-            viewer: ask.viewer.ledger_id,
-            placement: ask.placement,
-            viewer_traits: ask.viewer.traits.clone(),
+            viewer: request.viewer.ledger_id,
+            placement: request.placement,
+            viewer_traits: request.viewer.traits.clone(),
             price: won.price,
             requested_at: now,
         };
@@ -214,7 +214,7 @@ pub fn serve_ads(
             ("expires_at", format_time(impression.viewable_until()).into()),
             ("line_item_id", won.item.formatted_id().into()),
             ("campaign_id", won.campaign.formatted_id().into()),
-            ("placement", ask.placement.name().into()),
+            ("placement", request.placement.name().into()),
         ] {
             members.insert(name.to_owned(), value);
         }

@@ -159,13 +159,16 @@ pub fn simulate_hour(
 
 fn load_item_budgets(
     tx: &mut Tx<'_>,
-    of: &SimulatedLineItem,
+    simulated: &SimulatedLineItem,
     day: (Time, Time),
 ) -> Result<Vec<(BudgetLimits, BudgetSpent)>, Fault> {
-    let funding = of.item.int("funding_instrument_id").unwrap_or(0);
+    let funding = simulated.item.int("funding_instrument_id").unwrap_or(0);
     let funding = records_by_ids(tx, &FUNDING_INSTRUMENT, &[funding])?;
     let mut found = Vec::new();
-    let own = [(AdEntity::Campaign, &of.campaign), (AdEntity::LineItem, &of.item)];
+    let own = [
+        (AdEntity::Campaign, &simulated.campaign),
+        (AdEntity::LineItem, &simulated.item),
+    ];
     let paying = funding.values().map(|record| (AdEntity::Funding, record));
     for (entity, record) in own.into_iter().chain(paying) {
         let spent = budget::load_spent(tx, entity, &[record.id], day)?;
@@ -207,9 +210,9 @@ impl SimulationRng {
         Self(Rng::from_seed(seed.unsigned_abs()))
     }
 
-    fn number_below(&self, most: i64) -> Result<i64, Fault> {
+    fn number_below(&self, max: i64) -> Result<i64, Fault> {
         let bytes = self.0.random_bytes::<8>()?;
-        Ok((i64::from_be_bytes(bytes) & i64::MAX) % most.max(1))
+        Ok((i64::from_be_bytes(bytes) & i64::MAX) % max.max(1))
     }
 
     fn happens_per_thousand(&self, in_thousand: i64) -> Result<bool, Fault> {
@@ -246,18 +249,18 @@ fn item_placement(item: &AdsRecord) -> Placement {
 
 fn simulate_events(
     tx: &Tx<'_>,
-    of: &SimulatedLineItem,
+    simulated: &SimulatedLineItem,
     budgets: &[(BudgetLimits, BudgetSpent)],
     (hour, seed): (Time, u64),
 ) -> Result<Vec<LedgerEvent>, Fault> {
     let seed = i64::try_from(seed & (u64::MAX >> 1)).unwrap_or(0);
-    let price = simulated_price(&of.item);
+    let price = simulated_price(&simulated.item);
     let mut events = Vec::new();
-    for place in 0..impressions_per_hour(&of.item, budgets, price) {
-        let key = [seed, of.item.account_id, of.item.id, hour.ms(), place];
+    for place in 0..impressions_per_hour(&simulated.item, budgets, price) {
+        let key = [seed, simulated.item.account_id, simulated.item.id, hour.ms(), place];
         let dice = SimulationRng::from_parts(&key);
         let at = hour.plus_ms(dice.number_below(HOUR)?);
-        let (Some(viewer), Some(shown)) = (dice.pick(&of.audience)?, dice.pick(&of.creatives)?) else {
+        let (Some(viewer), Some(shown)) = (dice.pick(&simulated.audience)?, dice.pick(&simulated.creatives)?) else {
             continue;
         };
         let text: Vec<String> = key.iter().map(i64::to_string).collect();
@@ -270,12 +273,12 @@ fn simulate_events(
                 events.push(LedgerEvent {
                     kind,
                     at,
-                    line_item_id: of.item.id,
+                    line_item_id: simulated.item.id,
                     creative: shown.0,
                     creative_id: shown.1,
                     subject: shown.2,
                     viewer,
-                    placement: item_placement(&of.item),
+                    placement: item_placement(&simulated.item),
                     viewer_traits: looks.clone(),
                     price,
                     origin: AdEventOrigin::Simulated,
@@ -289,10 +292,10 @@ fn simulate_events(
 }
 
 /// Engagements that follow an impression, each with its delay in milliseconds.
-fn simulate_outcomes(dice: &SimulationRng, creative: AdEntity) -> Result<Vec<(AdEventKind, i64)>, Fault> {
+fn simulate_outcomes(rng: &SimulationRng, creative: AdEntity) -> Result<Vec<(AdEventKind, i64)>, Fault> {
     let mut all = vec![(AdEventKind::Impression, 0)];
     let mut may = |kind: AdEventKind, in_thousand: i64, later: i64| -> Result<bool, Fault> {
-        let happens = dice.happens_per_thousand(in_thousand)?;
+        let happens = rng.happens_per_thousand(in_thousand)?;
         if happens {
             all.push((kind, later));
         }

@@ -74,13 +74,13 @@ impl SizeDisclosure {
 
     /// Rounds a size to a multiple of a step. The offset of the steps differs between audiences and is
     /// constant for each, so that neither repeated requests nor variations reveal a difference of one user.
-    pub fn disclose_size(&self, crowd: AudienceSize) -> DisclosedSize {
+    pub fn disclose_size(&self, size: AudienceSize) -> DisclosedSize {
         if self.min_size <= 1 {
-            return DisclosedSize::Exact(crowd.count);
+            return DisclosedSize::Exact(size.count);
         }
-        let step = self.rounding_step(crowd.count);
-        let offset = self.secret_offset(crowd).rem_euclid(step);
-        let told = (crowd.count - offset).div_euclid(step) * step;
+        let step = self.rounding_step(size.count);
+        let offset = self.secret_offset(size).rem_euclid(step);
+        let told = (size.count - offset).div_euclid(step) * step;
         if told >= self.min_size {
             DisclosedSize::Approximate(told)
         } else {
@@ -95,14 +95,14 @@ impl SizeDisclosure {
     }
 
     /// An offset that is specific to the audience and unpredictable.
-    fn secret_offset(&self, crowd: AudienceSize) -> i64 {
+    fn secret_offset(&self, size: AudienceSize) -> i64 {
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.key) else {
             // HMAC accepts keys of any length.
             return 0;
         };
         mac.update(b"crowd\0");
-        mac.update(&crowd.count.to_be_bytes());
-        mac.update(&crowd.fingerprint.to_be_bytes());
+        mac.update(&size.count.to_be_bytes());
+        mac.update(&size.fingerprint.to_be_bytes());
         let bytes = mac.finalize().into_bytes();
         let first = bytes.first_chunk::<8>().copied().unwrap_or_default();
         i64::from_be_bytes(first) & i64::MAX

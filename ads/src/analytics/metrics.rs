@@ -113,13 +113,13 @@ const LIFE_TIME: &[&str] = &[
 pub(super) type NamedMetric = (String, Option<Metric>);
 
 /// The metrics of a group for an entity type. Conversions are not recorded, so none are reported.
-pub(super) fn metrics_of_group(group: &str, kind: &str, speech: base::Vocabulary) -> Vec<NamedMetric> {
+pub(super) fn metrics_of_group(group: &str, kind: &str, vocabulary: base::Vocabulary) -> Vec<NamedMetric> {
     let above = matches!(kind, "ACCOUNT" | "FUNDING_INSTRUMENT");
     let shown = matches!(kind, "CAMPAIGN" | "LINE_ITEM" | "PROMOTED_POST" | "MEDIA_CREATIVE");
     let named = |figures: &[MetricColumn]| -> Vec<NamedMetric> {
         let named = figures.iter();
         named
-            .map(|(name, metric)| (name.name_in(speech).to_owned(), *metric))
+            .map(|(name, metric)| (name.name_in(vocabulary).to_owned(), *metric))
             .collect()
     };
     let conversions = |prefix: &str, names: &[&str]| -> Vec<NamedMetric> {

@@ -247,16 +247,16 @@ impl StatsQuery {
         .to_string()
     }
 
-    pub(super) fn from_job(account: i64, kept: &str) -> Self {
-        let kept: Value = serde_json::from_str(kept).unwrap_or_default();
-        let optional = |name: &str| kept.get(name).and_then(Value::as_str).map(str::to_owned);
+    pub(super) fn from_job(account: i64, stored: &str) -> Self {
+        let stored: Value = serde_json::from_str(stored).unwrap_or_default();
+        let optional = |name: &str| stored.get(name).and_then(Value::as_str).map(str::to_owned);
         let word = |name: &str| optional(name).unwrap_or_default();
-        let number = |name: &str| kept.get(name).and_then(Value::as_i64).unwrap_or(0);
+        let number = |name: &str| stored.get(name).and_then(Value::as_i64).unwrap_or(0);
         let items = |name: &str| {
-            let items = kept.get(name).and_then(Value::as_array);
+            let items = stored.get(name).and_then(Value::as_array);
             items.cloned().unwrap_or_default()
         };
-        let older = kept.get("older").and_then(Value::as_bool) == Some(true);
+        let older = stored.get("older").and_then(Value::as_bool) == Some(true);
         Self {
             account,
             kind: word("entity"),

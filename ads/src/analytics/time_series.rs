@@ -17,28 +17,28 @@ use crate::ledger::line_items_by_entity;
 type MetricBuckets = Vec<MetricSums>;
 
 /// The number of buckets and the data of each entity.
-pub(super) fn load_stats(tx: &mut Tx<'_>, ask: &StatsQuery) -> Result<(usize, Value), Fault> {
-    let (_, count) = ask.bucket_layout();
-    let names: Vec<NamedMetric> = ask
+pub(super) fn load_stats(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<(usize, Value), Fault> {
+    let (_, count) = query.bucket_layout();
+    let names: Vec<NamedMetric> = query
         .groups
         .iter()
-        .flat_map(|group| metrics_of_group(group, &ask.kind, ask.speech))
+        .flat_map(|group| metrics_of_group(group, &query.kind, query.speech))
         .collect();
-    if ask.segments.is_some() {
-        let lines = sum_by_segment(tx, ask)?;
-        return Ok((count, segments_json(ask, &names, &lines)));
+    if query.segments.is_some() {
+        let lines = sum_by_segment(tx, query)?;
+        return Ok((count, segments_json(query, &names, &lines)));
     }
-    let lines = if ask.kind == "ORGANIC_POST" {
-        sum_organic(tx, ask)?
+    let lines = if query.kind == "ORGANIC_POST" {
+        sum_organic(tx, query)?
     } else {
-        sum_by_entity(tx, ask)?
+        sum_by_entity(tx, query)?
     };
     let empty = vec![MetricSums::default(); count];
-    let entities = ask.ids.iter().map(|id| {
+    let entities = query.ids.iter().map(|id| {
         let line = lines.get(id).unwrap_or(&empty);
         let metrics = metrics_json(&names, line);
         let one = json!({ "segment": null, "metrics": metrics });
-        json!({ "id": ask.format_entity_id(*id), "id_data": [one] })
+        json!({ "id": query.format_entity_id(*id), "id_data": [one] })
     });
     Ok((count, entities.collect()))
 }
@@ -62,18 +62,18 @@ fn metrics_json(names: &[NamedMetric], line: &[MetricSums]) -> Map<String, Value
         .collect()
 }
 
-fn bucket_index(ask: &StatsQuery, at: i64) -> usize {
-    let (length, _) = ask.bucket_layout();
-    usize::try_from((at - ask.from.ms()) / length).unwrap_or(usize::MAX)
+fn bucket_index(query: &StatsQuery, at: i64) -> usize {
+    let (length, _) = query.bucket_layout();
+    usize::try_from((at - query.from.ms()) / length).unwrap_or(usize::MAX)
 }
 
-fn sum_by_entity(tx: &mut Tx<'_>, ask: &StatsQuery) -> Result<HashMap<i64, MetricBuckets>, Fault> {
-    let (_, count) = ask.bucket_layout();
-    let span = (ask.from, ask.to);
+fn sum_by_entity(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<HashMap<i64, MetricBuckets>, Fault> {
+    let (_, count) = query.bucket_layout();
+    let span = (query.from, query.to);
     let mut lines: HashMap<i64, MetricBuckets> = HashMap::new();
-    for (id, hour, sums) in ledger::hourly_sums(tx, ask.ledger_entity(), &ask.ids, span, ask.placement_group())? {
+    for (id, hour, sums) in ledger::hourly_sums(tx, query.ledger_entity(), &query.ids, span, query.placement_group())? {
         let line = lines.entry(id).or_insert_with(|| vec![MetricSums::default(); count]);
-        if let Some(bucket) = line.get_mut(bucket_index(ask, hour)) {
+        if let Some(bucket) = line.get_mut(bucket_index(query, hour)) {
             bucket.merge(&sums);
         }
     }
@@ -81,19 +81,19 @@ fn sum_by_entity(tx: &mut Tx<'_>, ask: &StatsQuery) -> Result<HashMap<i64, Metri
 }
 
 /// Engagement with posts, minus what is attributed to their promotion.
-fn sum_organic(tx: &mut Tx<'_>, ask: &StatsQuery) -> Result<HashMap<i64, MetricBuckets>, Fault> {
-    let (length, count) = ask.bucket_layout();
-    let promoted = sum_by_entity(tx, ask)?;
+fn sum_organic(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<HashMap<i64, MetricBuckets>, Fault> {
+    let (length, count) = query.bucket_layout();
+    let promoted = sum_by_entity(tx, query)?;
     let empty = vec![MetricSums::default(); count];
     let mut lines = HashMap::new();
-    for id in &ask.ids {
+    for id in &query.ids {
         let mut line = empty.clone();
         for (series, metric) in [
             (MetricSeries::Likes, Metric::Likes),
             (MetricSeries::Replies, Metric::Replies),
             (MetricSeries::Reposts, Metric::Reposts),
         ] {
-            let span = (ask.from, ask.to);
+            let span = (query.from, query.to);
             for (place, number) in analytics::count_post_series(tx, series, PostId::new(*id), span, length)? {
                 let place = usize::try_from(place).unwrap_or(usize::MAX);
                 if let Some(sums) = line.get_mut(place) {
@@ -119,31 +119,31 @@ fn sum_organic(tx: &mut Tx<'_>, ask: &StatsQuery) -> Result<HashMap<i64, MetricB
 type SegmentedBuckets = BTreeMap<i64, BTreeMap<String, MetricBuckets>>;
 
 /// Aggregates from event rows, because the stored sums do not know the viewers.
-fn sum_by_segment(tx: &mut Tx<'_>, ask: &StatsQuery) -> Result<SegmentedBuckets, Fault> {
-    let (length, count) = ask.bucket_layout();
-    let entity = ask.ledger_entity();
-    let of = line_items_by_entity(tx, ask.account, entity, &ask.ids)?;
+fn sum_by_segment(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<SegmentedBuckets, Fault> {
+    let (length, count) = query.bucket_layout();
+    let entity = query.ledger_entity();
+    let of = line_items_by_entity(tx, query.account, entity, &query.ids)?;
     let mut items: Vec<i64> = of.values().flatten().copied().collect();
     items.sort_unstable();
     items.dedup();
     // A country may be given as a place id or as two letters.
-    let asked = ask.country.as_deref().unwrap_or_default();
+    let asked = query.country.as_deref().unwrap_or_default();
     let country = match gazetteer().find_by_id(asked) {
         Some(place) => place.country.to_owned(),
         None => asked.to_ascii_uppercase(),
     };
-    let platform = ask.platform.as_deref();
+    let platform = query.platform.as_deref();
     let cut = ReportFilter {
-        from: ask.from,
-        to: ask.to,
+        from: query.from,
+        to: query.to,
         interval_ms: length,
-        group: ask.placement_group(),
-        segment: ask.ledger_segment(),
+        group: query.placement_group(),
+        segment: query.ledger_segment(),
         country: &country,
         platform: platform.map(|platform| platform.parse().unwrap_or(i64::MAX)),
     };
     let mut lines = SegmentedBuckets::new();
-    if ask.ledger_segment() == ReportSegment::None {
+    if query.ledger_segment() == ReportSegment::None {
         // Conversions are not recorded.
         return Ok(lines);
     }
@@ -172,22 +172,22 @@ fn matching_entities(entity: AdEntity, part: &ReportRow, of: &BTreeMap<i64, Vec<
     own.map(|(id, _)| *id).collect()
 }
 
-fn segments_json(ask: &StatsQuery, names: &[NamedMetric], lines: &SegmentedBuckets) -> Value {
+fn segments_json(query: &StatsQuery, names: &[NamedMetric], lines: &SegmentedBuckets) -> Value {
     let none = BTreeMap::new();
-    let entities = ask.ids.iter().map(|id| {
+    let entities = query.ids.iter().map(|id| {
         let segments = lines.get(id).unwrap_or(&none).iter();
         let data: Vec<Value> = segments
             .map(|(value, line)| {
                 json!({
                     "segment": {
-                        "segment_name": segment_name(ask.ledger_segment(), value),
+                        "segment_name": segment_name(query.ledger_segment(), value),
                         "segment_value": segment_value(value),
                     },
                     "metrics": metrics_json(names, line),
                 })
             })
             .collect();
-        json!({ "id": ask.format_entity_id(*id), "id_data": data })
+        json!({ "id": query.format_entity_id(*id), "id_data": data })
     });
     entities.collect()
 }

@@ -125,11 +125,8 @@ impl CustomOperation {
     }
 
     #[must_use]
-    pub const fn requires_role(self, who: RequiredRole) -> Self {
-        Self {
-            required_role: who,
-            ..self
-        }
+    pub const fn requires_role(self, required_role: RequiredRole) -> Self {
+        Self { required_role, ..self }
     }
 
     #[must_use]

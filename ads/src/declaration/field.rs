@@ -84,8 +84,8 @@ impl FieldSpec {
     }
 
     /// A text whose length in characters is within these bounds.
-    pub const fn text(name: &'static str, least: usize, most: usize) -> Self {
-        Self::new(name, FieldKind::Text(least, most))
+    pub const fn text(name: &'static str, min: usize, max: usize) -> Self {
+        Self::new(name, FieldKind::Text(min, max))
     }
 
     pub const fn one_of(name: &'static str, words: &'static [&'static str]) -> Self {
@@ -103,13 +103,13 @@ impl FieldSpec {
     }
 
     /// The id of a record of the same account, immutable.
-    pub const fn reference(name: &'static str, to: &'static Resource) -> Self {
-        Self::new(name, FieldKind::Reference(to, false)).immutable()
+    pub const fn reference(name: &'static str, target: &'static Resource) -> Self {
+        Self::new(name, FieldKind::Reference(target, false)).immutable()
     }
 
     /// Like [`Self::reference`]; deleting the parent hides this record.
-    pub const fn parent(name: &'static str, to: &'static Resource) -> Self {
-        Self::new(name, FieldKind::Reference(to, true)).immutable()
+    pub const fn parent(name: &'static str, target: &'static Resource) -> Self {
+        Self::new(name, FieldKind::Reference(target, true)).immutable()
     }
 
     #[must_use]
@@ -194,12 +194,12 @@ impl FieldSpec {
 
 impl ListFilter {
     /// Up to 200 ids, matched against a reference field, or against the record's id for `id`.
-    pub const fn ids(name: &'static str, field: &'static str, of: &'static Resource) -> Self {
+    pub const fn ids(name: &'static str, field: &'static str, resource: &'static Resource) -> Self {
         Self {
             name: VocabularyWord::same_in_both(name),
             aliases: &[],
             field,
-            kind: FieldKind::Ids(of, 200),
+            kind: FieldKind::Ids(resource, 200),
             required: false,
         }
     }

@@ -151,8 +151,8 @@ fn platform_number(agent: &str) -> Option<&'static str> {
     }
 }
 
-fn text_between<'a>(agent: &'a str, before: &str, ends: &[char]) -> Option<&'a str> {
-    let (_, rest) = agent.split_once(before)?;
+fn text_between<'a>(agent: &'a str, prefix: &str, ends: &[char]) -> Option<&'a str> {
+    let (_, rest) = agent.split_once(prefix)?;
     rest.split(ends).next().map(str::trim)
 }
 

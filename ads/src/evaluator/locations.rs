@@ -23,15 +23,15 @@ struct AddedPlaces {
     names: HashMap<u64, Vec<Place>>,
 }
 
-fn index_place(names: &mut HashMap<u64, Vec<Place>>, place: Place) {
-    if !matches!(place.kind.as_str(), "city" | "admin" | "country") {
+fn index_place(names: &mut HashMap<u64, Vec<Place>>, location: Place) {
+    if !matches!(location.kind.as_str(), "city" | "admin" | "country") {
         return;
     }
-    let (short, full) = (name_key(&place.name), name_key(&place.full_name));
+    let (short, full) = (name_key(&location.name), name_key(&location.full_name));
     if full != short {
-        names.entry(full).or_default().push(place.clone());
+        names.entry(full).or_default().push(location.clone());
     }
-    names.entry(short).or_default().push(place);
+    names.entry(short).or_default().push(location);
 }
 
 impl AddedPlaces {

@@ -69,7 +69,7 @@ impl Evaluator {
     }
 
     /// The users whose follows are most similar to the seeds'. All seeds follow `excluded`, so it is ignored.
-    fn find_similar_users(&self, tx: &mut Tx<'_>, seeds: &[i64], beside: i64) -> Result<Vec<i64>, Error> {
+    fn find_similar_users(&self, tx: &mut Tx<'_>, seeds: &[i64], excluded: i64) -> Result<Vec<i64>, Error> {
         let mut seeds = seeds.to_vec();
         seeds.sort_unstable();
         let all = usize::try_from(self.active_users(tx)?.len()).unwrap_or(usize::MAX);
@@ -78,14 +78,14 @@ impl Evaluator {
             return Ok(Vec::new());
         }
         let mut scores: HashMap<i64, f64> = HashMap::new();
-        for (account, weight) in distinctive_accounts(tx, &seeds, beside, all)? {
+        for (account, weight) in distinctive_accounts(tx, &seeds, excluded, all)? {
             for follower in viewers::list_followers(tx, account)?.into_iter().take(MAX_FOLLOWERS) {
                 *scores.entry(follower).or_default() += weight;
             }
         }
         let mut ranked: Vec<(i64, f64)> = scores
             .into_iter()
-            .filter(|(user, _)| seeds.binary_search(user).is_err() && *user != beside)
+            .filter(|(user, _)| seeds.binary_search(user).is_err() && *user != excluded)
             .collect();
         ranked.sort_unstable_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
         ranked.truncate(most);
@@ -94,14 +94,14 @@ impl Evaluator {
 }
 
 /// The accounts followed more by the seeds than by others, and the weight of each.
-fn distinctive_accounts(tx: &mut Tx<'_>, seeds: &[i64], beside: i64, all: usize) -> Result<Vec<(i64, f64)>, Error> {
+fn distinctive_accounts(tx: &mut Tx<'_>, seeds: &[i64], excluded: i64, all: usize) -> Result<Vec<(i64, f64)>, Error> {
     let step = seeds.len().div_ceil(MAX_SEEDS).max(1);
     let some: Vec<i64> = seeds.iter().copied().step_by(step).collect();
     let mut counts: HashMap<i64, usize> = HashMap::new();
     for account in viewers::list_followed_users(tx, &some)? {
         *counts.entry(account).or_default() += 1;
     }
-    counts.remove(&beside);
+    counts.remove(&excluded);
     let mut common: Vec<(i64, usize)> = counts.into_iter().collect();
     common.sort_unstable_by_key(|(account, count)| (std::cmp::Reverse(*count), *account));
     common.truncate(MAX_COMPARED_ACCOUNTS);

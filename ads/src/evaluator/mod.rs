@@ -88,10 +88,10 @@ impl Evaluator {
         Self::with_size_disclosure(search, SizeDisclosure::default())
     }
 
-    pub fn with_size_disclosure(search: Option<Arc<PostSearch>>, discretion: SizeDisclosure) -> Arc<Self> {
+    pub fn with_size_disclosure(search: Option<Arc<PostSearch>>, disclosure: SizeDisclosure) -> Arc<Self> {
         Arc::new(Self {
             insights: InsightsCache::default(),
-            size_disclosure: discretion,
+            size_disclosure: disclosure,
             search,
             country_users: Mutex::default(),
             set_cache: Mutex::new(UserSetCache::default()),

@@ -27,7 +27,7 @@ const SEEN_DAYS: i64 = 30;
 const DONE_DAYS: i64 = 90;
 
 /// The ledger events for engagement types; all engagements if none is given.
-fn engagement_kinds(asked: &[&str]) -> Vec<AdEventKind> {
+fn engagement_kinds(engagement_types: &[&str]) -> Vec<AdEventKind> {
     const DONE: &[AdEventKind] = &[
         AdEventKind::Click,
         AdEventKind::UrlClick,
@@ -42,10 +42,10 @@ fn engagement_kinds(asked: &[&str]) -> Vec<AdEventKind> {
         AdEventKind::VideoCta,
         AdEventKind::CardClick,
     ];
-    if asked.is_empty() {
+    if engagement_types.is_empty() {
         return DONE.to_vec();
     }
-    let each = asked.iter().map(|kind| match *kind {
+    let each = engagement_types.iter().map(|kind| match *kind {
         "IMPRESSION" => &[AdEventKind::Impression][..],
         "VIDEO_VIEW" => &[AdEventKind::VideoView][..],
         "VIDEO_VIEW_PARTIAL" => &[AdEventKind::Video50][..],

@@ -61,21 +61,24 @@ pub(super) fn is_tree_applied(ctx: &mut AccountContext<'_, '_>, node: &Value) ->
     Ok(true)
 }
 
-fn id_from_params(of: &'static Resource, params: &Map<String, Value>) -> i64 {
-    let text = params.get(of.id.post).and_then(Value::as_str);
-    of.id_format.parse(of.id.post, text.unwrap_or_default()).unwrap_or(-1)
+fn id_from_params(resource: &'static Resource, params: &Map<String, Value>) -> i64 {
+    let text = params.get(resource.id.post).and_then(Value::as_str);
+    resource
+        .id_format
+        .parse(resource.id.post, text.unwrap_or_default())
+        .unwrap_or(-1)
 }
 
 /// Whether a record has the suggested values.
 fn has_suggested_values(
     ctx: &mut AccountContext<'_, '_>,
-    of: &'static Resource,
+    resource: &'static Resource,
     params: &Map<String, Value>,
 ) -> Result<bool, Error> {
-    let Some(record) = ctx.find_record(of, id_from_params(of, params))? else {
+    let Some(record) = ctx.find_record(resource, id_from_params(resource, params))? else {
         return Ok(false);
     };
-    let mut fields = of.fields.iter();
+    let mut fields = resource.fields.iter();
     Ok(fields.all(|field| match params.get(field.name.post) {
         None => true,
         Some(value) => {
@@ -87,10 +90,10 @@ fn has_suggested_values(
 
 fn is_deleted(
     ctx: &mut AccountContext<'_, '_>,
-    of: &'static Resource,
+    resource: &'static Resource,
     params: &Map<String, Value>,
 ) -> Result<bool, Error> {
-    let found = ctx.find_record(of, id_from_params(of, params))?;
+    let found = ctx.find_record(resource, id_from_params(resource, params))?;
     Ok(found.is_none_or(|found| found.deleted))
 }
 

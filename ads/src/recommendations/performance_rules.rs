@@ -152,14 +152,14 @@ pub(super) fn find_tired_creatives(
 /// The best performing post of the account, and its rate.
 fn find_better_post(
     ctx: &mut AccountContext<'_, '_>,
-    one: &PromotedCreative<'_>,
+    creative: &PromotedCreative<'_>,
     all: &[PromotedCreative<'_>],
     week: &HashMap<i64, EngagementRate>,
     last: i64,
 ) -> Result<Option<(i64, i64)>, Error> {
     let own: Vec<Option<i64>> = all
         .iter()
-        .filter(|other| other.line_item.id == one.line_item.id)
+        .filter(|other| other.line_item.id == creative.line_item.id)
         .map(|other| other.promoted.int("post_id"))
         .collect();
     let mut best: Option<(i64, i64)> = None;
@@ -174,21 +174,21 @@ fn find_better_post(
         if rate <= last || known || own.contains(&Some(post)) {
             continue;
         }
-        if may_promote(ctx, one.line_item, post)? {
+        if may_promote(ctx, creative.line_item, post)? {
             best = Some((post, rate));
         }
     }
     Ok(best)
 }
 
-fn replace_creative_change(one: &PromotedCreative<'_>, post: i64) -> Value {
-    let gone = json!({ "promoted_post_id": one.promoted.formatted_id() });
+fn replace_creative_change(creative: &PromotedCreative<'_>, post: i64) -> Value {
+    let gone = json!({ "promoted_post_id": creative.promoted.formatted_id() });
     let below = [
         change_node("promoted_posts", "Delete", &gone),
-        promote_post_change(one.line_item, post),
+        promote_post_change(creative.line_item, post),
     ];
-    let item = unchanged_node("line_items", one.line_item, &below);
-    unchanged_node("campaigns", &one.campaign_tree.campaign, &[item])
+    let item = unchanged_node("line_items", creative.line_item, &below);
+    unchanged_node("campaigns", &creative.campaign_tree.campaign, &[item])
 }
 
 fn promote_post_change(item: &AdsRecord, post: i64) -> Value {

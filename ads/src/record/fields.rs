@@ -14,9 +14,9 @@ pub(super) struct RecordFields(Vec<(&'static str, Value)>);
 
 impl RecordFields {
     /// Parses stored fields. Those no longer declared are dropped.
-    pub(super) fn parse(of: &'static Resource, text: &str) -> Result<Self, Fault> {
+    pub(super) fn parse(resource: &'static Resource, text: &str) -> Result<Self, Fault> {
         let mut reader = serde_json::Deserializer::from_str(text);
-        let read = FieldNameSeed(of).deserialize(&mut reader);
+        let read = FieldNameSeed(resource).deserialize(&mut reader);
         let mut fields = read.map_err(Fault::context("parsing a record's fields"))?;
         if !fields.is_sorted_by_key(|(name, _)| *name) {
             fields.sort_by_key(|(name, _)| *name);

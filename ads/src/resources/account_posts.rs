@@ -134,8 +134,8 @@ pub fn record_published_post(
 }
 
 /// The sandbox record of a repost by the account's own user. There is at most one for a post.
-pub fn find_or_create_sandbox_repost(ctx: &mut AccountContext<'_, '_>, of: PostId) -> Result<i64, Error> {
-    let known = ctx.list_visible_records(&ACCOUNT_POST, "repost_of_id", of.get())?;
+pub fn find_or_create_sandbox_repost(ctx: &mut AccountContext<'_, '_>, original: PostId) -> Result<i64, Error> {
+    let known = ctx.list_visible_records(&ACCOUNT_POST, "repost_of_id", original.get())?;
     if let Some(known) = known.first() {
         return Ok(known.id);
     }
@@ -143,7 +143,7 @@ pub fn find_or_create_sandbox_repost(ctx: &mut AccountContext<'_, '_>, of: PostI
     let post = ctx.tx.next_id::<()>().get();
     let mut record = new_record(ctx, post, full.get())?;
     record.set("nullcast", 1);
-    record.set("repost_of_id", of.get());
+    record.set("repost_of_id", original.get());
     insert(ctx, &record)?;
     Ok(post)
 }

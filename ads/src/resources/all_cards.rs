@@ -84,14 +84,14 @@ fn render_cards(
 
 fn find_cards_by_uris(
     ctx: &mut AccountContext<'_, '_>,
-    of: &'static Resource,
+    resource: &'static Resource,
     uris: &[i64],
 ) -> Result<Vec<AdsRecord>, Error> {
     if uris.is_empty() {
         return Ok(Vec::new());
     }
     let listing = RecordListing {
-        kind: of.name,
+        kind: resource.name,
         account: ctx.account_id()?,
         number_filters: &[("uri", uris.to_vec())],
         text_filters: &[],
@@ -104,7 +104,10 @@ fn find_cards_by_uris(
         indexed_fields: None,
     };
     let (rows, _) = records::page_with_total(ctx.tx, &listing, false)?;
-    let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|(_, row)| AdsRecord::from_stored(of, row)).collect();
+    let all: Result<Vec<AdsRecord>, _> = rows
+        .iter()
+        .map(|(_, row)| AdsRecord::from_stored(resource, row))
+        .collect();
     Ok(all?)
 }
 

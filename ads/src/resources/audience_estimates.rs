@@ -149,7 +149,7 @@ fn parse_operator(text: &str) -> Result<CriterionOperator, AdsProblem> {
     })
 }
 
-fn parse_criterion(item: &Value, usual: CriterionOperator) -> Result<TargetingCriterion, Vec<AdsProblem>> {
+fn parse_criterion(item: &Value, default: CriterionOperator) -> Result<TargetingCriterion, Vec<AdsProblem>> {
     let mut problems = Vec::new();
     let mut text = |name: &'static str| {
         let text = match item.get(name) {
@@ -177,7 +177,7 @@ fn parse_criterion(item: &Value, usual: CriterionOperator) -> Result<TargetingCr
         }
     }
     let operator = match item.get("operator_type") {
-        None | Some(Value::Null) => Ok(usual),
+        None | Some(Value::Null) => Ok(default),
         Some(Value::String(text)) => parse_operator(text),
         Some(other) => parse_operator(&other.to_string()),
     };

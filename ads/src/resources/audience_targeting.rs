@@ -94,11 +94,11 @@ fn line_items_by_campaign(
 
 fn load_records(
     ctx: &mut AccountContext<'_, '_>,
-    of: &'static crate::declaration::Resource,
+    resource: &'static crate::declaration::Resource,
     ids: &[i64],
 ) -> Result<Vec<AdsRecord>, Error> {
-    let rows = records::find_by_ids(ctx.tx, of.name, ids)?;
-    let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|row| AdsRecord::from_stored(of, row)).collect();
+    let rows = records::find_by_ids(ctx.tx, resource.name, ids)?;
+    let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|row| AdsRecord::from_stored(resource, row)).collect();
     Ok(all?)
 }
 

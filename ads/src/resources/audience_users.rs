@@ -74,9 +74,9 @@ pub fn write_members(
     ctx: &mut AccountContext<'_, '_>,
     list: &AdsRecord,
     params: &ParsedParams,
-    takes: AcceptedKeys,
+    accepted: AcceptedKeys,
 ) -> Result<usize, Error> {
-    let operations = parse_operations(params.json.as_ref(), ctx.now(), takes)?;
+    let operations = parse_operations(params.json.as_ref(), ctx.now(), accepted)?;
     // Serializes writers of other accounts that share the list.
     records::lock(ctx.tx, ACCOUNT.name, list.account_id)?;
     let users = operations.iter().flat_map(|operation| &operation.users);
@@ -99,7 +99,11 @@ pub fn write_members(
     Ok(count)
 }
 
-fn parse_operations(json: Option<&Value>, now: Time, takes: AcceptedKeys) -> Result<Vec<MembershipOperation>, Error> {
+fn parse_operations(
+    json: Option<&Value>,
+    now: Time,
+    accepted: AcceptedKeys,
+) -> Result<Vec<MembershipOperation>, Error> {
     let wrong = |message: String| Error::from(AdsProblem::new("INVALID_PARAMETER", message));
     let Some(Value::Array(items)) = json else {
         return Err(wrong("The request body must be a JSON array".to_owned()));
@@ -112,7 +116,7 @@ fn parse_operations(json: Option<&Value>, now: Time, takes: AcceptedKeys) -> Res
     let mut all = Vec::with_capacity(items.len());
     let mut problems: Vec<Vec<AdsProblem>> = Vec::with_capacity(items.len());
     for item in items {
-        match parse_operation(item, now, takes) {
+        match parse_operation(item, now, accepted) {
             Ok(operation) => {
                 all.push(operation);
                 problems.push(Vec::new());
@@ -141,7 +145,7 @@ fn invalid_value(name: &'static str, expected: &str) -> AdsProblem {
     }
 }
 
-fn parse_operation(item: &Value, now: Time, takes: AcceptedKeys) -> Result<MembershipOperation, Vec<AdsProblem>> {
+fn parse_operation(item: &Value, now: Time, accepted: AcceptedKeys) -> Result<MembershipOperation, Vec<AdsProblem>> {
     let mut problems = Vec::new();
     let kind = item.get("operation_type").unwrap_or(&Value::Null);
     let deletes = match kind.as_str().map(str::to_ascii_lowercase).as_deref() {
@@ -166,11 +170,11 @@ fn parse_operation(item: &Value, now: Time, takes: AcceptedKeys) -> Result<Membe
             return Err(problems);
         }
     };
-    let times = parse_validity(params, now, takes).unwrap_or_else(|several| {
+    let times = parse_validity(params, now, accepted).unwrap_or_else(|several| {
         problems.extend(several);
         (now, now)
     });
-    let users = parse_users(params, takes, &mut problems);
+    let users = parse_users(params, accepted, &mut problems);
     if problems.is_empty() {
         return Ok(MembershipOperation {
             is_delete: deletes,
@@ -184,7 +188,7 @@ fn parse_operation(item: &Value, now: Time, takes: AcceptedKeys) -> Result<Membe
 fn parse_validity(
     params: &Map<String, Value>,
     now: Time,
-    takes: AcceptedKeys,
+    accepted: AcceptedKeys,
 ) -> Result<(Time, Time), Vec<AdsProblem>> {
     let mut problems = Vec::new();
     let mut read = |name: &'static str, usual: Time| match params.get(name) {
@@ -196,7 +200,7 @@ fn parse_validity(
     };
     let (from, usual) = (read("effective_at", now), thirteen_months_after(now));
     let until = read("expires_at", usual);
-    if takes == AcceptedKeys::Contacts {
+    if accepted == AcceptedKeys::Contacts {
         if params.get("effective_at").is_some_and(|at| !at.is_null()) {
             problems.push(invalid_value("effective_at", "nothing"));
         }
@@ -232,7 +236,7 @@ fn thirteen_months_after(now: Time) -> Time {
 
 fn parse_users(
     params: &Map<String, Value>,
-    takes: AcceptedKeys,
+    accepted: AcceptedKeys,
     problems: &mut Vec<AdsProblem>,
 ) -> Vec<Vec<AudienceKey>> {
     let items = match params.get("users") {
@@ -248,7 +252,7 @@ fn parse_users(
     };
     let mut all = Vec::with_capacity(items.len());
     for item in items {
-        match parse_user_keys(item, takes) {
+        match parse_user_keys(item, accepted) {
             Ok(keys) => all.push(keys),
             Err(problem) => problems.push(problem),
         }
@@ -260,7 +264,7 @@ fn parse_users(
 }
 
 /// Parses a user's keys; at least one is required.
-fn parse_user_keys(item: &Value, takes: AcceptedKeys) -> Result<Vec<AudienceKey>, AdsProblem> {
+fn parse_user_keys(item: &Value, accepted: AcceptedKeys) -> Result<Vec<AudienceKey>, AdsProblem> {
     let Value::Object(members) = item else {
         return Err(invalid_value("users", "objects"));
     };
@@ -271,7 +275,7 @@ fn parse_user_keys(item: &Value, takes: AcceptedKeys) -> Result<Vec<AudienceKey>
             Some(Value::Array(values)) => values,
             Some(_) => return Err(invalid_value(name, "an array of strings")),
         };
-        if !values.is_empty() && !takes.accepts(kind) {
+        if !values.is_empty() && !accepted.accepts(kind) {
             return Err(invalid_value(name, "no values (email and phone_number only)"));
         }
         for value in values {

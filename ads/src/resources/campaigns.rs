@@ -90,14 +90,14 @@ const TOTAL_BUDGET: &str = "total_budget_amount_local_micro";
 /// Activates a campaign or line item without other changes.
 pub fn activate(
     ctx: &mut AccountContext<'_, '_>,
-    of: &'static Resource,
+    resource: &'static Resource,
     params: &ParsedParams,
 ) -> Result<OperationOutput, Error> {
     engine::ensure_valid_params(params)?;
-    let id = engine::path_record_id(of, params)?;
+    let id = engine::path_record_id(resource, params)?;
     let mut change = ParsedParams::default();
     change.insert("entity_status", "ACTIVE".into());
-    let record = engine::update(ctx, of, id, &change)?;
+    let record = engine::update(ctx, resource, id, &change)?;
     Ok(OperationOutput::from_json(engine::render_record(ctx, &record)?))
 }
 

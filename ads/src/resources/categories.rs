@@ -140,13 +140,13 @@ pub fn iab_names() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// Completes the business categories of a pre-roll line item: each category stands for its whole set, for at
 /// most two sets; `None` if that is not possible.
-pub fn expand_business_categories(asked: &[&str]) -> Option<Vec<&'static str>> {
+pub fn expand_business_categories(engagement_types: &[&str]) -> Option<Vec<&'static str>> {
     let touched: Vec<Vec<&'static str>> = parse_lines(BUSINESS_TSV)
         .map(|(_, _, categories)| categories)
-        .filter(|categories| categories.iter().any(|one| asked.contains(one)))
+        .filter(|categories| categories.iter().any(|one| engagement_types.contains(one)))
         .collect();
     let all: Vec<&'static str> = touched.iter().flatten().copied().collect();
-    let known = asked.iter().all(|one| all.contains(one));
+    let known = engagement_types.iter().all(|one| all.contains(one));
     (known && (1..=2).contains(&touched.len())).then_some(all)
 }
 

@@ -43,7 +43,7 @@ pub const LIST_PARAMS: &[FieldSpec] = &[
 /// A page of one user's compositions; by default the account's own user's.
 pub fn list(
     ctx: &mut AccountContext<'_, '_>,
-    of: &'static Resource,
+    resource: &'static Resource,
     params: &ParsedParams,
 ) -> Result<OperationOutput, Error> {
     let mut params = params.clone();
@@ -51,16 +51,16 @@ pub fn list(
         let full = promotable_users::find_own_user(ctx)?;
         params.insert("user_id", full.map_or(-1, UserId::get).into());
     }
-    listing::list(ctx, of, &params)
+    listing::list(ctx, resource, &params)
 }
 
 /// The post that a composition would become, or that exists in the sandbox only.
-pub fn to_post(ctx: &mut AccountContext<'_, '_>, of: &AdsRecord) -> Result<Post, Error> {
-    let number = |name: &str| of.resource.field(name).and_then(|_| of.int(name));
-    let reading = network::compose::compose_text(ctx.tx, of.text("text"), false)?;
-    let settings = of.resource.field("conversation_settings");
-    let settings = settings.map_or("", |_| of.text("conversation_settings"));
-    let user = UserId::new(of.int("user_id").unwrap_or(0));
+pub fn to_post(ctx: &mut AccountContext<'_, '_>, composition: &AdsRecord) -> Result<Post, Error> {
+    let number = |name: &str| composition.resource.field(name).and_then(|_| composition.int(name));
+    let reading = network::compose::compose_text(ctx.tx, composition.text("text"), false)?;
+    let settings = composition.resource.field("conversation_settings");
+    let settings = settings.map_or("", |_| composition.text("conversation_settings"));
+    let user = UserId::new(composition.int("user_id").unwrap_or(0));
     Ok(Post {
         state: PostState::Live,
         text: reading.text,
@@ -69,13 +69,13 @@ pub fn to_post(ctx: &mut AccountContext<'_, '_>, of: &AdsRecord) -> Result<Post,
         short_entities: reading.short_entities,
         display_start: reading.display_start,
         display_end: reading.display_end,
-        card_uri: of.text("card_uri").to_owned(),
-        media_keys: of.texts("media_keys").join(","),
-        nullcast: of.flag("nullcast"),
+        card_uri: composition.text("card_uri").to_owned(),
+        media_keys: composition.texts("media_keys").join(","),
+        nullcast: composition.flag("nullcast"),
         reply_settings: reply_settings(settings).to_owned(),
         repost_of_id: number("repost_of_id").map(PostId::new),
         app_id: number("app_id").map(AppId::new),
-        ..Post::placeholder(PostId::new(of.id), user, of.created_at)
+        ..Post::placeholder(PostId::new(composition.id), user, composition.created_at)
     })
 }
 
@@ -88,11 +88,11 @@ pub fn reply_settings(word: &str) -> &'static str {
 }
 
 /// Whether the content of a composition suits a line item's objective.
-pub fn suits_line_item(of: &AdsRecord, item: &AdsRecord) -> bool {
+pub fn suits_line_item(composition: &AdsRecord, item: &AdsRecord) -> bool {
     let shows = ContentTraits {
-        links: !extract_entities(of.text("text")).urls.is_empty(),
-        card: of.get("card_uri").is_some(),
-        media_keys: &of.texts("media_keys"),
+        links: !extract_entities(composition.text("text")).urls.is_empty(),
+        card: composition.get("card_uri").is_some(),
+        media_keys: &composition.texts("media_keys"),
     };
     shows.suits_line_item(item)
 }

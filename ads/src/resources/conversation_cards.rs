@@ -272,7 +272,11 @@ fn computed_fields(
 }
 
 /// The fields that are set; of a deleted card only the name.
-fn card_fields(ctx: &AccountContext<'_, '_>, card: &AdsRecord, known: &MediaByKey) -> Vec<(&'static str, Value)> {
+fn card_fields(
+    ctx: &AccountContext<'_, '_>,
+    card: &AdsRecord,
+    media_by_key: &MediaByKey,
+) -> Vec<(&'static str, Value)> {
     if card.deleted {
         return Vec::new();
     }
@@ -286,7 +290,7 @@ fn card_fields(ctx: &AccountContext<'_, '_>, card: &AdsRecord, known: &MediaByKe
     let media = |name: &str| {
         let mut fields = media_fields(card);
         let (_, key) = fields.find(|(field, _)| *field == name)?;
-        known.get(key)
+        media_by_key.get(key)
     };
     if let Some(main) = media("media_key") {
         all.push(("media_url", card_media::media_url(ctx, main)));

@@ -138,23 +138,23 @@ pub fn is_gate_open(ctx: &AccountContext<'_, '_>, gate: &FeatureGate) -> Result<
     Ok(!held || account.has("features", gate.feature))
 }
 
-pub fn require_gate(ctx: &AccountContext<'_, '_>, gate: &FeatureGate, at: ProblemLocation) -> Result<(), Error> {
+pub fn require_gate(ctx: &AccountContext<'_, '_>, gate: &FeatureGate, location: ProblemLocation) -> Result<(), Error> {
     if is_gate_open(ctx, gate)? {
         return Ok(());
     }
-    Err(gate_closed_problem(gate, at).into())
+    Err(gate_closed_problem(gate, location).into())
 }
 
-fn gate_closed_problem(gate: &FeatureGate, at: ProblemLocation) -> AdsProblem {
+fn gate_closed_problem(gate: &FeatureGate, location: ProblemLocation) -> AdsProblem {
     let feature = gate.feature;
-    let message = match &at {
+    let message = match &location {
         ProblemLocation::Request => format!("This account does not have the feature {feature}"),
         ProblemLocation::Parameter(name) | ProblemLocation::Attribute(name) => {
             format!("This account does not have the feature {feature}, which {name} needs")
         }
     };
     AdsProblem {
-        location: at,
+        location,
         ..AdsProblem::new("FEATURE_NOT_AVAILABLE", message)
     }
 }

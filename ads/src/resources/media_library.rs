@@ -373,7 +373,7 @@ fn media_type_from_key(key: &str) -> (&'static str, VocabularyWord) {
     }
 }
 
-fn file_fields(medium: &Media, speech: Vocabulary, removed: bool) -> Map<String, Value> {
+fn file_fields(medium: &Media, vocabulary: Vocabulary, removed: bool) -> Map<String, Value> {
     let (kind, word) = media_type_from_key(&medium.media_key);
     let plays = kind != "IMAGE";
     let duration = (kind == "VIDEO").then_some(medium.duration_ms);
@@ -382,7 +382,7 @@ fn file_fields(medium: &Media, speech: Vocabulary, removed: bool) -> Map<String,
     let posted = medium.uses.is_none_or(|uses| uses > library);
     let members = json!({
         "media_type": kind,
-        "media_category": word.name_in(speech),
+        "media_category": word.name_in(vocabulary),
         // Media still being processed are not listed.
         "media_status": "TRANSCODE_COMPLETED",
         "duration": duration,

@@ -150,7 +150,11 @@ fn media_key(card: &AdsRecord) -> Option<&str> {
     Some(card.text("media_key")).filter(|key| !key.is_empty())
 }
 
-fn card_fields(ctx: &AccountContext<'_, '_>, card: &AdsRecord, known: &MediaByKey) -> Vec<(&'static str, Value)> {
+fn card_fields(
+    ctx: &AccountContext<'_, '_>,
+    card: &AdsRecord,
+    media_by_key: &MediaByKey,
+) -> Vec<(&'static str, Value)> {
     let mut all = vec![("start_time", Value::from(format_time(card.created_at)))];
     if card.deleted {
         return all;
@@ -163,7 +167,7 @@ fn card_fields(ctx: &AccountContext<'_, '_>, card: &AdsRecord, known: &MediaByKe
     all.push(("duration_in_minutes", minutes.to_string().into()));
     let uri = card.int("uri").unwrap_or(0);
     all.push(("card_uri", format!("card://{uri}").into()));
-    let Some(media) = media_key(card).and_then(|key| known.get(key)) else {
+    let Some(media) = media_key(card).and_then(|key| media_by_key.get(key)) else {
         return all;
     };
     let (width, height) = (media.width.to_string(), media.height.to_string());

@@ -204,7 +204,7 @@ type PostPage = (Vec<PostWithAccountRecord>, Option<String>);
 
 fn slice_page(
     ctx: &AccountContext<'_, '_>,
-    mut seen: Vec<PostWithAccountRecord>,
+    mut posts: Vec<PostWithAccountRecord>,
     params: &ParsedParams,
 ) -> Result<PostPage, Error> {
     let scope = listing::cursor_scope(ctx, &params.echo);
@@ -212,14 +212,14 @@ fn slice_page(
         Some((_, id)) => id,
         None => i64::MAX,
     };
-    seen.retain(|one| one.post.id.get() < below);
+    posts.retain(|one| one.post.id.get() < below);
     let count = page_size(params);
-    let more = seen.len() > count;
-    seen.truncate(count);
-    let last = seen.last().filter(|_| more).map(|one| one.post.id.get());
+    let more = posts.len() > count;
+    posts.truncate(count);
+    let last = posts.last().filter(|_| more).map(|one| one.post.id.get());
     let next = last.map(|id| cursor::encode(&ctx.cursor_key, &scope, &(OrderValue::Number(id), id)));
     let next = next.transpose()?;
-    Ok((seen, next))
+    Ok((posts, next))
 }
 
 fn page_size(params: &ParsedParams) -> usize {
@@ -228,7 +228,7 @@ fn page_size(params: &ParsedParams) -> usize {
 
 fn list_record_posts(
     ctx: &mut AccountContext<'_, '_>,
-    of: &'static Resource,
+    resource: &'static Resource,
     user: UserId,
     params: &ParsedParams,
 ) -> Result<PostPage, Error> {
@@ -243,7 +243,7 @@ fn list_record_posts(
         let own = record.int("user_id") == Some(user.get());
         own && timeline && is_unpublished(record) && (answers || !record.text("text").starts_with('@'))
     };
-    let (records, next) = listing::find_matching(ctx, of, &name_prefix_params(params), &keeps)?;
+    let (records, next) = listing::find_matching(ctx, resource, &name_prefix_params(params), &keeps)?;
     let mut seen = Vec::new();
     for record in records {
         seen.push(PostWithAccountRecord::from_record(ctx, record)?);
@@ -346,23 +346,23 @@ pub fn render_posts(
 }
 
 /// Members for advertisers only.
-fn advertiser_fields(one: &PostWithAccountRecord, speech: base::Vocabulary) -> Map<String, Value> {
-    let said = one.account_record.as_ref();
+fn advertiser_fields(post: &PostWithAccountRecord, vocabulary: base::Vocabulary) -> Map<String, Value> {
+    let said = post.account_record.as_ref();
     let text = |name: &str| -> Value {
         let said = said.filter(|said| said.resource.field(name).is_some());
         said.and_then(|said| said.get(name)).cloned().unwrap_or_default()
     };
     let at = said.filter(|said| said.resource.field("scheduled_at").is_some());
     let at = at.and_then(|said| said.time("scheduled_at"));
-    let card = Some(one.post.card_uri.as_str()).filter(|uri| !uri.is_empty());
+    let card = Some(post.post.card_uri.as_str()).filter(|uri| !uri.is_empty());
     let members = json!({
         "name": text("name"),
-        "nullcast": one.post.nullcast,
-        base::VocabularyWord::new("post_id", "tweet_id").name_in(speech): one.post.id.to_string(),
-        base::VocabularyWord::new("post_type", "tweet_type").name_in(speech): one.kind,
+        "nullcast": post.post.nullcast,
+        base::VocabularyWord::new("post_id", "tweet_id").name_in(vocabulary): post.post.id.to_string(),
+        base::VocabularyWord::new("post_type", "tweet_type").name_in(vocabulary): post.kind,
         "scheduled_at": at.map(format_time),
         "card_uri": card,
-        "conversation_settings": conversation_settings(&one.post.reply_settings),
+        "conversation_settings": conversation_settings(&post.post.reply_settings),
     });
     match members {
         Value::Object(members) => members,

@@ -157,21 +157,25 @@ fn find_original_post(ctx: &mut AccountContext<'_, '_>, id: PostId) -> Result<Op
 
 /// The post itself, or a promoted-only repost of it by the account's own user, created if needed (contract
 /// §8.11).
-fn resolve_promoted_id(ctx: &mut AccountContext<'_, '_>, of: PromotablePost) -> Result<i64, Error> {
-    if !of.via_repost {
-        return Ok(of.post.get());
+fn resolve_promoted_id(ctx: &mut AccountContext<'_, '_>, promotable: PromotablePost) -> Result<i64, Error> {
+    if !promotable.via_repost {
+        return Ok(promotable.post.get());
     }
     if ctx.account()?.record.flag("sandbox") {
-        return account_posts::find_or_create_sandbox_repost(ctx, of.post);
+        return account_posts::find_or_create_sandbox_repost(ctx, promotable.post);
     }
     let Some(full) = promotable_users::find_own_user(ctx)? else {
-        return Err(post_problem(of.post, "INVALID_TWEET", "cannot be reposted by anyone"));
+        return Err(post_problem(
+            promotable.post,
+            "INVALID_TWEET",
+            "cannot be reposted by anyone",
+        ));
     };
     let app = ctx.caller.app.filter(|app| *app != CONSOLE_APP_ID);
-    match network::reposts::repost_for_promotion(ctx.tx, full, app, of.post) {
+    match network::reposts::repost_for_promotion(ctx.tx, full, app, promotable.post) {
         Ok(repost) => Ok(repost.id.get()),
         // For example, because of a block.
-        Err(Error::Refused(_)) => Err(post_problem(of.post, "INVALID_TWEET", "cannot be reposted")),
+        Err(Error::Refused(_)) => Err(post_problem(promotable.post, "INVALID_TWEET", "cannot be reposted")),
         Err(failed) => Err(failed),
     }
 }

@@ -111,8 +111,8 @@ fn get_recommendation(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -
     Ok(answer)
 }
 
-fn render_changes(changes: Value, speech: Vocabulary) -> Value {
-    if speech == Vocabulary::Post {
+fn render_changes(changes: Value, vocabulary: Vocabulary) -> Value {
+    if vocabulary == Vocabulary::Post {
         return changes;
     }
     let mut text = changes.to_string();

@@ -104,7 +104,7 @@ pub fn load_delivery_resources(
 fn mark_unseen(
     ctx: &mut AccountContext<'_, '_>,
     records: &[AdsRecord],
-    means: &mut DeliveryResources,
+    resources: &mut DeliveryResources,
 ) -> Result<(), Error> {
     let sandbox = ctx.account()?.record.flag("sandbox");
     let mut open: Vec<((&'static str, i64), Vec<i64>)> = Vec::new();
@@ -136,7 +136,7 @@ fn mark_unseen(
             }
             items.drain(..count.min(items.len()));
             if items.is_empty() {
-                means.unseen.insert(*key);
+                resources.unseen.insert(*key);
             }
             !items.is_empty()
         });
@@ -199,7 +199,12 @@ impl DeliveryResources {
     }
 }
 
-pub fn campaign_servability(campaign: &AdsRecord, approval: &str, means: &DeliveryResources, now: Time) -> Servability {
+pub fn campaign_servability(
+    campaign: &AdsRecord,
+    approval: &str,
+    resources: &DeliveryResources,
+    now: Time,
+) -> Servability {
     let flights = parse_flights(campaign);
     let now = now.ms();
     let started = |flight: &LineItemFlight| flight.start.is_none_or(|start| start <= now);
@@ -215,13 +220,13 @@ pub fn campaign_servability(campaign: &AdsRecord, approval: &str, means: &Delive
         reasons.push("PAUSED_BY_ADVERTISER");
     }
     let shows = flights.iter().any(|flight| flight.complete && !flight.draft);
-    if !shows || means.has_nothing_to_show(campaign) {
+    if !shows || resources.has_nothing_to_show(campaign) {
         reasons.push("INCOMPLETE");
     }
-    if !can_pay(campaign, means) {
+    if !can_pay(campaign, resources) {
         reasons.push("FUNDING_PROBLEM");
     }
-    if means.is_exhausted(campaign) {
+    if resources.is_exhausted(campaign) {
         reasons.push("BUDGET_EXHAUSTED");
     }
     build_servability(campaign, reasons)
@@ -231,17 +236,17 @@ pub fn line_item_servability(
     item: &AdsRecord,
     campaign: &AdsRecord,
     approval: &str,
-    means: &DeliveryResources,
+    resources: &DeliveryResources,
     now: Time,
 ) -> Servability {
-    let above = campaign_servability(campaign, approval, means, now);
+    let above = campaign_servability(campaign, approval, resources, now);
     let own = |reason: &str| match reason {
         "DELETED" => item.deleted,
         "EXPIRED" => item.time("end_time").is_some_and(|end| end <= now),
         "STARTS_IN_FUTURE" => item.time("start_time").is_some_and(|start| start > now),
         "PAUSED_BY_ADVERTISER" => item.text("entity_status") != "ACTIVE",
-        "INCOMPLETE" => !is_complete(item) || means.has_nothing_to_show(item),
-        "BUDGET_EXHAUSTED" => means.is_exhausted(item),
+        "INCOMPLETE" => !is_complete(item) || resources.has_nothing_to_show(item),
+        "BUDGET_EXHAUSTED" => resources.is_exhausted(item),
         _ => false,
     };
     let inherited = |reason: &str| reason != "INCOMPLETE" && above.reasons.contains(&reason);
@@ -275,9 +280,9 @@ fn common_reasons(record: &AdsRecord, approval: &str) -> Vec<&'static str> {
     reasons
 }
 
-fn can_pay(record: &AdsRecord, means: &DeliveryResources) -> bool {
+fn can_pay(record: &AdsRecord, resources: &DeliveryResources) -> bool {
     let id = record.int("funding_instrument_id").unwrap_or(0);
-    means.funding.get(&id).copied().unwrap_or(false)
+    resources.funding.get(&id).copied().unwrap_or(false)
 }
 
 fn build_servability(record: &AdsRecord, reasons: Vec<&'static str>) -> Servability {

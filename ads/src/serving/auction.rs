@@ -41,13 +41,13 @@ const MAX_SAMPLED_LOSERS: usize = 8;
 pub(super) fn run_auctions(
     tx: &mut Tx<'_>,
     (evaluator, config): (&Evaluator, &AdsConfig),
-    ask: &AdRequest,
+    request: &AdRequest,
 ) -> Result<AuctionResult, Error> {
-    let all = candidates::find_candidates(tx, config, ask.placement)?;
+    let all = candidates::find_candidates(tx, config, request.placement)?;
     let mut room = AuctionContext {
         evaluator,
-        request: ask,
-        frequency_history: load_frequency_history(tx, ask, &all)?,
+        request,
+        frequency_history: load_frequency_history(tx, request, &all)?,
         used_creatives: Vec::new(),
         rotation: rotation_seed(tx),
     };
@@ -60,7 +60,7 @@ pub(super) fn run_auctions(
         let first = room.rotation % markets.len();
         markets.rotate_left(first);
     }
-    let slots = usize::try_from(ask.slots).map_err(|_| invariant_broken("negative number of slots"))?;
+    let slots = usize::try_from(request.slots).map_err(|_| invariant_broken("negative number of slots"))?;
     let mut held = AuctionResult::default();
     for market in markets {
         let free = slots.saturating_sub(held.winners.len());
@@ -93,7 +93,7 @@ impl AuctionContext<'_> {
         tx: &mut Tx<'_>,
         market: Vec<AuctionCandidate>,
         slots: usize,
-        held: &mut AuctionResult,
+        result: &mut AuctionResult,
     ) -> Result<(), Error> {
         // One more than there are slots: the first loser sets the last winner's price.
         let mut ranked: Vec<(AuctionCandidate, AdCreative)> = Vec::new();
@@ -112,13 +112,14 @@ impl AuctionContext<'_> {
             let won = place < slots;
             // A winner must beat the first loser; a loser must beat the last winner.
             let above = if won { slots } else { slots.saturating_sub(1) };
-            held.bid_outcomes.extend(bid_outcome(candidate, score(above), won, 1));
+            result.bid_outcomes.extend(bid_outcome(candidate, score(above), won, 1));
         }
         let last = score(slots.saturating_sub(1));
-        held.bid_outcomes.extend(self.sample_losers(tx, rest, last)?);
+        result.bid_outcomes.extend(self.sample_losers(tx, rest, last)?);
         let next = scores.iter().copied().skip(1).chain(std::iter::once(0));
         let won = ranked.into_iter().zip(next).take(slots);
-        held.winners
+        result
+            .winners
             .extend(won.map(|((candidate, creative), next)| AuctionWinner {
                 price: second_price(&candidate, next),
                 campaign: candidate.campaign,
@@ -170,25 +171,25 @@ fn has_manual_bid(candidate: &AuctionCandidate) -> bool {
     candidate.item.text("bid_strategy") == "MAX"
 }
 
-fn bid_outcome(of: &AuctionCandidate, above: i128, won: bool, times: i64) -> Option<AuctionBid> {
-    has_manual_bid(of).then(|| AuctionBid {
-        line_item_id: of.item.id,
-        price_micro: price_to_beat(of, above),
+fn bid_outcome(candidate: &AuctionCandidate, above: i128, won: bool, times: i64) -> Option<AuctionBid> {
+    has_manual_bid(candidate).then(|| AuctionBid {
+        line_item_id: candidate.item.id,
+        price_micro: price_to_beat(candidate, above),
         won,
         weight: times,
     })
 }
 
 /// The bid in micros that beats a score by one step.
-fn price_to_beat(of: &AuctionCandidate, other: i128) -> i64 {
-    let step = i128::from(of.currency_step.max(1));
-    let second = other / of.weight() / step * step + step;
+fn price_to_beat(candidate: &AuctionCandidate, other: i128) -> i64 {
+    let step = i128::from(candidate.currency_step.max(1));
+    let second = other / candidate.weight() / step * step + step;
     i64::try_from(second).unwrap_or(i64::MAX)
 }
 
 /// The price in micros that beats the next score; never more than the bid.
-fn second_price(of: &AuctionCandidate, next: i128) -> i64 {
-    price_to_beat(of, next).min(of.bid).max(1)
+fn second_price(candidate: &AuctionCandidate, next: i128) -> i64 {
+    price_to_beat(candidate, next).min(candidate.bid).max(1)
 }
 
 type FrequencyHistory = HashMap<i64, Vec<Time>>;
@@ -196,7 +197,7 @@ type FrequencyHistory = HashMap<i64, Vec<Time>>;
 /// The viewer's impressions of line items with a frequency cap.
 fn load_frequency_history(
     tx: &mut Tx<'_>,
-    ask: &AdRequest,
+    request: &AdRequest,
     all: &[AuctionCandidate],
 ) -> Result<FrequencyHistory, Error> {
     let capped = all.iter().filter_map(|one| frequency_cap(&one.item));
@@ -205,7 +206,7 @@ fn load_frequency_history(
     };
     let since = tx.now().plus_ms(-days * DAY);
     let mut seen = FrequencyHistory::new();
-    for (item, at) in ledger::list_line_item_impressions(tx, ask.viewer.ledger_id, since)? {
+    for (item, at) in ledger::list_line_item_impressions(tx, request.viewer.ledger_id, since)? {
         seen.entry(item).or_default().push(at);
     }
     Ok(seen)
@@ -217,12 +218,12 @@ fn frequency_cap(item: &AdsRecord) -> Option<(i64, i64)> {
 }
 
 /// Whether the viewer has reached the frequency cap.
-fn is_capped(item: &AdsRecord, seen: &FrequencyHistory, now: Time) -> bool {
+fn is_capped(item: &AdsRecord, history: &FrequencyHistory, now: Time) -> bool {
     let Some((most, days)) = frequency_cap(item) else {
         return false;
     };
     let since = now.plus_ms(-days * DAY);
-    let times = seen
+    let times = history
         .get(&item.id)
         .map_or(0, |times| times.iter().filter(|at| **at > since).count());
     i64::try_from(times).unwrap_or(i64::MAX) >= most

@@ -116,7 +116,11 @@ fn creative_from_record(
 }
 
 /// Adds tracking tags for the client to call, and calls to action. The server itself calls nobody.
-fn add_tracking_tags(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord, of: &mut AdCreative) -> Result<(), Error> {
+fn add_tracking_tags(
+    ctx: &mut AccountContext<'_, '_>,
+    item: &AdsRecord,
+    creative: &mut AdCreative,
+) -> Result<(), Error> {
     let tags = ctx.list_visible_records(&TRACKING_TAG, "line_item_id", item.id)?;
     let tags: Vec<Value> = tags
         .iter()
@@ -127,15 +131,15 @@ fn add_tracking_tags(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord, of: &mu
             })
         })
         .collect();
-    of.content.insert("tracking_tags".to_owned(), tags.into());
-    if of.kind == AdEntity::MediaCreative {
+    creative.content.insert("tracking_tags".to_owned(), tags.into());
+    if creative.kind == AdEntity::MediaCreative {
         let calls = ctx.list_visible_records(&PREROLL_CALL_TO_ACTION, "line_item_id", item.id)?;
         if let Some(call) = calls.first() {
             let told = json!({
                 "call_to_action": call.text("call_to_action"),
                 "call_to_action_url": call.text("call_to_action_url"),
             });
-            of.content.insert("preroll_call_to_action".to_owned(), told);
+            creative.content.insert("preroll_call_to_action".to_owned(), told);
         }
     }
     Ok(())

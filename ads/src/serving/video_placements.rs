@@ -14,12 +14,12 @@ use crate::resources::{categories, curated_categories, line_item_curated_categor
 pub(super) fn fits_video_placement(
     ctx: &mut AccountContext<'_, '_>,
     item: &AdsRecord,
-    ask: &AdRequest,
+    request: &AdRequest,
 ) -> Result<bool, Error> {
     if item.text("objective") != "PREROLL_VIEWS" {
         return Ok(true);
     }
-    let Some(video) = ask.video_post_id else {
+    let Some(video) = request.video_post_id else {
         return Ok(false);
     };
     let post = store::posts::find_by_id(ctx.tx, PostId::new(video))?;

@@ -112,8 +112,8 @@ pub fn replay_activity(
                 }
                 Some((lines, None))
             }
-            Err(stop) => {
-                tracing::error!(?stop, "failed to replay an activity stream");
+            Err(error) => {
+                tracing::error!(?error, "failed to replay an activity stream");
                 walk.session.end(DisconnectReason::Failed);
                 None
             }

@@ -240,8 +240,8 @@ impl Hub {
         let node = i64::from(self.0.settings.node_id);
         let first = self.0.first_session_id;
         let begin = move |tx: &mut Tx<'_>| Ok(rules::reset_node_connections(tx, node, first)?);
-        if let Err(stop) = self.0.store.write(begin).await {
-            tracing::warn!(?stop, "failed to remove connections of an earlier run");
+        if let Err(error) = self.0.store.write(begin).await {
+            tracing::warn!(?error, "failed to remove connections of an earlier run");
         }
         let mut say = base::clock::monotonic_now();
         loop {
@@ -250,8 +250,8 @@ impl Hub {
                 () = self.0.ended_signal.notified() => {}
                 () = sleep(patience) => {}
             }
-            if let Err(stop) = self.record_ended().await {
-                tracing::warn!(?stop, "failed to record ended connections; will retry");
+            if let Err(error) = self.record_ended().await {
+                tracing::warn!(?error, "failed to record ended connections; will retry");
             }
             if say.elapsed() >= HEARTBEAT_INTERVAL {
                 say = base::clock::monotonic_now();
@@ -266,8 +266,8 @@ impl Hub {
         }
         let now = wall_time();
         let keep = move |tx: &mut Tx<'_>| Ok(rules::record_heartbeat(tx, node, now)?);
-        if let Err(stop) = self.0.store.write(keep).await {
-            tracing::warn!(?stop, "failed to send the heartbeat of connections");
+        if let Err(error) = self.0.store.write(keep).await {
+            tracing::warn!(?error, "failed to send the heartbeat of connections");
         }
         if !self.0.ended_sessions.lock().is_empty() {
             self.0.ended_signal.notify_one();
@@ -301,9 +301,9 @@ impl Hub {
                     })
                     .collect()
             }
-            Err(stop) => {
+            Err(error) => {
                 self.0.ended_sessions.lock().extend(over);
-                return Err(stop);
+                return Err(error);
             }
         };
         let again: Vec<EndedSession> = again;

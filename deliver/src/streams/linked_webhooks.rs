@@ -49,8 +49,8 @@ impl PostStreams {
                 Ok(true) => continue,
                 Ok(false) if self.0.store.is_shared() => POLL_INTERVAL,
                 Ok(false) => FALLBACK_INTERVAL,
-                Err(stop) => {
-                    tracing::warn!(?stop, "failed to enqueue posts for linked webhooks; will retry");
+                Err(error) => {
+                    tracing::warn!(?error, "failed to enqueue posts for linked webhooks; will retry");
                     Duration::from_secs(1)
                 }
             };

@@ -175,8 +175,8 @@ impl PostStreams {
                         FALLBACK_INTERVAL
                     }
                 }
-                Err(stop) => {
-                    tracing::warn!(?stop, "failed to read the event log for streams; will retry");
+                Err(error) => {
+                    tracing::warn!(?error, "failed to read the event log for streams; will retry");
                     POLL_INTERVAL
                 }
             };
@@ -192,8 +192,8 @@ impl PostStreams {
     async fn learn_stored_posts(&self) {
         let shared = Arc::clone(&self.0);
         let learn = move |tx: &mut Tx<'_>| Ok(shared.state.lock().rule_index.learn_stored_posts(tx)?);
-        if let Err(stop) = self.0.store.read(learn).await {
-            tracing::warn!(?stop, "failed to train the rule index from stored posts");
+        if let Err(error) = self.0.store.read(learn).await {
+            tracing::warn!(?error, "failed to train the rule index from stored posts");
         }
     }
 

@@ -79,8 +79,8 @@ async fn next_batch(walk: Option<PostReplay>) -> Option<(Vec<Bytes>, Option<Post
             streams.join(&session, format, at).await;
             Some((lines, None))
         }
-        Err(stop) => {
-            tracing::error!(?stop, "failed to replay a post stream");
+        Err(error) => {
+            tracing::error!(?error, "failed to replay a post stream");
             walk.session.end(DisconnectReason::Failed);
             None
         }

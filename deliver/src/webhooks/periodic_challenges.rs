@@ -25,8 +25,8 @@ const DISABLE_AFTER_MS: i64 = 28 * 60 * 60 * 1000;
 pub(super) async fn run(store: &Store, settings: &WebhookSettings, courier: &WebhookClient) {
     loop {
         tokio::time::sleep(POLL_INTERVAL).await;
-        if let Err(stop) = challenge_due(store, settings, courier).await {
-            tracing::warn!(?stop, "failed to challenge webhooks; will retry");
+        if let Err(error) = challenge_due(store, settings, courier).await {
+            tracing::warn!(?error, "failed to challenge webhooks; will retry");
         }
     }
 }

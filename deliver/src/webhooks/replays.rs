@@ -21,7 +21,7 @@ pub(super) async fn run(store: &Store) {
         match advance_all(store).await {
             Ok(true) => continue,
             Ok(false) => {}
-            Err(stop) => tracing::warn!(?stop, "failed to advance webhook replays; will retry"),
+            Err(error) => tracing::warn!(?error, "failed to advance webhook replays; will retry"),
         }
         tokio::time::sleep(POLL_INTERVAL).await;
     }

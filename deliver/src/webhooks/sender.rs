@@ -241,9 +241,9 @@ impl SenderState {
 
     fn finish_recording(&mut self, (outcomes, done): (Arc<Vec<AttemptOutcome>>, Result<(), Error>)) {
         self.recording = None;
-        if let Err(stop) = done {
+        if let Err(error) = done {
             // Unrecorded deliveries would be sent again.
-            tracing::warn!(?stop, "failed to record webhook deliveries; will retry");
+            tracing::warn!(?error, "failed to record webhook deliveries; will retry");
             self.outcomes.splice(0..0, outcomes.iter().cloned());
             return;
         }
@@ -271,8 +271,8 @@ impl SenderState {
         }
         let node = i64::from(self.settings.node_id);
         let given_back = self.store.write(move |tx| Ok(webhooks::release_node_leases(tx, node)?));
-        if let Err(stop) = given_back.await {
-            tracing::warn!(?stop, "failed to release webhook leases");
+        if let Err(error) = given_back.await {
+            tracing::warn!(?error, "failed to release webhook leases");
         }
     }
 }

@@ -45,8 +45,8 @@ impl SenderState {
             return Some(next.into());
         }
         self.last_round = now;
-        if let Err(stop) = self.try_round(scan).await {
-            tracing::warn!(?stop, "failed to process webhook deliveries; will retry");
+        if let Err(error) = self.try_round(scan).await {
+            tracing::warn!(?error, "failed to process webhook deliveries; will retry");
             self.next_scan = self.next_scan.max(now + SCAN_INTERVAL);
             self.ready.clear();
             return None;
@@ -278,9 +278,9 @@ impl SenderState {
         let read = move |tx: &mut Tx<'_>| Ok(deliveries::list_pending_by_seqs(tx, &seqs)?);
         let found = match self.store.read(read).await {
             Ok(found) => found,
-            Err(stop) => {
+            Err(error) => {
                 self.requeue(&taken, now);
-                return Err(stop);
+                return Err(error);
             }
         };
         let mut found: BTreeMap<i64, Delivery> = found.into_iter().map(|one| (one.seq, one)).collect();
