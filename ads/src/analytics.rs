@@ -133,11 +133,11 @@ const SYNC_MAX_DAYS: i64 = 7;
 fn get_stats(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let ask = StatsQuery::parse(ctx, params, SYNC_MAX_DAYS)?;
     let (length, data) = time_series::load_stats(ctx.tx, &ask)?;
-    let mut answer = OperationOutput::from_value(&data);
-    answer.data_type = "stats";
-    answer.extra_members = vec![("time_series_length", length.into())];
-    answer.echo_params = ask.echo_params();
-    Ok(answer)
+    let mut output = OperationOutput::from_value(&data);
+    output.data_type = "stats";
+    output.extra_members = vec![("time_series_length", length.into())];
+    output.echo_params = ask.echo_params();
+    Ok(output)
 }
 
 /// Computes the statistics of a job synchronously, for the Ads Manager.

@@ -79,8 +79,8 @@ fn acts_from_log(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<Vec<EngagementAct
                 };
                 if post.repost_of_id.is_some() && post.nullcast {
                     // Reposting a post is how it is promoted, not engagement with it.
-                } else if let Some(of) = post.repost_of_id {
-                    acts.push(act(AdEventKind::Repost, of.get()));
+                } else if let Some(filter) = post.repost_of_id {
+                    acts.push(act(AdEventKind::Repost, filter.get()));
                 } else if let Some(to) = post.in_reply_to_post_id
                     && post.edit_root_id.is_none_or(|root| root == post.id)
                 {
@@ -112,8 +112,8 @@ pub(crate) fn attribute_act(tx: &mut Tx<'_>, act: EngagementAct) -> Result<Optio
     if promoted.is_empty() {
         // The post may be promoted through a repost.
         for repost in store::reposts::list_nullcast(tx, PostId::new(act.subject))? {
-            let of = ("post_id", repost.get());
-            promoted.extend(records::list_in_all_accounts(tx, PROMOTED_POST.name, of)?);
+            let filter = ("post_id", repost.get());
+            promoted.extend(records::list_in_all_accounts(tx, PROMOTED_POST.name, filter)?);
         }
     }
     let Some(latest) = promoted.last() else {
@@ -138,8 +138,8 @@ fn matches_impression(tx: &mut Tx<'_>, shown: &AdEvent, act: EngagementAct) -> R
 }
 
 /// Each reply counts; other acts count once per impression, however often they are undone and repeated.
-fn dedup_key(id: i64, act: EngagementAct, of: i64) -> i64 {
-    if act.kind == AdEventKind::Reply { id } else { of }
+fn dedup_key(id: i64, act: EngagementAct, filter: i64) -> i64 {
+    if act.kind == AdEventKind::Reply { id } else { filter }
 }
 
 fn event_from_impression(tx: &Tx<'_>, shown: &AdEvent, act: EngagementAct) -> LedgerEvent {

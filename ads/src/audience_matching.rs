@@ -108,11 +108,11 @@ pub fn measure_audience(
     let now = tx.now();
     let record = find_audience(tx, audience)?;
     let active = now.plus_ms(-ACTIVE_WINDOW_MS);
-    let found = audience_members::resolve_members(record.as_ref(), now, &mut |id, times| {
+    let measured = audience_members::resolve_members(record.as_ref(), now, &mut |id, times| {
         Ok(audiences::active_users(tx, id, times, active)?)
     })?;
     Ok(AudienceMeasurement {
-        size: disclosure.measure_audience(found),
+        size: disclosure.measure_audience(measured),
         next_at: audiences::next_membership_change(tx, audience, now)?,
         due_at: record.and_then(|record| record.int("due_at")),
     })
@@ -122,24 +122,24 @@ pub fn measure_audience(
 pub fn save_measurement(
     tx: &mut Tx<'_>,
     audience: i64,
-    found: AudienceMeasurement,
+    measured: AudienceMeasurement,
     (plan, discretion): (MatchingConfig, &SizeDisclosure),
 ) -> Result<(), Error> {
     let Some(mut record) = lock_audience(tx, audience)? else {
         return Ok(());
     };
     // Everything that is disclosed derives from this, so that nothing else reveals which members are users.
-    let told = discretion.disclose_size(found.size).displayed_count();
-    let targetable = told.is_some_and(|told| told >= discretion.min_size);
+    let displayed = discretion.disclose_size(measured.size).displayed_count();
+    let targetable = displayed.is_some_and(|displayed| displayed >= discretion.min_size);
     let changes = record.flag("targetable") != targetable;
     let size = SIZE_FIELDS.iter().find(|(of, _)| std::ptr::eq(*of, record.resource));
-    record.set(size.map_or("audience_size", |(_, size)| *size), told);
+    record.set(size.map_or("audience_size", |(_, size)| *size), displayed);
     record.set("targetable", i64::from(targetable));
     record.set("processed", 1);
-    if record.int("due_at") == found.due_at {
+    if record.int("due_at") == measured.due_at {
         // Inactive users stop counting over time.
         let later = tx.now().plus_ms(DAY);
-        let next = found.next_at.map_or(later, |next| next.min(later));
+        let next = measured.next_at.map_or(later, |next| next.min(later));
         record.set("due_at", next.ms().saturating_sub(plan.delay_ms).max(0));
     }
     records::update(tx, record.resource.name, &record.to_stored())?;

@@ -153,11 +153,11 @@ mod tests {
 
     #[test]
     fn a_key_that_is_known_leads_to_its_member() {
-        let mut book = MemberChangeSet::from_stored(vec![(key(1), 10), (key(2), 10)]);
-        book.update(&[key(2), key(3)], TIMES, 50);
-        book.update(&[key(4)], TIMES, 51);
-        book.update(&[key(4), key(5)], TIMES, 52);
-        let changes = book.to_changes();
+        let mut members = MemberChangeSet::from_stored(vec![(key(1), 10), (key(2), 10)]);
+        members.update(&[key(2), key(3)], TIMES, 50);
+        members.update(&[key(4)], TIMES, 51);
+        members.update(&[key(4), key(5)], TIMES, 52);
+        let changes = members.to_changes();
         assert_eq!(changes.renewed, [(10, TIMES.0, TIMES.1)]);
         assert_eq!(changes.added, [(51, TIMES.0, TIMES.1)]);
         assert_eq!(changes.keys, [(key(3), 10), (key(4), 51), (key(5), 51)]);
@@ -166,32 +166,32 @@ mod tests {
 
     #[test]
     fn members_that_share_a_new_member_s_keys_become_one() {
-        let mut book = MemberChangeSet::from_stored(vec![(key(1), 10), (key(2), 20)]);
-        book.update(&[key(3)], TIMES, 50);
-        book.update(&[key(1), key(2), key(3)], TIMES, 51);
-        let changes = book.to_changes();
+        let mut members = MemberChangeSet::from_stored(vec![(key(1), 10), (key(2), 20)]);
+        members.update(&[key(3)], TIMES, 50);
+        members.update(&[key(1), key(2), key(3)], TIMES, 51);
+        let changes = members.to_changes();
         assert_eq!(changes.merged, [(20, 10)]);
         assert_eq!(changes.renewed, [(10, TIMES.0, TIMES.1)]);
         assert_eq!(changes.keys, [(key(3), 10)]);
         assert!(changes.added.is_empty());
         // After merging, one key removes both.
-        book.delete(&[key(2)]);
-        let changes = book.to_changes();
+        members.delete(&[key(2)]);
+        let changes = members.to_changes();
         assert_eq!(changes.removed, [10, 20]);
         assert!(changes.merged.is_empty() && changes.keys.is_empty());
     }
 
     #[test]
     fn who_was_taken_away_comes_back_as_somebody_new() {
-        let mut book = MemberChangeSet::from_stored(vec![(key(1), 10), (key(2), 10)]);
-        book.delete(&[key(1), key(9)]);
-        book.update(&[key(2)], TIMES, 50);
-        let changes = book.to_changes();
+        let mut members = MemberChangeSet::from_stored(vec![(key(1), 10), (key(2), 10)]);
+        members.delete(&[key(1), key(9)]);
+        members.update(&[key(2)], TIMES, 50);
+        let changes = members.to_changes();
         assert_eq!(changes.removed, [10]);
         assert_eq!(changes.added, [(50, TIMES.0, TIMES.1)]);
         assert_eq!(changes.keys, [(key(2), 50)]);
-        book.delete(&[key(2)]);
-        let changes = book.to_changes();
+        members.delete(&[key(2)]);
+        let changes = members.to_changes();
         assert!(changes.added.is_empty() && changes.keys.is_empty());
     }
 }

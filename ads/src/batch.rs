@@ -74,7 +74,7 @@ pub fn apply_batch(
         }
         match result {
             Ok(record) => set_at_index(&mut done, place, Some(record)),
-            Err(Error::Refused(Refusal::Ads(declined))) => set_at_index(&mut wrong, place, declined.problems),
+            Err(Error::Refused(Refusal::Ads(refusal))) => set_at_index(&mut wrong, place, refusal.problems),
             Err(other) => return Err(other),
         }
     }
@@ -83,17 +83,17 @@ pub fn apply_batch(
         run_batch_validator(ctx, batch, &mut wrong)?;
     }
     if wrong.iter().any(|problems| !problems.is_empty()) {
-        let declined = AdsRefusal {
+        let refusal = AdsRefusal {
             problems: Vec::new(),
             items: wrong,
             request: Value::from(requests).to_string(),
         };
-        return Err(Refusal::Ads(Box::new(declined)).into());
+        return Err(Refusal::Ads(Box::new(refusal)).into());
     }
     let records: Vec<AdsRecord> = done.into_iter().flatten().collect();
-    let mut answer = OperationOutput::from_json(engine::render_record_array(ctx, &records)?);
-    answer.item_requests = Some(requests);
-    Ok(answer)
+    let mut output = OperationOutput::from_json(engine::render_record_array(ctx, &records)?);
+    output.item_requests = Some(requests);
+    Ok(output)
 }
 
 fn run_batch_validator(

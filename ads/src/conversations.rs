@@ -46,10 +46,10 @@ impl ConversationCardContent {
 
 /// Finds a conversation card by the number in its URI.
 pub fn find(tx: &mut Tx<'_>, uri: i64) -> Result<Option<ConversationCardContent>, Fault> {
-    for of in [&VIDEO_CONVERSATION_CARD, &IMAGE_CONVERSATION_CARD] {
-        let rows = records::list_in_all_accounts(tx, of.name, ("uri", uri))?;
+    for resource in [&VIDEO_CONVERSATION_CARD, &IMAGE_CONVERSATION_CARD] {
+        let rows = records::list_in_all_accounts(tx, resource.name, ("uri", uri))?;
         if let Some(row) = rows.first() {
-            let card = AdsRecord::from_stored(of, row)?;
+            let card = AdsRecord::from_stored(resource, row)?;
             return card_from_record(tx, &card).map(Some);
         }
     }

@@ -19,15 +19,15 @@ use crate::{batch, engine, listing, reference_lists};
 pub fn dispatch_request(tx: &mut Tx<'_>, request: &AdsRequest) -> Result<AdsResponse, Error> {
     let params = ParsedParams::parse(request);
     match run_operation(tx, request, &params) {
-        Ok(answer) => Ok(AdsResponse {
-            body: answer.to_envelope(&params.echo),
-            headers: answer.headers,
+        Ok(output) => Ok(AdsResponse {
+            body: output.to_envelope(&params.echo),
+            headers: output.headers,
         }),
-        Err(Error::Refused(Refusal::Ads(mut declined))) => {
-            if declined.request.is_empty() {
-                declined.request = json!({ "params": params.echo }).to_string();
+        Err(Error::Refused(Refusal::Ads(mut refusal))) => {
+            if refusal.request.is_empty() {
+                refusal.request = json!({ "params": params.echo }).to_string();
             }
-            Err(Refusal::Ads(declined).into())
+            Err(Refusal::Ads(refusal).into())
         }
         Err(other) => Err(other),
     }
@@ -63,22 +63,22 @@ fn run_operation(tx: &mut Tx<'_>, request: &AdsRequest, params: &ParsedParams) -
         ctx.open_account(id, operation.required_role, operation.is_write, with_deleted)?;
     }
     match operation.action {
-        OperationAction::Verb(of, verb) => {
-            let mut answer = run_verb(&mut ctx, of, verb, params)?;
-            let told = of.constant_echo.iter();
-            answer
+        OperationAction::Verb(resource, verb) => {
+            let mut output = run_verb(&mut ctx, resource, verb, params)?;
+            let echo = resource.constant_echo.iter();
+            output
                 .echo_params
-                .extend(told.map(|(name, value)| ((*name).to_owned(), (*value).into())));
-            Ok(answer)
+                .extend(echo.map(|(name, value)| ((*name).to_owned(), (*value).into())));
+            Ok(output)
         }
-        OperationAction::Batch(of) => batch::apply_batch(&mut ctx, of, params),
+        OperationAction::Batch(resource) => batch::apply_batch(&mut ctx, resource, params),
         OperationAction::Custom(custom) => {
             if let Some(gate) = &custom.feature_gate {
                 features::require_gate(&ctx, gate, ProblemLocation::Request)?;
             }
             (custom.handler)(&mut ctx, params)
         }
-        OperationAction::Reference(of) => reference_lists::list(&ctx, of, params),
+        OperationAction::Reference(resource) => reference_lists::list(&ctx, resource, params),
     }
 }
 
@@ -115,21 +115,26 @@ impl AdsOperation {
 /// The store indexes required by the declarations.
 pub fn record_indexes() -> Vec<RecordIndex> {
     let mut all = Vec::new();
-    for of in RESOURCES {
-        let filters = of.indexed_number_fields();
-        if of.has_wide_listing() {
-            let beside = IndexedFields {
+    for resource in RESOURCES {
+        let filters = resource.indexed_number_fields();
+        if resource.has_wide_listing() {
+            let extra = IndexedFields {
                 filter_fields: filters.clone(),
-                sort_fields: of.sort_fields.to_vec(),
+                sort_fields: resource.sort_fields.to_vec(),
             };
-            let under = |name| RecordIndex::CoveringFilter(of.name, name, beside.clone());
+            let under = |name| RecordIndex::CoveringFilter(resource.name, name, extra.clone());
             all.extend(filters.into_iter().map(under));
-            all.push(RecordIndex::CoveringName(of.name, beside));
+            all.push(RecordIndex::CoveringName(resource.name, extra));
         } else {
-            let filter = |name| RecordIndex::Filter(of.name, name);
+            let filter = |name| RecordIndex::Filter(resource.name, name);
             all.extend(filters.into_iter().map(filter));
         }
-        all.extend(of.sort_fields.iter().map(|name| RecordIndex::Sort(of.name, name)));
+        all.extend(
+            resource
+                .sort_fields
+                .iter()
+                .map(|name| RecordIndex::Sort(resource.name, name)),
+        );
     }
     all.extend(crate::resources::INDEXES.iter().cloned());
     all

@@ -87,8 +87,8 @@ pub fn queue_digest(tx: &mut Tx<'_>, site: &EmailSite, id: i64) -> Result<(), Er
         return Ok(());
     }
     let account = accounts::find(tx, settings.account_id)?.filter(|account| !account.deleted);
-    let wanted = wants_email(tx, &settings, PERFORMANCE_EMAIL_TYPE, RequiredRole::StatsReader)?;
-    let Some(account) = account.filter(|_| wanted) else {
+    let is_wanted = wants_email(tx, &settings, PERFORMANCE_EMAIL_TYPE, RequiredRole::StatsReader)?;
+    let Some(account) = account.filter(|_| is_wanted) else {
         settings.set("digest_at", serde_json::Value::Null);
         return Ok(records::update(tx, USER_SETTINGS.name, &settings.to_stored())?);
     };
@@ -159,20 +159,20 @@ fn next_week_start(zone: &AccountTimeZone, at: Time) -> Time {
 }
 
 fn format_date(zone: &AccountTimeZone, at: Time) -> String {
-    let here = at.plus_ms(zone.utc_offset_ms(at)).to_string();
-    here.chars().take(10).collect()
+    let local = at.plus_ms(zone.utc_offset_ms(at)).to_string();
+    local.chars().take(10).collect()
 }
 
 /// Formats micros of a currency with at least the currency's decimals.
 fn format_money(micros: i64, currency: &str) -> String {
-    let least = match bid_bounds(currency).step {
+    let min_decimals = match bid_bounds(currency).step {
         1_000_000 => 0,
         1_000 => 3,
         _ => 2,
     };
     let decimals = format!("{:06}", micros.rem_euclid(MICROS));
     let mut shown = decimals.trim_end_matches('0').to_owned();
-    while shown.len() < least {
+    while shown.len() < min_decimals {
         shown.push('0');
     }
     let point = if shown.is_empty() { "" } else { "." };
@@ -277,16 +277,16 @@ mod tests {
     fn weeks_begin_on_monday_where_the_account_is() {
         // A Sunday evening in California, a Monday in UTC.
         let at = Time::from_ms(1_763_944_200_000);
-        let here = AccountTimeZone::from_name("America/Los_Angeles");
-        assert_eq!(format_date(&here, at), "2025-11-23");
-        assert_eq!(format_date(&here, week_start(&here, at)), "2025-11-17");
-        assert_eq!(format_date(&here, next_week_start(&here, at)), "2025-11-24");
+        let local = AccountTimeZone::from_name("America/Los_Angeles");
+        assert_eq!(format_date(&local, at), "2025-11-23");
+        assert_eq!(format_date(&local, week_start(&local, at)), "2025-11-17");
+        assert_eq!(format_date(&local, next_week_start(&local, at)), "2025-11-24");
         let utc = AccountTimeZone::from_name("UTC");
         assert_eq!(week_start(&utc, at).to_string(), "2025-11-24T00:00:00.000Z");
         assert_eq!(next_week_start(&utc, at).to_string(), "2025-12-01T00:00:00.000Z");
         // The week in which clocks are set back is an hour longer.
-        let autumn = week_start(&here, Time::from_ms(1_761_900_000_000));
-        let hours = (next_week_start(&here, autumn).ms() - autumn.ms()) / 3_600_000;
+        let autumn = week_start(&local, Time::from_ms(1_761_900_000_000));
+        let hours = (next_week_start(&local, autumn).ms() - autumn.ms()) / 3_600_000;
         assert_eq!(hours, 169);
     }
 

@@ -77,17 +77,21 @@ pub fn create(
 }
 
 fn insert(ctx: &mut AccountContext<'_, '_>, mut change: RecordChange) -> Result<AdsRecord, Error> {
-    let of = change.record.resource;
-    let sequence = if of.sequence.is_empty() { of.name } else { of.sequence };
-    change.record.id = match of.id_format {
+    let resource = change.record.resource;
+    let sequence = if resource.sequence.is_empty() {
+        resource.name
+    } else {
+        resource.sequence
+    };
+    change.record.id = match resource.id_format {
         IdFormat::Long => ctx.tx.next_id::<()>().get(),
         IdFormat::Short | IdFormat::Twelve => {
-            records::next_id(ctx.tx, sequence)?.saturating_add(of.id_format.number_offset())
+            records::next_id(ctx.tx, sequence)?.saturating_add(resource.id_format.number_offset())
         }
     };
     change.record.level = visibility_level(&change.record);
-    if !records::insert(ctx.tx, of.name, &change.record.to_stored())? {
-        return Err(Fault::new(format!("{} {} already exists", of.name, change.record.id)).into());
+    if !records::insert(ctx.tx, resource.name, &change.record.to_stored())? {
+        return Err(Fault::new(format!("{} {} already exists", resource.name, change.record.id)).into());
     }
     apply_change_effects(ctx, &change)?;
     Ok(change.record)

@@ -116,10 +116,10 @@ impl FieldKind {
     /// The expected value, for error messages.
     fn describe_expected(self) -> String {
         match self {
-            Self::Text(least, most) => format!("String of length {least}..{most}"),
+            Self::Text(least, limit) => format!("String of length {least}..{limit}"),
             Self::Url => "an absolute URL".to_owned(),
             Self::Bool => "Boolean".to_owned(),
-            Self::Int(least, most) => format!("Integer in {least}..{most}"),
+            Self::Int(least, limit) => format!("Integer in {least}..{limit}"),
             Self::Money => "a positive amount in micros".to_owned(),
             Self::OneOf(words) | Self::SomeOf(words) => format!("one of {}", words.join(", ")),
             Self::Word(words) => {
@@ -130,14 +130,14 @@ impl FieldKind {
                 format!("at most {count} values of at most {length} characters")
             }
             Self::Reference(of, _) => format!("the id of a {}", of.label),
-            Self::Ids(of, most) => format!("at most {most} ids of a {}", of.label),
+            Self::Ids(of, limit) => format!("at most {limit} ids of a {}", of.label),
             Self::Account => "the id of an account".to_owned(),
             Self::User | Self::Long => "Long".to_owned(),
-            Self::Longs(most) => format!("at most {most} Longs"),
+            Self::Longs(limit) => format!("at most {limit} Longs"),
             Self::Time => "a time in ISO 8601".to_owned(),
             Self::MediaKey => "a media key".to_owned(),
-            Self::MediaKeys(most) => format!("at most {most} media keys"),
-            Self::CardUris(most) => format!("at most {most} card URIs"),
+            Self::MediaKeys(limit) => format!("at most {limit} media keys"),
+            Self::CardUris(limit) => format!("at most {limit} card URIs"),
             Self::Shape(_) => "JSON".to_owned(),
         }
     }
@@ -199,14 +199,14 @@ impl FieldKind {
         }
         let whole = || text.parse::<i64>().ok().filter(|_| !text.starts_with('+'));
         match self {
-            Self::Text(least, most) => {
+            Self::Text(least, limit) => {
                 let length = text.chars().count();
-                (least..=most).contains(&length).then(|| text.into())
+                (least..=limit).contains(&length).then(|| text.into())
             }
             Self::Url => is_url(text).then(|| text.into()),
             Self::Bool => parse_flag(text).map(|flag| i64::from(flag).into()),
-            Self::Int(least, most) => whole()
-                .filter(|number| (least..=most).contains(number))
+            Self::Int(least, limit) => whole()
+                .filter(|number| (least..=limit).contains(number))
                 .map(Value::from),
             Self::Money => whole().filter(|number| *number > 0).map(Value::from),
             Self::OneOf(words) | Self::SomeOf(words) => words
@@ -221,24 +221,24 @@ impl FieldKind {
             Self::Time => parse_time(text).map(|time| time.ms().into()),
             Self::MediaKey | Self::MediaKeys(_) => is_media_key(text).then(|| text.into()),
             Self::CardUris(_) => text.strip_prefix("card://").and_then(parse_long_id).map(Value::from),
-            Self::Texts(_, most) => {
+            Self::Texts(_, limit) => {
                 let length = text.chars().count();
-                (1..=most).contains(&length).then(|| text.into())
+                (1..=limit).contains(&length).then(|| text.into())
             }
             Self::Reference(..) | Self::Account | Self::Ids(..) | Self::Shape(_) => None,
         }
     }
 
     fn parse_list(self, name: &str, texts: &[String], raw: RawParam<'_>) -> Result<Value, AdsProblem> {
-        let most = match self {
-            Self::Texts(most, _)
-            | Self::Ids(_, most)
-            | Self::Longs(most)
-            | Self::MediaKeys(most)
-            | Self::CardUris(most) => most,
+        let limit = match self {
+            Self::Texts(limit, _)
+            | Self::Ids(_, limit)
+            | Self::Longs(limit)
+            | Self::MediaKeys(limit)
+            | Self::CardUris(limit) => limit,
             _ => usize::MAX,
         };
-        if texts.len() > most {
+        if texts.len() > limit {
             return Err(self.invalid_value(name, raw));
         }
         let mut all: Vec<Value> = Vec::with_capacity(texts.len());

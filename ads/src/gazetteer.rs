@@ -123,7 +123,7 @@ impl Gazetteer {
 
     pub fn find_country(&self, code: &str) -> Option<&GeoPlace> {
         let mut all = self.places.iter();
-        all.find(|spot| spot.kind == "COUNTRIES" && spot.country == code)
+        all.find(|place| place.kind == "COUNTRIES" && place.country == code)
     }
 
     /// The places a text names: a country, and the parts of it that the text names. Empty if nothing is
@@ -134,31 +134,31 @@ impl Gazetteer {
             found = self.match_pieces(split_halves(text));
         }
         let mut votes: HashMap<&'static str, u32> = HashMap::new();
-        for (spot, weight) in &found {
-            *votes.entry(spot.country).or_default() += weight;
+        for (place, weight) in &found {
+            *votes.entry(place.country).or_default() += weight;
         }
-        let most = votes.values().copied().max().unwrap_or(0);
-        let mut first = votes.iter().filter(|(_, votes)| **votes == most);
+        let max_votes = votes.values().copied().max().unwrap_or(0);
+        let mut first = votes.iter().filter(|(_, votes)| **votes == max_votes);
         let (Some((country, _)), tie) = (first.next(), first.next()) else {
             return Vec::new();
         };
         // Among cities that share a name the first listed wins; abbreviations may mean either.
         let country = match tie {
             None => *country,
-            Some(_) if most <= ABBREVIATION_SCORE => return Vec::new(),
+            Some(_) if max_votes <= ABBREVIATION_SCORE => return Vec::new(),
             Some(_) => found
                 .iter()
-                .find(|(spot, _)| votes.get(spot.country) == Some(&most))
-                .map_or(*country, |(spot, _)| spot.country),
+                .find(|(place, _)| votes.get(place.country) == Some(&max_votes))
+                .map_or(*country, |(place, _)| place.country),
         };
-        let mut meant: Vec<&GeoPlace> = self.find_country(country).into_iter().collect();
-        for (spot, _) in found {
-            let known = meant.iter().any(|other| other.id == spot.id);
-            if spot.country == country && !known {
-                meant.push(spot);
+        let mut resolved: Vec<&GeoPlace> = self.find_country(country).into_iter().collect();
+        for (place, _) in found {
+            let known = resolved.iter().any(|other| other.id == place.id);
+            if place.country == country && !known {
+                resolved.push(place);
             }
         }
-        meant
+        resolved
     }
 
     /// The places that pieces of a text name, with scores.
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(id("PT"), "3c65374ea675483e");
         assert_eq!(id("US"), "96683cc9126741d1");
         assert_eq!(all.find_by_id("5122804691E5FECC").unwrap().name, "San Francisco");
-        let mut ids: Vec<&str> = all.all().iter().map(|spot| spot.id.as_str()).collect();
+        let mut ids: Vec<&str> = all.all().iter().map(|place| place.id.as_str()).collect();
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), all.all().len());
@@ -266,7 +266,7 @@ mod tests {
             ("CA", ""),
             ("", ""),
         ] {
-            let found: Vec<&str> = gazetteer().resolve_text(text).iter().map(|spot| spot.name).collect();
+            let found: Vec<&str> = gazetteer().resolve_text(text).iter().map(|place| place.name).collect();
             assert_eq!(found.join(" "), wanted, "{text}");
         }
     }

@@ -81,8 +81,8 @@ pub fn record_events(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<Vec<AdEv
         records::lock(tx, FUNDING_INSTRUMENT.name, id)?;
     }
     let mut known = recorded_events(tx, events)?;
-    let told = ViewerProfiles::load(tx, events)?;
-    let mut books = load_ledger_state(tx, items, told)?;
+    let profiles = ViewerProfiles::load(tx, events)?;
+    let mut books = load_ledger_state(tx, items, profiles)?;
     let mut events: Vec<&LedgerEvent> = events.iter().collect();
     events.sort_by_key(|event| (event.at, event.id));
     let mut facts = Vec::with_capacity(events.len());
@@ -153,10 +153,10 @@ pub fn records_by_ids(
 fn load_ledger_state(
     tx: &mut Tx<'_>,
     items: HashMap<i64, AdsRecord>,
-    told: ViewerProfiles,
+    profiles: ViewerProfiles,
 ) -> Result<LedgerState, Fault> {
-    let of = |name: &'static str| sort_and_dedup(items.values().filter_map(|item| item.int(name)));
-    let (campaigns, funding) = (of("campaign_id"), of("funding_instrument_id"));
+    let ids_of = |name: &'static str| sort_and_dedup(items.values().filter_map(|item| item.int(name)));
+    let (campaigns, funding) = (ids_of("campaign_id"), ids_of("funding_instrument_id"));
     let campaigns = records_by_ids(tx, &CAMPAIGN, &campaigns)?;
     let funding = records_by_ids(tx, &FUNDING_INSTRUMENT, &funding)?;
     let accounts = sort_and_dedup(items.values().map(|item| item.account_id));
@@ -177,7 +177,7 @@ fn load_ledger_state(
         zones: zones.collect(),
         budgets,
         amounts_owed: totals.into_iter().map(|(id, _, owed)| (id, owed)).collect(),
-        viewer_profiles: told,
+        viewer_profiles: profiles,
         items,
     })
 }
@@ -260,7 +260,7 @@ pub fn line_items_by_entity(
     entity: AdEntity,
     ids: &[i64],
 ) -> Result<BTreeMap<i64, Vec<i64>>, Fault> {
-    let mut of: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+    let mut ids_of: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
     for id in ids {
         let items = match entity {
             AdEntity::LineItem => vec![*id],
@@ -278,9 +278,9 @@ pub fn line_items_by_entity(
             }
             AdEntity::Post => Vec::new(),
         };
-        of.insert(*id, items);
+        ids_of.insert(*id, items);
     }
-    Ok(of)
+    Ok(ids_of)
 }
 
 fn line_item_ids_by_field(tx: &mut Tx<'_>, account: i64, field: &'static str, id: i64) -> Result<Vec<i64>, Fault> {

@@ -38,17 +38,17 @@ pub fn list(
     if totals && params.has("cursor") {
         return Err(exclusive_params("cursor", "with_total_count"));
     }
-    if let Some(looks) = resource.list_guard {
-        looks(ctx, params)?;
+    if let Some(guard) = resource.list_guard {
+        guard(ctx, params)?;
     }
     let scope = cursor_scope(ctx, &params.echo);
-    let wanted = parse_list_query(ctx, resource, params, &scope)?;
-    let (rows, total) = match &wanted.ids {
-        Some(ids) => list_rows_by_ids(ctx, resource, &wanted, ids)?,
-        None => list_account_rows(ctx, resource, &wanted, totals)?,
+    let query = parse_list_query(ctx, resource, params, &scope)?;
+    let (rows, total) = match &query.ids {
+        Some(ids) => list_rows_by_ids(ctx, resource, &query, ids)?,
+        None => list_account_rows(ctx, resource, &query, totals)?,
     };
     let total = total.filter(|_| totals);
-    render_page(ctx, rows, &wanted, &scope, total)
+    render_page(ctx, rows, &query, &scope, total)
 }
 
 /// Records filtered at a time when each must be checked in memory.
@@ -65,9 +65,9 @@ pub fn list_matching(
     // The filter itself handles the name prefix.
     params.remove("q");
     let (records, next) = find_matching(ctx, resource, &params, keeps)?;
-    let mut answer = OperationOutput::from_json(render_record_array(ctx, &records)?);
-    answer.next_cursor = Some(next);
-    Ok(answer)
+    let mut output = OperationOutput::from_json(render_record_array(ctx, &records)?);
+    output.next_cursor = Some(next);
+    Ok(output)
 }
 
 /// Like [`list_matching`], but returns records and the next cursor.
@@ -79,13 +79,13 @@ pub fn find_matching(
 ) -> Result<(Vec<AdsRecord>, Option<String>), Error> {
     ensure_valid_params(params)?;
     let scope = cursor_scope(ctx, &params.echo);
-    let mut wanted = parse_list_query(ctx, resource, params, &scope)?;
-    let count = std::mem::replace(&mut wanted.count, CHUNK_ROWS);
+    let mut query = parse_list_query(ctx, resource, params, &scope)?;
+    let count = std::mem::replace(&mut query.count, CHUNK_ROWS);
     let mut rows = Vec::new();
     loop {
-        let (found, _) = list_account_rows(ctx, resource, &wanted, false)?;
+        let (found, _) = list_account_rows(ctx, resource, &query, false)?;
         let is_last = found.len() <= CHUNK_ROWS;
-        wanted.after = found.last().map(|(at, record)| (at.clone(), record.id));
+        query.after = found.last().map(|(at, record)| (at.clone(), record.id));
         rows.extend(found.into_iter().filter(|(_, record)| keeps(record)));
         if is_last || rows.len() > count {
             break;
@@ -116,10 +116,10 @@ fn render_page(
     total: Option<i64>,
 ) -> Result<OperationOutput, Error> {
     let (records, next) = take_page(ctx, rows, query.count, scope)?;
-    let mut answer = OperationOutput::from_json(render_record_array(ctx, &records)?);
-    answer.next_cursor = Some(next);
-    answer.total_count = total;
-    Ok(answer)
+    let mut output = OperationOutput::from_json(render_record_array(ctx, &records)?);
+    output.next_cursor = Some(next);
+    output.total_count = total;
+    Ok(output)
 }
 
 /// The error for two mutually exclusive parameters.
@@ -159,57 +159,57 @@ fn foreign_cursor(cursor: &str) -> AdsProblem {
 
 fn parse_list_query(
     ctx: &AccountContext<'_, '_>,
-    of: &'static Resource,
+    resource: &'static Resource,
     params: &ParsedParams,
     scope: &str,
 ) -> Result<AdsListQuery, Error> {
-    let mut wanted = AdsListQuery {
+    let mut query = AdsListQuery {
         ids: None,
         numbers: Vec::new(),
         words: Vec::new(),
         prefix: params.text("q").unwrap_or_default().to_lowercase(),
         with_drafts: params.flag("with_draft"),
         with_deleted: params.flag("with_deleted"),
-        orders: parse_sort_orders(of, params)?,
+        orders: parse_sort_orders(resource, params)?,
         after: None,
-        count: usize::try_from(params.int("count").unwrap_or(of.page_size.0)).unwrap_or(1),
+        count: usize::try_from(params.int("count").unwrap_or(resource.page_size.0)).unwrap_or(1),
     };
     if let Some(text) = params.text("cursor") {
         let place = cursor::decode_multi(&ctx.cursor_key, scope, text);
         // The sort orders are part of the cursor's scope.
-        let place = place.filter(|(at, _)| at.len() == wanted.orders.len());
-        wanted.after = Some(place.ok_or_else(|| foreign_cursor(text))?);
+        let place = place.filter(|(at, _)| at.len() == query.orders.len());
+        query.after = Some(place.ok_or_else(|| foreign_cursor(text))?);
     }
     // Filters without a field are handled by their declaring resource.
-    let filters = of.filters.iter().filter(|filter| !filter.field.is_empty());
+    let filters = resource.filters.iter().filter(|filter| !filter.field.is_empty());
     for filter in filters.filter(|filter| params.has(filter.name.post)) {
         let name = filter.name.post;
         match (filter.field, filter.kind) {
             ("id", _) => {
                 let mut ids = params.ints(name);
                 // Ids may be restricted by two parameters.
-                ids.retain(|id| wanted.ids.as_ref().is_none_or(|known| known.contains(id)));
-                wanted.ids = Some(ids);
+                ids.retain(|id| query.ids.as_ref().is_none_or(|known| known.contains(id)));
+                query.ids = Some(ids);
             }
             (field, FieldKind::SomeOf(_) | FieldKind::Texts(..)) => {
-                wanted.words.push((field, params.texts(name)));
+                query.words.push((field, params.texts(name)));
             }
-            (field, kind) if kind.is_list() => wanted.numbers.push((field, params.ints(name))),
+            (field, kind) if kind.is_list() => query.numbers.push((field, params.ints(name))),
             (field, FieldKind::OneOf(_) | FieldKind::Text(..)) => {
                 let word = params.text(name).unwrap_or_default();
-                wanted.words.push((field, vec![word.to_owned()]));
+                query.words.push((field, vec![word.to_owned()]));
             }
-            (field, _) => wanted.numbers.push((field, params.int(name).into_iter().collect())),
+            (field, _) => query.numbers.push((field, params.int(name).into_iter().collect())),
         }
     }
-    Ok(wanted)
+    Ok(query)
 }
 
 /// Parses `attribute-asc` or `attribute-desc`; each further order breaks ties of the earlier ones.
 fn parse_sort_orders(resource: &'static Resource, params: &ParsedParams) -> Result<Vec<RecordOrder>, AdsProblem> {
-    let asked = params.texts("sort_by");
+    let sorts = params.texts("sort_by");
     let mut orders: Vec<RecordOrder> = Vec::new();
-    for text in &asked {
+    for text in &sorts {
         let known = text.rsplit_once('-').and_then(|(name, way)| {
             let falling = match way {
                 "asc" => false,
@@ -306,9 +306,9 @@ pub fn list_in_memory(
         return Err(exclusive_params("cursor", "with_total_count"));
     }
     let scope = cursor_scope(ctx, &params.echo);
-    let wanted = parse_list_query(ctx, resource, params, &scope)?;
-    let (rows, total) = filter_and_page(records, &wanted);
-    render_page(ctx, rows, &wanted, &scope, total.filter(|_| totals))
+    let query = parse_list_query(ctx, resource, params, &scope)?;
+    let (rows, total) = filter_and_page(records, &query);
+    render_page(ctx, rows, &query, &scope, total.filter(|_| totals))
 }
 
 /// Loads records by id (at most 200) and filters in memory.

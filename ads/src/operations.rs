@@ -115,8 +115,8 @@ impl AdsOperation {
     pub fn takes_json(&self) -> bool {
         match self.action {
             OperationAction::Batch(_) => true,
-            OperationAction::Verb(of, ResourceVerb::Create | ResourceVerb::Update) => {
-                of.input_format == InputFormat::Json
+            OperationAction::Verb(resource, ResourceVerb::Create | ResourceVerb::Update) => {
+                resource.input_format == InputFormat::Json
             }
             OperationAction::Verb(..) | OperationAction::Reference(_) => false,
             OperationAction::Custom(custom) => custom.input_format == InputFormat::Json,
@@ -303,10 +303,10 @@ pub fn field_params(resource: &Resource, is_new: bool) -> Vec<OperationParam> {
 }
 
 fn account_param() -> OperationParam {
-    let of = &crate::resources::accounts::ACCOUNT;
+    let resource = &crate::resources::accounts::ACCOUNT;
     OperationParam::path_param(
         VocabularyWord::same_in_both("account_id"),
-        FieldKind::Reference(of, false),
+        FieldKind::Reference(resource, false),
     )
 }
 
@@ -412,9 +412,9 @@ fn reference_operation(reference: &'static ReferenceList) -> AdsOperation {
 }
 
 /// Version 11 of the API is an alias of version 12.
-fn legacy_paths(path: &str, more: &[String]) -> &'static [&'static str] {
-    let mut all: Vec<&'static str> = more.iter().map(|path| leak_str(path.clone())).collect();
-    for path in std::iter::once(path).chain(more.iter().map(String::as_str)) {
+fn legacy_paths(path: &str, aliases: &[String]) -> &'static [&'static str] {
+    let mut all: Vec<&'static str> = aliases.iter().map(|path| leak_str(path.clone())).collect();
+    for path in std::iter::once(path).chain(aliases.iter().map(String::as_str)) {
         if let Some(rest) = path.strip_prefix("/12") {
             all.push(leak_str(format!("/11{rest}")));
         }

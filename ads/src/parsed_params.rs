@@ -179,14 +179,14 @@ impl ParsedParams {
             self.problems
                 .push(AdsProblem::missing_parameter(param.localized_name(vocabulary)));
         }
-        if let Some(usual) = &param.default_value {
+        if let Some(default) = &param.default_value {
             if echoes && param.echoes_default {
                 self.echo.insert(
                     param.localized_name(vocabulary),
-                    param.kind.echo_value(usual, vocabulary),
+                    param.kind.echo_value(default, vocabulary),
                 );
             }
-            self.values.push((param.name.post, usual.clone()));
+            self.values.push((param.name.post, default.clone()));
         }
     }
 

@@ -82,14 +82,14 @@ impl SignedPreview {
             return Ok(None);
         };
         let mut ctx = AccountContext::new_for_operator(tx, UserId::new(0), account);
-        let Some(seen) = posts::find_by_ids(&mut ctx, self.kind, &[self.id])?.pop() else {
+        let Some(content) = posts::find_by_ids(&mut ctx, self.kind, &[self.id])?.pop() else {
             return Ok(None);
         };
-        let choices = load_poll_choices(&mut ctx, &seen)?;
+        let choices = load_poll_choices(&mut ctx, &content)?;
         let text = |name: &str| {
-            let said = seen.account_record.as_ref()?;
-            said.resource.field(name)?;
-            Some(said.text(name)).filter(|text| !text.is_empty())
+            let account_record = content.account_record.as_ref()?;
+            account_record.resource.field(name)?;
+            Some(account_record.text(name)).filter(|text| !text.is_empty())
         };
         let calls = match text("video_cta") {
             Some("WATCH_NOW") => "Watch now",
@@ -97,8 +97,8 @@ impl SignedPreview {
         };
         let link = text("video_cta_value").map(|url| (calls.to_owned(), url.to_owned()));
         // Posts by others are rendered as the account's own user sees them.
-        let viewer = promotable_users::find_own_user(&mut ctx)?.unwrap_or(seen.post.author_id);
-        let post = seen.post;
+        let viewer = promotable_users::find_own_user(&mut ctx)?.unwrap_or(content.post.author_id);
+        let post = content.post;
         Ok(Some(PreviewContent {
             post,
             viewer,

@@ -161,16 +161,16 @@ fn reconcile_recommendations(
     drafts: &[RecommendationDraft],
 ) -> Result<Option<AdsRecord>, Error> {
     let now = ctx.now();
-    let said = ctx.list_records(&RECOMMENDATION, "funding_instrument_id", instrument)?;
+    let existing = ctx.list_records(&RECOMMENDATION, "funding_instrument_id", instrument)?;
     let still: Vec<String> = drafts.iter().map(|one| one.subject.clone()).collect();
     let best = drafts.iter().find(|advice| {
-        !said.iter().any(|one| {
+        !existing.iter().any(|one| {
             let turned_down = one.flag("refused") && one.updated_at.plus_ms(RETENTION_MS) > now;
             turned_down && one.text("subject") == advice.subject
         })
     });
     let mut holds = false;
-    for pending in said.iter().filter(|one| one.text("status") == "PENDING") {
+    for pending in existing.iter().filter(|one| one.text("status") == "PENDING") {
         let changes = pending.get("changes").cloned().unwrap_or_default();
         let status = if change_tree::is_tree_applied(ctx, &changes)? {
             "APPLIED"

@@ -23,17 +23,17 @@ pub fn list(
     }
     let fits = |row: &Value| {
         list.filters.iter().all(|(field, member)| {
-            let asked = params.get(field.name.post);
-            asked.is_none_or(|asked| row.get(*member) == Some(asked))
+            let value = params.get(field.name.post);
+            value.is_none_or(|value| row.get(*member) == Some(value))
         })
     };
     let rows = (list.rows)().into_iter().filter(fits).collect();
-    let (mut answer, total) = search_page(ctx, params, rows, list.page_size.map(|(usual, _)| usual))?;
-    answer.data_type = list.data_type;
+    let (mut output, total) = search_page(ctx, params, rows, list.page_size.map(|(usual, _)| usual))?;
+    output.data_type = list.data_type;
     if list.always_counts || params.flag("with_total_count") {
-        answer = answer.with_total_count(total);
+        output = output.with_total_count(total);
     }
-    Ok(answer)
+    Ok(output)
 }
 
 /// A page of the rows whose names contain `q`, and the count of them. Without a default page size everything
@@ -44,9 +44,9 @@ pub fn search_page(
     rows: Vec<Value>,
     default_size: Option<i64>,
 ) -> Result<(OperationOutput, usize), Error> {
-    let wanted = params.text("q").unwrap_or_default().to_lowercase();
+    let term = params.text("q").unwrap_or_default().to_lowercase();
     let mut rows = rows;
-    rows.retain(|row| wanted.is_empty() || lowercase_name(row).contains(&wanted));
+    rows.retain(|row| term.is_empty() || lowercase_name(row).contains(&term));
     let total = rows.len();
     let mut next = None;
     if let Some(default_size) = default_size {
@@ -63,9 +63,9 @@ pub fn search_page(
         }
         rows = rows.into_iter().skip(begin).take(count).collect();
     }
-    let mut answer = OperationOutput::from_value(&Value::Array(rows)).as_last_page();
-    answer.next_cursor = Some(next);
-    Ok((answer, total))
+    let mut output = OperationOutput::from_value(&Value::Array(rows)).as_last_page();
+    output.next_cursor = Some(next);
+    Ok((output, total))
 }
 
 fn lowercase_name(row: &Value) -> String {

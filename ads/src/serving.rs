@@ -190,8 +190,8 @@ pub fn serve_ads(
 ) -> Result<ServedAds, Error> {
     let now = tx.now();
     let mut shown = Vec::new();
-    let held = auction::run_auctions(tx, (evaluator, config), request)?;
-    for won in held.winners {
+    let result = auction::run_auctions(tx, (evaluator, config), request)?;
+    for won in result.winners {
         let impression = AdImpression {
             id: tx.next_id::<()>().get(),
             line_item_id: won.item.id,
@@ -222,7 +222,7 @@ pub fn serve_ads(
     }
     Ok(ServedAds {
         answer: json!({ "data": shown }),
-        bid_outcomes: held.bid_outcomes,
+        bid_outcomes: result.bid_outcomes,
     })
 }
 

@@ -107,11 +107,11 @@ fn item_creatives(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord) -> Result<
         for record in ctx.list_visible_records(of, "line_item_id", item.id)? {
             let shown = match kind {
                 AdEntity::PromotedPost => {
-                    let seen = promoted_posts::find_visible_post(ctx.tx, record.int(subject).unwrap_or(0))?;
-                    let Some(seen) = seen else {
+                    let visible = promoted_posts::find_visible_post(ctx.tx, record.int(subject).unwrap_or(0))?;
+                    let Some(visible) = visible else {
                         continue;
                     };
-                    seen.id.get()
+                    visible.id.get()
                 }
                 _ if subject.is_empty() => 0,
                 _ => record.int(subject).unwrap_or(0),
@@ -142,9 +142,9 @@ pub fn simulate_hour(
     let mut events = Vec::new();
     for one in plays {
         let item = &one.item;
-        let begun = item.time("start_time").is_none_or(|at| at <= hour);
+        let has_started = item.time("start_time").is_none_or(|at| at <= hour);
         let over = item.time("end_time").is_some_and(|at| at <= hour);
-        if !begun || over {
+        if !has_started || over {
             continue;
         }
         let day = zone.day_bounds(hour);
@@ -181,8 +181,8 @@ fn load_item_budgets(
 /// The price of one paid event, in micros.
 fn simulated_price(item: &AdsRecord) -> i64 {
     let bounds = bid_bounds(item.text("currency"));
-    let usual = bounds.step.saturating_mul(10);
-    let bid = item.int("bid_amount_local_micro").unwrap_or(usual);
+    let default_bid = bounds.step.saturating_mul(10);
+    let bid = item.int("bid_amount_local_micro").unwrap_or(default_bid);
     (bid.saturating_mul(7) / 10 / bounds.step * bounds.step).max(bounds.step)
 }
 
@@ -193,11 +193,11 @@ fn impressions_per_hour(item: &AdsRecord, budgets: &[(BudgetLimits, BudgetSpent)
         return MAX_HOURLY_IMPRESSIONS / 2;
     };
     // One in twenty impressions is paid for; impressions themselves per thousand.
-    let each = match item.text("pay_by") {
+    let rate = match item.text("pay_by") {
         "IMPRESSION" => price / 1000,
         _ => price / 20,
     };
-    (daily / 24 / each.max(1)).clamp(1, MAX_HOURLY_IMPRESSIONS)
+    (daily / 24 / rate.max(1)).clamp(1, MAX_HOURLY_IMPRESSIONS)
 }
 
 /// Deterministic random numbers from a seed.
@@ -265,7 +265,7 @@ fn simulate_events(
         };
         let text: Vec<String> = key.iter().map(i64::to_string).collect();
         let once = -1 - hash_to_id(format!("simulated:{}", text.join(":")).as_bytes());
-        let looks = viewer_traits(viewer, seed)?;
+        let traits = viewer_traits(viewer, seed)?;
         for (kind, later) in simulate_outcomes(&dice, shown.0)? {
             let at = at.plus_ms(later);
             // Simulated events are never in the future.
@@ -279,7 +279,7 @@ fn simulate_events(
                     subject: shown.2,
                     viewer,
                     placement: item_placement(&simulated.item),
-                    viewer_traits: looks.clone(),
+                    viewer_traits: traits.clone(),
                     price,
                     origin: AdEventOrigin::Simulated,
                     id: tx.next_id::<()>().get(),

@@ -80,9 +80,9 @@ impl SizeDisclosure {
         }
         let step = self.rounding_step(size.count);
         let offset = self.secret_offset(size).rem_euclid(step);
-        let told = (size.count - offset).div_euclid(step) * step;
-        if told >= self.min_size {
-            DisclosedSize::Approximate(told)
+        let rounded = (size.count - offset).div_euclid(step) * step;
+        if rounded >= self.min_size {
+            DisclosedSize::Approximate(rounded)
         } else {
             DisclosedSize::FewerThan(self.min_size.saturating_add(self.rounding_step(self.min_size)))
         }

@@ -34,9 +34,9 @@ impl AccountTimeZone {
     /// The start of the day that contains a moment, and of the next day.
     pub fn day_bounds(&self, at: Time) -> (Time, Time) {
         let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
-        let here = moment.to_zoned(self.0.clone());
-        let from = here.start_of_day().map(|day| day.timestamp());
-        let to = here.tomorrow().and_then(|next| next.start_of_day());
+        let zoned = moment.to_zoned(self.0.clone());
+        let from = zoned.start_of_day().map(|day| day.timestamp());
+        let to = zoned.tomorrow().and_then(|next| next.start_of_day());
         if let (Ok(from), Ok(to)) = (from, to) {
             let to = to.timestamp().as_millisecond();
             return (Time::from_ms(from.as_millisecond()), Time::from_ms(to));

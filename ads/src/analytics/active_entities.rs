@@ -27,14 +27,14 @@ const PARENT_FILTERS: [(&str, &str); 3] = [
 
 pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
-    let mut asked = PARENT_FILTERS.iter().filter(|(name, _)| params.has(name));
-    let under = asked.next();
-    if let (Some((one, _)), Some((other, _))) = (under, asked.next()) {
+    let mut filters = PARENT_FILTERS.iter().filter(|(name, _)| params.has(name));
+    let under = filters.next();
+    if let (Some((one, _)), Some((other, _))) = (under, filters.next()) {
         return Err(exclusive_params(other, one));
     }
     let kind = params.text("entity").unwrap_or_default().to_owned();
     let entity = AdEntity::parse(&kind).filter(|entity| *entity != AdEntity::Account);
-    let (Some(entity), Some(of)) = (entity, entity_resource(&kind)) else {
+    let (Some(entity), Some(resource)) = (entity, entity_resource(&kind)) else {
         let message = format!("No activity is told of {kind}");
         return Err(AdsProblem::invalid_parameter("entity", kind, message).into());
     };
@@ -55,20 +55,20 @@ pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
         .map(|active| {
             let names: Vec<&str> = active.groups.iter().map(|group| group.name()).collect();
             json!({
-                "entity_id": of.id_format.format(active.entity_id),
+                "entity_id": resource.id_format.format(active.entity_id),
                 "activity_start_time": format_time(active.first),
                 "activity_end_time": format_time(active.last),
                 "placements": names,
             })
         })
         .collect();
-    let mut answer = OperationOutput::from_value(&data.into());
+    let mut output = OperationOutput::from_value(&data.into());
     for (name, at) in [("start_time", from), ("end_time", to)] {
-        answer.echo_params.insert(name.to_owned(), format_time(at).into());
+        output.echo_params.insert(name.to_owned(), format_time(at).into());
     }
     let spoken = FieldKind::Word(ENTITIES).render_value(&kind.into(), ctx.caller.speech);
-    answer.echo_params.insert("entity".to_owned(), spoken);
-    Ok(answer)
+    output.echo_params.insert("entity".to_owned(), spoken);
+    Ok(output)
 }
 
 /// The parent id of each entity, read from a field of its own or of its line item.
@@ -78,13 +78,13 @@ fn parent_ids(
     ids: &[i64],
     field: &'static str,
 ) -> Result<HashMap<i64, i64>, Error> {
-    let Some(of) = entity_resource(entity.name()) else {
+    let Some(resource) = entity_resource(entity.name()) else {
         return Ok(HashMap::new());
     };
-    if field == format!("{}_id", of.name) {
+    if field == format!("{}_id", resource.name) {
         return Ok(ids.iter().map(|id| (*id, *id)).collect());
     }
-    let records = records_by_ids(ctx.tx, of, ids)?;
+    let records = records_by_ids(ctx.tx, resource, ids)?;
     let has = |record: &AdsRecord, name: &str| record.resource.field(name).is_some();
     let items: Vec<i64> = records
         .values()

@@ -51,10 +51,10 @@ pub(super) fn create(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) ->
         expires_at: None,
     };
     ledger::insert_job(ctx.tx, &job)?;
-    let mut answer = OperationOutput::from_value(&job_json(ctx, &job));
-    answer.echo_params = ask.echo_params();
-    answer.headers = job_limit_headers(open + 1);
-    Ok(answer)
+    let mut output = OperationOutput::from_value(&job_json(ctx, &job));
+    output.echo_params = ask.echo_params();
+    output.headers = job_limit_headers(open + 1);
+    Ok(output)
 }
 
 fn job_limit_headers(open: i64) -> Vec<(&'static str, String)> {
@@ -107,19 +107,19 @@ pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
         ledger::list_jobs(ctx.tx, account, below, count + 1)?
     };
     let count = usize::try_from(count).unwrap_or(1);
-    let more = found.len() > count;
+    let has_more = found.len() > count;
     found.truncate(count);
-    let last = found.last().filter(|_| more);
+    let last = found.last().filter(|_| has_more);
     let next = last.map(|job| {
         let at = (OrderValue::Number(job.id), job.id);
         cursor::encode(&ctx.cursor_key, &scope, &at)
     });
     let next = next.transpose()?;
     let data: Vec<Value> = found.iter().map(|job| job_json(ctx, job)).collect();
-    let mut answer = OperationOutput::from_value(&data.into());
-    answer.next_cursor = Some(next);
-    answer.headers = job_limit_headers(ledger::count_open_jobs(ctx.tx, account)?);
-    Ok(answer)
+    let mut output = OperationOutput::from_value(&data.into());
+    output.next_cursor = Some(next);
+    output.headers = job_limit_headers(ledger::count_open_jobs(ctx.tx, account)?);
+    Ok(output)
 }
 
 pub(super) fn cancel(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
@@ -150,8 +150,8 @@ pub(super) fn cancel(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) ->
 pub fn has_pending_jobs(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let now = tx.now();
     let queued = ledger::list_open_jobs(tx, AnalyticsJobState::Queued, now.plus_ms(-MIN_QUEUED_MS), 1)?;
-    let begun = ledger::list_open_jobs(tx, AnalyticsJobState::Processing, now.plus_ms(-CLAIM_TIMEOUT_MS), 1)?;
-    Ok(!queued.is_empty() || begun.iter().any(|job| is_abandoned(job, now)))
+    let stale = ledger::list_open_jobs(tx, AnalyticsJobState::Processing, now.plus_ms(-CLAIM_TIMEOUT_MS), 1)?;
+    Ok(!queued.is_empty() || stale.iter().any(|job| is_abandoned(job, now)))
 }
 
 fn is_abandoned(job: &AnalyticsJob, now: Time) -> bool {

@@ -38,9 +38,9 @@ fn load_reach(
     let (from, to) = parse_time_window(ctx, params, i64::from(u16::MAX))?;
     let account = ctx.account_id()?;
     let mut ids = params.ints(name);
-    let of = super::stats_query::entity_resource(entity.name());
-    let known: HashSet<i64> = match of {
-        Some(of) => store::records::find_by_ids(ctx.tx, of.name, &ids)?
+    let resource = super::stats_query::entity_resource(entity.name());
+    let known: HashSet<i64> = match resource {
+        Some(resource) => store::records::find_by_ids(ctx.tx, resource.name, &ids)?
             .into_iter()
             .filter(|row| row.account_id == account)
             .map(|row| row.id)
@@ -52,23 +52,23 @@ fn load_reach(
     let mut all: Vec<i64> = items.values().flatten().copied().collect();
     all.sort_unstable();
     all.dedup();
-    let mut seen: HashMap<i64, Vec<(i64, i64)>> = HashMap::new();
+    let mut impressions: HashMap<i64, Vec<(i64, i64)>> = HashMap::new();
     for viewed in ledger::count_viewer_impressions(ctx.tx, &all, (from, to))? {
-        let of_item = seen.entry(viewed.line_item_id).or_default();
+        let of_item = impressions.entry(viewed.line_item_id).or_default();
         of_item.push((viewed.viewer, viewed.impressions));
     }
     let data: Vec<Value> = ids
         .iter()
         .map(|id| {
             let own = items.get(id).into_iter().flatten();
-            let own = own.filter_map(|item| seen.get(item)).flatten();
+            let own = own.filter_map(|item| impressions.get(item)).flatten();
             let mut viewers = HashSet::new();
             let mut times = 0_i64;
             for (viewer, count) in own {
                 viewers.insert(*viewer);
                 times = times.saturating_add(*count);
             }
-            let written = of.map(|of| of.id_format.format(*id));
+            let written = resource.map(|resource| resource.id_format.format(*id));
             json!({
                 "id": written,
                 "total_audience_reach": viewers.len(),
@@ -76,12 +76,12 @@ fn load_reach(
             })
         })
         .collect();
-    let mut answer = OperationOutput::from_value(&data.into());
-    answer.data_type = "reach";
+    let mut output = OperationOutput::from_value(&data.into());
+    output.data_type = "reach";
     for (name, at) in [("start_time", from), ("end_time", to)] {
-        answer.echo_params.insert(name.to_owned(), format_time(at).into());
+        output.echo_params.insert(name.to_owned(), format_time(at).into());
     }
-    Ok(answer)
+    Ok(output)
 }
 
 /// Impressions per viewer, rounded to two decimals.

@@ -199,7 +199,7 @@ impl StatsQuery {
 
     pub(super) fn format_entity_id(&self, id: i64) -> String {
         match entity_resource(&self.kind) {
-            Some(of) => of.id_format.format(id),
+            Some(resource) => resource.id_format.format(id),
             None => IdFormat::Long.format(id),
         }
     }
@@ -329,25 +329,25 @@ pub(super) fn parse_time_window(
 
 /// Parses entity ids; all must belong to the account, deleted or not.
 fn parse_entity_ids(ctx: &mut AccountContext<'_, '_>, kind: &str, texts: &[String]) -> Result<Vec<i64>, Error> {
-    let Some(of) = entity_resource(kind) else {
+    let Some(resource) = entity_resource(kind) else {
         return parse_post_ids(ctx, texts);
     };
     let mut ids = Vec::with_capacity(texts.len());
     for text in texts {
-        let id = of.id_format.parse("entity_ids", text)?;
+        let id = resource.id_format.parse("entity_ids", text)?;
         if !ids.contains(&id) {
             ids.push(id);
         }
     }
     let account = ctx.account_id()?;
-    let rows = records::find_by_ids(ctx.tx, of.name, &ids)?;
+    let rows = records::find_by_ids(ctx.tx, resource.name, &ids)?;
     let known: Vec<i64> = rows
         .iter()
         .filter(|row| row.account_id == account)
         .map(|row| row.id)
         .collect();
     match ids.iter().find(|id| !known.contains(id)) {
-        Some(unknown) => Err(record_not_found(of, "entity_ids", *unknown).into()),
+        Some(unknown) => Err(record_not_found(resource, "entity_ids", *unknown).into()),
         None => Ok(ids),
     }
 }

@@ -25,18 +25,18 @@ pub(super) fn load_stats(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<(usize, 
         .flat_map(|group| metrics_of_group(group, &query.kind, query.speech))
         .collect();
     if query.segments.is_some() {
-        let lines = sum_by_segment(tx, query)?;
-        return Ok((count, segments_json(query, &names, &lines)));
+        let series = sum_by_segment(tx, query)?;
+        return Ok((count, segments_json(query, &names, &series)));
     }
-    let lines = if query.kind == "ORGANIC_POST" {
+    let series = if query.kind == "ORGANIC_POST" {
         sum_organic(tx, query)?
     } else {
         sum_by_entity(tx, query)?
     };
     let empty = vec![MetricSums::default(); count];
     let entities = query.ids.iter().map(|id| {
-        let line = lines.get(id).unwrap_or(&empty);
-        let metrics = metrics_json(&names, line);
+        let buckets = series.get(id).unwrap_or(&empty);
+        let metrics = metrics_json(&names, buckets);
         let one = json!({ "segment": null, "metrics": metrics });
         json!({ "id": query.format_entity_id(*id), "id_data": [one] })
     });
@@ -44,12 +44,12 @@ pub(super) fn load_stats(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<(usize, 
 }
 
 /// Metrics that count nothing in any bucket are `null`; others are zero where they count nothing.
-fn metrics_json(names: &[NamedMetric], line: &[MetricSums]) -> Map<String, Value> {
+fn metrics_json(names: &[NamedMetric], buckets: &[MetricSums]) -> Map<String, Value> {
     let values = |metric: &Option<Metric>| -> Value {
         let Some(metric) = metric else {
             return Value::Null;
         };
-        let all: Vec<i64> = line.iter().map(|sums| sums.get(*metric)).collect();
+        let all: Vec<i64> = buckets.iter().map(|sums| sums.get(*metric)).collect();
         if all.iter().all(|value| *value == 0) {
             Value::Null
         } else {
@@ -70,14 +70,14 @@ fn bucket_index(query: &StatsQuery, at: i64) -> usize {
 fn sum_by_entity(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<HashMap<i64, MetricBuckets>, Fault> {
     let (_, count) = query.bucket_layout();
     let span = (query.from, query.to);
-    let mut lines: HashMap<i64, MetricBuckets> = HashMap::new();
+    let mut series: HashMap<i64, MetricBuckets> = HashMap::new();
     for (id, hour, sums) in ledger::hourly_sums(tx, query.ledger_entity(), &query.ids, span, query.placement_group())? {
-        let line = lines.entry(id).or_insert_with(|| vec![MetricSums::default(); count]);
-        if let Some(bucket) = line.get_mut(bucket_index(query, hour)) {
+        let buckets = series.entry(id).or_insert_with(|| vec![MetricSums::default(); count]);
+        if let Some(bucket) = buckets.get_mut(bucket_index(query, hour)) {
             bucket.merge(&sums);
         }
     }
-    Ok(lines)
+    Ok(series)
 }
 
 /// Engagement with posts, minus what is attributed to their promotion.
@@ -87,7 +87,7 @@ fn sum_organic(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<HashMap<i64, Metri
     let empty = vec![MetricSums::default(); count];
     let mut lines = HashMap::new();
     for id in &query.ids {
-        let mut line = empty.clone();
+        let mut buckets = empty.clone();
         for (series, metric) in [
             (MetricSeries::Likes, Metric::Likes),
             (MetricSeries::Replies, Metric::Replies),
@@ -96,13 +96,13 @@ fn sum_organic(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<HashMap<i64, Metri
             let span = (query.from, query.to);
             for (place, number) in analytics::count_post_series(tx, series, PostId::new(*id), span, length)? {
                 let place = usize::try_from(place).unwrap_or(usize::MAX);
-                if let Some(sums) = line.get_mut(place) {
+                if let Some(sums) = buckets.get_mut(place) {
                     sums.add(metric, number);
                 }
             }
         }
-        let of = promoted.get(id).unwrap_or(&empty);
-        for (sums, less) in line.iter_mut().zip(of) {
+        let attributed = promoted.get(id).unwrap_or(&empty);
+        for (sums, less) in buckets.iter_mut().zip(attributed) {
             let mut own = MetricSums::default();
             for metric in [Metric::Likes, Metric::Replies, Metric::Reposts] {
                 let number = (sums.get(metric) - less.get(metric)).max(0);
@@ -111,7 +111,7 @@ fn sum_organic(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<HashMap<i64, Metri
             }
             *sums = own;
         }
-        lines.insert(*id, line);
+        lines.insert(*id, buckets);
     }
     Ok(lines)
 }
@@ -122,8 +122,8 @@ type SegmentedBuckets = BTreeMap<i64, BTreeMap<String, MetricBuckets>>;
 fn sum_by_segment(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<SegmentedBuckets, Fault> {
     let (length, count) = query.bucket_layout();
     let entity = query.ledger_entity();
-    let of = line_items_by_entity(tx, query.account, entity, &query.ids)?;
-    let mut items: Vec<i64> = of.values().flatten().copied().collect();
+    let attributed = line_items_by_entity(tx, query.account, entity, &query.ids)?;
+    let mut items: Vec<i64> = attributed.values().flatten().copied().collect();
     items.sort_unstable();
     items.dedup();
     // A country may be given as a place id or as two letters.
@@ -142,48 +142,48 @@ fn sum_by_segment(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<SegmentedBucket
         country: &country,
         platform: platform.map(|platform| platform.parse().unwrap_or(i64::MAX)),
     };
-    let mut lines = SegmentedBuckets::new();
+    let mut series = SegmentedBuckets::new();
     if query.ledger_segment() == ReportSegment::None {
         // Conversions are not recorded.
-        return Ok(lines);
+        return Ok(series);
     }
     for part in ledger::load_report(tx, &items, &cut)? {
-        for id in matching_entities(entity, &part, &of) {
-            let segments = lines.entry(id).or_default();
-            let line = segments.entry(part.segment.clone());
-            let line = line.or_insert_with(|| vec![MetricSums::default(); count]);
+        for id in matching_entities(entity, &part, &attributed) {
+            let segments = series.entry(id).or_default();
+            let buckets = segments.entry(part.segment.clone());
+            let buckets = buckets.or_insert_with(|| vec![MetricSums::default(); count]);
             let place = usize::try_from(part.interval).unwrap_or(usize::MAX);
-            if let Some(sums) = line.get_mut(place) {
+            if let Some(sums) = buckets.get_mut(place) {
                 sums.count_events(part.kind, part.count, part.billed, part.charge);
             }
         }
     }
-    Ok(lines)
+    Ok(series)
 }
 
-fn matching_entities(entity: AdEntity, part: &ReportRow, of: &BTreeMap<i64, Vec<i64>>) -> Vec<i64> {
+fn matching_entities(entity: AdEntity, part: &ReportRow, attributed: &BTreeMap<i64, Vec<i64>>) -> Vec<i64> {
     let creative = matches!(
         entity,
         AdEntity::PromotedPost | AdEntity::PromotedAccount | AdEntity::MediaCreative
     );
-    let own = of
+    let own = attributed
         .iter()
         .filter(|(id, items)| items.contains(&part.line_item_id) && (!creative || part.creative == (entity, **id)));
     own.map(|(id, _)| *id).collect()
 }
 
-fn segments_json(query: &StatsQuery, names: &[NamedMetric], lines: &SegmentedBuckets) -> Value {
+fn segments_json(query: &StatsQuery, names: &[NamedMetric], series: &SegmentedBuckets) -> Value {
     let none = BTreeMap::new();
     let entities = query.ids.iter().map(|id| {
-        let segments = lines.get(id).unwrap_or(&none).iter();
+        let segments = series.get(id).unwrap_or(&none).iter();
         let data: Vec<Value> = segments
-            .map(|(value, line)| {
+            .map(|(value, buckets)| {
                 json!({
                     "segment": {
                         "segment_name": segment_name(query.ledger_segment(), value),
                         "segment_value": segment_value(value),
                     },
-                    "metrics": metrics_json(names, line),
+                    "metrics": metrics_json(names, buckets),
                 })
             })
             .collect();
@@ -209,8 +209,8 @@ const AGES: &[(i64, &str)] = &[
 
 /// The minimum age of the segment that contains an age.
 pub fn age_bucket(age: i64) -> Option<i64> {
-    let mut all = AGES.iter().map(|(least, _)| *least);
-    all.find(|least| age >= *least)
+    let mut all = AGES.iter().map(|(min_age, _)| *min_age);
+    all.find(|min_age| age >= *min_age)
 }
 
 fn segment_name(segment: ReportSegment, value: &str) -> String {
@@ -230,8 +230,8 @@ fn segment_name(segment: ReportSegment, value: &str) -> String {
             place.map_or(value, |place| place.name)
         }
         (ReportSegment::Age, _) => {
-            let least = value.parse().unwrap_or(0);
-            let found = AGES.iter().find(|(bucket, _)| *bucket == least);
+            let min_age = value.parse().unwrap_or(0);
+            let found = AGES.iter().find(|(bucket, _)| *bucket == min_age);
             found.map_or(value, |(_, name)| *name)
         }
         _ => value,

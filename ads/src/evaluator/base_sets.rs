@@ -43,8 +43,8 @@ impl Evaluator {
                     break;
                 }
             }
-            let seen = list_users_seen_since(tx, since)?;
-            all.extend(viewers::filter_active_users(tx, &seen)?);
+            let users = list_users_seen_since(tx, since)?;
+            all.extend(viewers::filter_active_users(tx, &users)?);
             Ok((all, LONG_MS))
         })
     }
@@ -79,28 +79,28 @@ impl Evaluator {
     pub(super) fn refresh_seen_users(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
         let now = tx.now();
         let since = {
-            let mut kept = self.set_cache.lock();
-            let before = kept.sign_ins_read_until;
+            let mut cache = self.set_cache.lock();
+            let before = cache.sign_ins_read_until;
             if before.is_some_and(|before| now < before.plus_ms(REFRESH_INTERVAL_MS)) {
                 return Ok(());
             }
-            kept.sign_ins_read_until = Some(now);
+            cache.sign_ins_read_until = Some(now);
             match before {
                 Some(before) => before.plus_ms(-LATE_MS),
                 None => return Ok(()),
             }
         };
-        let seen = list_users_seen_since(tx, since)?;
-        self.add_active_users(tx, &seen)
+        let users = list_users_seen_since(tx, since)?;
+        self.add_active_users(tx, &users)
     }
 }
 
 /// Users who visited since a time, each once.
 fn list_users_seen_since(tx: &mut Tx<'_>, since: Time) -> Result<Vec<i64>, Fault> {
-    let mut seen = viewers::list_authenticated_users(tx, since)?;
+    let mut users = viewers::list_authenticated_users(tx, since)?;
     let signed_in = viewers::list_signed_in_users(tx, since)?;
-    seen.extend(signed_in.into_iter().map(|(user, _)| user));
-    seen.sort_unstable();
-    seen.dedup();
-    Ok(seen)
+    users.extend(signed_in.into_iter().map(|(user, _)| user));
+    users.sort_unstable();
+    users.dedup();
+    Ok(users)
 }

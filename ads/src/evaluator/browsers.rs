@@ -24,9 +24,9 @@ impl Evaluator {
         let sessions: HashMap<i64, String> = viewers::list_signed_in_users(tx, since)?.into_iter().collect();
         let mut all = [UserGroup::Platform, UserGroup::Device, UserGroup::Version]
             .map(|group| (group, BTreeMap::<String, RoaringBitmap>::new()));
-        let mut kept = self.set_cache.lock();
+        let mut cache = self.set_cache.lock();
         for (user, agent) in sessions {
-            let number = kept.numbers.assign_number(user);
+            let number = cache.numbers.assign_number(user);
             for (group, by) in &mut all {
                 let value = match group {
                     UserGroup::Device => device_name(&agent).map(str::to_lowercase),
@@ -42,7 +42,7 @@ impl Evaluator {
         for (group, by) in all {
             let by = by.into_iter().map(|(value, users)| (value, Arc::new(users)));
             let by = by.collect();
-            kept.groups.insert(
+            cache.groups.insert(
                 group,
                 GroupedUserSets {
                     sets: by,
@@ -82,8 +82,8 @@ impl Evaluator {
             return Ok(None);
         }
         let mut users = RoaringBitmap::new();
-        let kept = self.set_cache.lock();
-        let groups = kept.groups.get(&UserGroup::Version);
+        let cache = self.set_cache.lock();
+        let groups = cache.groups.get(&UserGroup::Version);
         for (version, some) in groups.iter().flat_map(|held| &held.sets) {
             let version = PlatformVersion::parse(version);
             let fits = match criterion.operator {

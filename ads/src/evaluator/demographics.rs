@@ -14,14 +14,14 @@ const TOLD_MS: i64 = 60_000;
 impl Evaluator {
     /// Users whose age is in a segment today; `None` if no user entered a birth date.
     pub(super) fn age_users(&self, tx: &mut Tx<'_>, value: &str) -> Result<Option<UserSet>, Error> {
-        let Some((least, most)) = age_range(value) else {
+        let Some((min, max)) = age_range(value) else {
             return Ok(Some(UserSet::default()));
         };
         let key = UserSetKey::Value("AGE".to_owned(), value.to_owned());
         let users = self.get_or_build_set(tx, key, |tx| {
             let now = tx.now();
-            let until = birth_date_of_age(now, least);
-            let after = most.map(|most| birth_date_of_age(now, most + 1));
+            let until = birth_date_of_age(now, min);
+            let after = max.map(|max| birth_date_of_age(now, max + 1));
             let after = after.unwrap_or_default();
             Ok((private_profiles::list_born_between(tx, &after, &until)?, TOLD_MS))
         })?;
@@ -44,11 +44,11 @@ impl Evaluator {
 /// The minimum and the maximum age of a segment: `AGE_13_TO_24`, `AGE_OVER_50`.
 fn age_range(value: &str) -> Option<(i64, Option<i64>)> {
     let rest = value.strip_prefix("AGE_")?;
-    if let Some(least) = rest.strip_prefix("OVER_") {
-        return Some((least.parse().ok()?, None));
+    if let Some(min) = rest.strip_prefix("OVER_") {
+        return Some((min.parse().ok()?, None));
     }
-    let (least, most) = rest.split_once("_TO_")?;
-    Some((least.parse().ok()?, Some(most.parse().ok()?)))
+    let (min, max) = rest.split_once("_TO_")?;
+    Some((min.parse().ok()?, Some(max.parse().ok()?)))
 }
 
 #[cfg(test)]

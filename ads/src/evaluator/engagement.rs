@@ -149,11 +149,11 @@ fn broad_match_clause(word: &str) -> Option<String> {
 
 /// Keeps the posts whose text is exactly the keyword.
 fn filter_exact_posts(tx: &mut Tx<'_>, posts: &[i64], value: &str) -> Result<Vec<i64>, Error> {
-    let wanted = hash_words(WordField::Text, value, MatchMode::Search);
+    let words = hash_words(WordField::Text, value, MatchMode::Search);
     let mut all = Vec::new();
     for some in posts.chunks(POST_BATCH) {
-        let said = posts::find_texts(tx, some)?.into_iter();
-        let exact = said.filter(|post| hash_words(WordField::Text, &post.text, MatchMode::Search) == wanted);
+        let texts = posts::find_texts(tx, some)?.into_iter();
+        let exact = texts.filter(|post| hash_words(WordField::Text, &post.text, MatchMode::Search) == words);
         all.extend(exact.map(|post| post.id));
     }
     Ok(all)

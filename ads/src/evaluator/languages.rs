@@ -19,13 +19,13 @@ const SAMPLED_POSTS: u32 = 50;
 impl Evaluator {
     /// Users who post in a language; `None` if nobody is known to.
     pub(super) fn language_users(&self, tx: &mut Tx<'_>, code: &str) -> Result<Option<UserSet>, Error> {
-        let Some(asked) = parse_language(code) else {
+        let Some(language) = parse_language(code) else {
             let known = self.group_users(tx, UserGroup::Language, "")?;
             return Ok(known.map(|_| UserSet::default()));
         };
         let mut all: Option<RoaringBitmap> = None;
         // A language with several scripts has several codes.
-        for posted in (1..=LanguageNumber::MAX).filter(|posted| language_matches(asked, *posted)) {
+        for posted in (1..=LanguageNumber::MAX).filter(|posted| language_matches(language, *posted)) {
             let users = self.group_users(tx, UserGroup::Language, language_code(posted))?;
             if let Some(users) = users {
                 *all.get_or_insert_default() |= &*users;
@@ -37,7 +37,7 @@ impl Evaluator {
     /// Finds every user's language: for public posts from the search index, for protected accounts user by
     /// user.
     pub(super) fn load_language_groups(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
-        let begun = self.set_cache.lock().log_offset();
+        let offset = self.set_cache.lock().log_offset();
         let mut counts: HashMap<i64, Vec<(LanguageNumber, u32)>> = HashMap::new();
         if let Some(search) = &self.search {
             search.snapshot().visit_authors(|author, spoken| {
@@ -57,15 +57,15 @@ impl Evaluator {
             }
         }
         let mut by: BTreeMap<String, RoaringBitmap> = BTreeMap::new();
-        let mut kept = self.set_cache.lock();
+        let mut cache = self.set_cache.lock();
         for (user, counted) in counts {
             if let Some(code) = main_language(&counted) {
-                let number = kept.numbers.assign_number(user);
+                let number = cache.numbers.assign_number(user);
                 by.entry(code.to_owned()).or_default().insert(number);
             }
         }
-        drop(kept);
-        self.store_group(tx, UserGroup::Language, by, begun);
+        drop(cache);
+        self.store_group(tx, UserGroup::Language, by, offset);
         Ok(())
     }
 

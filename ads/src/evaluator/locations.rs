@@ -53,10 +53,10 @@ impl AddedPlaces {
 
     /// The ids of the places a text names, and of those that contain them.
     fn resolve_place_ids(&self, text: &str) -> Vec<String> {
-        let meant = gazetteer().resolve_text(text);
-        let country = meant.first().map(|spot| spot.country);
-        let mut ids: Vec<String> = meant.iter().map(|spot| spot.id.clone()).collect();
-        let names = meant.iter().map(|spot| name_key(spot.name));
+        let resolved = gazetteer().resolve_text(text);
+        let country = resolved.first().map(|spot| spot.country);
+        let mut ids: Vec<String> = resolved.iter().map(|spot| spot.id.clone()).collect();
+        let names = resolved.iter().map(|spot| name_key(spot.name));
         let first = text.split(',').next().map(name_key);
         let mut names: Vec<u64> = names.chain(first).chain([name_key(text)]).collect();
         names.sort_unstable();
@@ -89,32 +89,32 @@ fn add_user_to_place(by: &mut BTreeMap<String, RoaringBitmap>, id: &str, user: u
 
 impl Evaluator {
     pub(super) fn load_location_groups(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
-        let begun = self.set_cache.lock().log_offset();
+        let offset = self.set_cache.lock().log_offset();
         let added = AddedPlaces::load(tx)?;
         let mut by: BTreeMap<String, RoaringBitmap> = BTreeMap::new();
         // The same few texts occur many times.
-        let mut meant: HashMap<String, Vec<String>> = HashMap::new();
+        let mut resolved: HashMap<String, Vec<String>> = HashMap::new();
         let mut last = 0;
         loop {
             let some = viewers::list_locations(tx, last, USER_BATCH)?;
             let more = i64::try_from(some.len()).unwrap_or(0) == USER_BATCH;
-            let mut kept = self.set_cache.lock();
+            let mut cache = self.set_cache.lock();
             for (user, text) in some {
                 last = user;
-                let ids = meant
+                let ids = resolved
                     .entry(text)
                     .or_insert_with_key(|text| added.resolve_place_ids(text));
-                let number = kept.numbers.assign_number(user);
+                let number = cache.numbers.assign_number(user);
                 for id in ids {
                     add_user_to_place(&mut by, id, number);
                 }
             }
-            drop(kept);
+            drop(cache);
             if !more {
                 break;
             }
         }
-        self.store_group(tx, UserGroup::Location, by, begun);
+        self.store_group(tx, UserGroup::Location, by, offset);
         Ok(())
     }
 
@@ -124,22 +124,26 @@ impl Evaluator {
         }
         let added = AddedPlaces::load(tx)?;
         let texts: HashMap<i64, String> = viewers::user_locations(tx, users)?.into_iter().collect();
-        let mut kept = self.set_cache.lock();
+        let mut cache = self.set_cache.lock();
         for user in users {
             let ids = texts.get(user).map(|text| added.resolve_place_ids(text));
-            kept.set_user_groups(UserGroup::Location, *user, &ids.unwrap_or_default());
+            cache.set_user_groups(UserGroup::Location, *user, &ids.unwrap_or_default());
         }
         Ok(())
     }
 
     /// Stores a group that reflects the event log up to an offset or later.
-    pub(super) fn store_group(&self, tx: &Tx<'_>, group: UserGroup, by: BTreeMap<String, RoaringBitmap>, begun: i64) {
+    pub(super) fn store_group(&self, tx: &Tx<'_>, group: UserGroup, by: BTreeMap<String, RoaringBitmap>, offset: i64) {
         let by = by.into_iter().map(|(value, users)| (value, Arc::new(users)));
         let by = by.collect();
-        let mut kept = self.set_cache.lock();
-        let lasts = if kept.log_offset() == begun { LONG_MS } else { SHORT_MS };
+        let mut cache = self.set_cache.lock();
+        let lasts = if cache.log_offset() == offset {
+            LONG_MS
+        } else {
+            SHORT_MS
+        };
         let until = tx.now().plus_ms(lasts);
-        kept.groups.insert(
+        cache.groups.insert(
             group,
             GroupedUserSets {
                 sets: by,

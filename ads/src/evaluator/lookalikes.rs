@@ -44,8 +44,8 @@ impl Evaluator {
         let key = UserSetKey::Value(criterion.kind.clone(), criterion.value.clone());
         self.get_or_build_set(tx, key, |tx| {
             let seeds: Vec<i64> = {
-                let kept = self.set_cache.lock();
-                seed.iter().filter_map(|user| kept.numbers.user_id(user)).collect()
+                let cache = self.set_cache.lock();
+                seed.iter().filter_map(|user| cache.numbers.user_id(user)).collect()
             };
             Ok((self.find_similar_users(tx, &seeds, 0)?, ms_until_tomorrow(tx)))
         })
@@ -56,9 +56,9 @@ impl Evaluator {
         let mut seeds = Vec::new();
         for user in users {
             let followers = self.followers_of_user(tx, *user)?;
-            let kept = self.set_cache.lock();
+            let cache = self.set_cache.lock();
             let some = followers.iter().take(MAX_SEEDS);
-            seeds.extend(some.filter_map(|number| kept.numbers.user_id(number)));
+            seeds.extend(some.filter_map(|number| cache.numbers.user_id(number)));
         }
         seeds.sort_unstable();
         seeds.dedup();
@@ -73,8 +73,8 @@ impl Evaluator {
         let mut seeds = seeds.to_vec();
         seeds.sort_unstable();
         let all = usize::try_from(self.active_users(tx)?.len()).unwrap_or(usize::MAX);
-        let most = (seeds.len() * SEED_MULTIPLE).min(all / MAX_SHARE_DIVISOR);
-        if most == 0 {
+        let limit = (seeds.len() * SEED_MULTIPLE).min(all / MAX_SHARE_DIVISOR);
+        if limit == 0 {
             return Ok(Vec::new());
         }
         let mut scores: HashMap<i64, f64> = HashMap::new();
@@ -88,7 +88,7 @@ impl Evaluator {
             .filter(|(user, _)| seeds.binary_search(user).is_err() && *user != excluded)
             .collect();
         ranked.sort_unstable_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
-        ranked.truncate(most);
+        ranked.truncate(limit);
         Ok(ranked.into_iter().map(|(user, _)| user).collect())
     }
 }

@@ -102,8 +102,8 @@ impl Evaluator {
         let reached = self.resolve_criteria(tx, audience)?;
         let users = reached.intersect_sets();
         let told = if self.limits_disclosure(tx, audience)? {
-            let kept = self.set_cache.lock();
-            let ids = users.iter().filter_map(|user| kept.numbers.user_id(user));
+            let cache = self.set_cache.lock();
+            let ids = users.iter().filter_map(|user| cache.numbers.user_id(user));
             self.size_disclosure
                 .disclose_size(self.size_disclosure.measure_audience(ids))
         } else {
@@ -165,8 +165,8 @@ impl Evaluator {
             return Ok(Arc::clone(ids));
         }
         let ids: HashSet<i64> = {
-            let kept = self.set_cache.lock();
-            users.iter().filter_map(|user| kept.numbers.user_id(user)).collect()
+            let cache = self.set_cache.lock();
+            users.iter().filter_map(|user| cache.numbers.user_id(user)).collect()
         };
         let ids = Arc::new(ids);
         let mut people = self.country_users.lock();

@@ -239,9 +239,9 @@ impl Evaluator {
         loop {
             let Some(from) = self.set_cache.lock().log_offset else {
                 let end = event_log::end_cursor(tx)?;
-                let mut kept = self.set_cache.lock();
-                if kept.log_offset.is_none() {
-                    kept.reset_to_offset(end);
+                let mut cache = self.set_cache.lock();
+                if cache.log_offset.is_none() {
+                    cache.reset_to_offset(end);
                 }
                 break;
             };
@@ -253,11 +253,11 @@ impl Evaluator {
                 self.set_cache.lock().reset_to_offset(end);
                 break;
             }
-            let mut kept = self.set_cache.lock();
+            let mut cache = self.set_cache.lock();
             // Another evaluation may have read the same entries.
-            if kept.log_offset == Some(from) {
+            if cache.log_offset == Some(from) {
                 for event in &events {
-                    kept.apply_log_event(event);
+                    cache.apply_log_event(event);
                 }
             }
             if i64::try_from(events.len()).unwrap_or(0) < LOG_BATCH {
@@ -275,12 +275,12 @@ impl Evaluator {
             users
         };
         let (acted, turned, moved, wrote) = {
-            let mut kept = self.set_cache.lock();
+            let mut cache = self.set_cache.lock();
             (
-                taken(&mut kept.active_users),
-                taken(&mut kept.changed_users),
-                taken(&mut kept.relocated_users),
-                taken(&mut kept.posting_users),
+                taken(&mut cache.active_users),
+                taken(&mut cache.changed_users),
+                taken(&mut cache.relocated_users),
+                taken(&mut cache.posting_users),
             )
         };
         if !acted.is_empty() {
@@ -288,9 +288,9 @@ impl Evaluator {
         }
         if !turned.is_empty() {
             let back = ads::viewers::filter_engaged_users(tx, &turned, activity_cutoff(tx))?;
-            let mut kept = self.set_cache.lock();
+            let mut cache = self.set_cache.lock();
             for user in turned {
-                kept.apply_membership_change(UserSetKey::Active, user, back.contains(&user));
+                cache.apply_membership_change(UserSetKey::Active, user, back.contains(&user));
             }
         }
         if !moved.is_empty() {
@@ -305,9 +305,9 @@ impl Evaluator {
     /// Adds existing users to the set of active users.
     pub(super) fn add_active_users(&self, tx: &mut Tx<'_>, users: &[i64]) -> Result<(), Fault> {
         let live = ads::viewers::filter_active_users(tx, users)?;
-        let mut kept = self.set_cache.lock();
+        let mut cache = self.set_cache.lock();
         for user in live {
-            kept.apply_membership_change(UserSetKey::Active, user, true);
+            cache.apply_membership_change(UserSetKey::Active, user, true);
         }
         Ok(())
     }
@@ -321,15 +321,15 @@ impl Evaluator {
     ) -> Result<UserSet, base::Error> {
         let now = tx.now();
         let from = {
-            let mut kept = self.set_cache.lock();
-            if let Some(users) = kept.get(&key, now) {
+            let mut cache = self.set_cache.lock();
+            if let Some(users) = cache.get(&key, now) {
                 return Ok(users);
             }
-            kept.change_count
+            cache.change_count
         };
         let (ids, lasts) = make(tx)?;
-        let mut kept = self.set_cache.lock();
-        let users: RoaringBitmap = ids.iter().map(|id| kept.numbers.assign_number(*id)).collect();
-        Ok(kept.store_set(key, users, (from, now, now.plus_ms(lasts))))
+        let mut cache = self.set_cache.lock();
+        let users: RoaringBitmap = ids.iter().map(|id| cache.numbers.assign_number(*id)).collect();
+        Ok(cache.store_set(key, users, (from, now, now.plus_ms(lasts))))
     }
 }

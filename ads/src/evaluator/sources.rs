@@ -45,14 +45,14 @@ fn engagement_kinds(engagement_types: &[&str]) -> Vec<AdEventKind> {
     if engagement_types.is_empty() {
         return DONE.to_vec();
     }
-    let each = engagement_types.iter().map(|kind| match *kind {
+    let kinds = engagement_types.iter().map(|kind| match *kind {
         "IMPRESSION" => &[AdEventKind::Impression][..],
         "VIDEO_VIEW" => &[AdEventKind::VideoView][..],
         "VIDEO_VIEW_PARTIAL" => &[AdEventKind::Video50][..],
         "VIDEO_VIEW_COMPLETE" => &[AdEventKind::Video100][..],
         _ => DONE,
     });
-    each.flatten().copied().collect()
+    kinds.flatten().copied().collect()
 }
 
 #[derive(Debug)]
@@ -110,9 +110,9 @@ impl Evaluator {
         Ok(users.map_or(CriterionSource::Unknown, CriterionSource::Users))
     }
 
-    pub(super) fn followers_of_user(&self, tx: &mut Tx<'_>, of: i64) -> Result<UserSet, Error> {
-        self.get_or_build_set(tx, UserSetKey::Followers(of), |tx| {
-            Ok((viewers::list_followers(tx, of)?, LONG_MS))
+    pub(super) fn followers_of_user(&self, tx: &mut Tx<'_>, filter: i64) -> Result<UserSet, Error> {
+        self.get_or_build_set(tx, UserSetKey::Followers(filter), |tx| {
+            Ok((viewers::list_followers(tx, filter)?, LONG_MS))
         })
     }
 
@@ -138,13 +138,13 @@ impl Evaluator {
     /// Users of a group with a value; `None` if no user has any value.
     pub(super) fn group_users(&self, tx: &mut Tx<'_>, group: UserGroup, value: &str) -> Result<Option<UserSet>, Error> {
         let now = tx.now();
-        let held = |evaluator: &Self| {
-            let kept = evaluator.set_cache.lock();
-            let grouped = kept.groups.get(&group).filter(|held| held.expires_at > now)?;
+        let cached = |evaluator: &Self| {
+            let cache = evaluator.set_cache.lock();
+            let grouped = cache.groups.get(&group).filter(|cached| cached.expires_at > now)?;
             let some = !grouped.sets.is_empty();
             Some(some.then(|| grouped.sets.get(value).cloned().unwrap_or_default()))
         };
-        if let Some(users) = held(self) {
+        if let Some(users) = cached(self) {
             return Ok(users);
         }
         match group {
@@ -152,24 +152,24 @@ impl Evaluator {
             UserGroup::Language => self.load_language_groups(tx)?,
             UserGroup::Platform | UserGroup::Device | UserGroup::Version => self.load_browser_groups(tx)?,
         }
-        Ok(held(self).flatten())
+        Ok(cached(self).flatten())
     }
 
     /// Users who saw a campaign of the account within thirty days, or engaged with it within ninety, by the
     /// engagement types.
     fn campaign_users(&self, tx: &mut Tx<'_>, audience: &TargetedAudience, value: &str) -> Result<UserSet, Error> {
         let id = IdFormat::Short.parse("targeting_value", value).unwrap_or(-1);
-        let asked = audience.engagement_types();
-        let sorted: BTreeSet<&str> = asked.iter().copied().collect();
-        let told: Vec<&str> = sorted.into_iter().collect();
-        let name = format!("CAMPAIGN_ENGAGEMENT\n{}", told.join(" "));
+        let types = audience.engagement_types();
+        let sorted: BTreeSet<&str> = types.iter().copied().collect();
+        let sorted_types: Vec<&str> = sorted.into_iter().collect();
+        let name = format!("CAMPAIGN_ENGAGEMENT\n{}", sorted_types.join(" "));
         let key = UserSetKey::Value(name, format!("{} {id}", audience.account));
         self.get_or_build_set(tx, key, |tx| {
             let item = LINE_ITEM.name;
-            let of = ("campaign_id", id);
-            let items = records::list_by_field(tx, item, audience.account, of, false)?;
+            let filter = ("campaign_id", id);
+            let items = records::list_by_field(tx, item, audience.account, filter, false)?;
             let items: Vec<i64> = items.iter().map(|item| item.id).collect();
-            let (seen, done): (Vec<AdEventKind>, Vec<AdEventKind>) = engagement_kinds(&asked)
+            let (seen, done): (Vec<AdEventKind>, Vec<AdEventKind>) = engagement_kinds(&types)
                 .into_iter()
                 .partition(|kind| *kind == AdEventKind::Impression);
             let mut users = Vec::new();
@@ -199,8 +199,8 @@ impl Evaluator {
         let Some(row) = row else {
             return Ok(Some(UserSet::default()));
         };
-        let of = &crate::resources::promotable_users::PROMOTABLE_USER;
-        let user = crate::record::AdsRecord::from_stored(of, &row)?.int("user_id");
+        let filter = &crate::resources::promotable_users::PROMOTABLE_USER;
+        let user = crate::record::AdsRecord::from_stored(filter, &row)?.int("user_id");
         self.user_engagers(tx, user.unwrap_or(0)).map(Some)
     }
 }

@@ -64,19 +64,19 @@ pub(super) fn load_budgets(
 impl BudgetState {
     /// Whether the total budget or the budget of the day is exhausted.
     pub(super) fn is_empty(&mut self, tx: &mut Tx<'_>, day: (Time, Time)) -> Result<bool, Fault> {
-        if self.limits.total.is_some_and(|most| self.spent >= most) {
+        if self.limits.total.is_some_and(|limit| self.spent >= limit) {
             return Ok(true);
         }
-        let (Some(most), Some((entity, id))) = (self.limits.daily, self.entity) else {
+        let (Some(limit), Some((entity, id))) = (self.limits.daily, self.entity) else {
             return Ok(false);
         };
         if let Some(spent) = self.spent_by_day.get(&day.0) {
-            return Ok(*spent >= most);
+            return Ok(*spent >= limit);
         }
         let found = ledger::spend_between(tx, entity, &[id], day)?;
         let spent = found.first().map_or(0, |(_, spent)| *spent);
         self.spent_by_day.insert(day.0, spent);
-        Ok(spent >= most)
+        Ok(spent >= limit)
     }
 
     pub(super) fn spend(&mut self, day: Time, amount: i64) {
@@ -98,7 +98,7 @@ pub struct BudgetSpent {
 impl BudgetLimits {
     /// Whether nothing may be spent any more.
     pub fn are_exhausted(self, spent: BudgetSpent) -> bool {
-        self.total.is_some_and(|most| spent.total >= most) || self.daily.is_some_and(|most| spent.today >= most)
+        self.total.is_some_and(|limit| spent.total >= limit) || self.daily.is_some_and(|limit| spent.today >= limit)
     }
 }
 

@@ -16,24 +16,26 @@ pub(super) struct ViewerProfiles(HashMap<i64, (String, i64)>);
 impl ViewerProfiles {
     /// Loads the profiles of viewers for whom the events lack a trait.
     pub(super) fn load(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<Self, Fault> {
-        let lacks = |looks: &ViewerTraits| looks.age.is_none() || looks.gender.is_none();
+        let lacks = |traits: &ViewerTraits| traits.age.is_none() || traits.gender.is_none();
         let events = events.iter();
         let viewers = events.filter(|event| event.viewer > 0 && lacks(&event.viewer_traits));
         let viewers = sort_and_dedup(viewers.map(|event| event.viewer));
-        let told = private_profiles::list_demographics(tx, &viewers)?;
-        let told = told.into_iter();
+        let profiles = private_profiles::list_demographics(tx, &viewers)?;
+        let profiles = profiles.into_iter();
         Ok(Self(
-            told.map(|(user, born_on, gender)| (user, (born_on, gender))).collect(),
+            profiles
+                .map(|(user, born_on, gender)| (user, (born_on, gender)))
+                .collect(),
         ))
     }
 
     pub(super) fn viewer_traits(&self, event: &LedgerEvent) -> ViewerTraits {
-        let mut looks = event.viewer_traits.clone();
+        let mut traits = event.viewer_traits.clone();
         if let Some((born_on, gender)) = self.0.get(&event.viewer) {
             let age = age_at(born_on, event.at).and_then(age_bucket);
-            looks.age = looks.age.or(age);
-            looks.gender = looks.gender.or((*gender > 0).then_some(*gender));
+            traits.age = traits.age.or(age);
+            traits.gender = traits.gender.or((*gender > 0).then_some(*gender));
         }
-        looks
+        traits
     }
 }

@@ -74,8 +74,8 @@ fn recommend_wider_audience(
     let Some((more, below)) = wider.filter(|(more, _)| *more > count) else {
         return Ok(None);
     };
-    let left = i128::from(budget.saturating_sub(spent).max(0));
-    let gain = left * i128::from(more - count) / i128::from(more.max(1));
+    let remaining = i128::from(budget.saturating_sub(spent).max(0));
+    let gain = remaining * i128::from(more - count) / i128::from(more.max(1));
     let below = unchanged_node("line_items", item, &below);
     Ok(Some(RecommendationDraft {
         subject: format!("narrow {}", item.id),
@@ -94,9 +94,9 @@ fn has_run_unpaused(ctx: &mut AccountContext<'_, '_>, campaign: &AdsRecord, item
         return Ok(false);
     }
     let both = [campaign.clone(), item.clone()];
-    let means = servability::load_delivery_resources(ctx, &both)?;
+    let resources = servability::load_delivery_resources(ctx, &both)?;
     let approval = ctx.account()?.record.text("approval_status").to_owned();
-    let state = servability::line_item_servability(item, campaign, &approval, &means, ctx.now());
+    let state = servability::line_item_servability(item, campaign, &approval, &resources, ctx.now());
     if state.effective != "RUNNING" {
         return Ok(false);
     }
@@ -110,7 +110,7 @@ fn was_paused_or_resumed_since(
     record: &AdsRecord,
     since: Time,
 ) -> Result<bool, Error> {
-    let wanted = changes::AdsChangeQuery {
+    let query = changes::AdsChangeQuery {
         account: record.account_id,
         entity,
         entity_id: record.id,
@@ -120,7 +120,7 @@ fn was_paused_or_resumed_since(
         after: None,
         limit: MAX_CHANGES,
     };
-    let all = changes::list_changes(ctx.tx, &wanted)?;
+    let all = changes::list_changes(ctx.tx, &query)?;
     Ok(all.iter().any(|change| {
         let body: Value = serde_json::from_str(&change.body).unwrap_or_default();
         let changed = body.get("changes");
@@ -135,23 +135,23 @@ fn spent_and_available(
     item: &AdsRecord,
 ) -> Result<(i64, i64), Error> {
     let now = ctx.now();
-    let begun = item.int("start_time").unwrap_or(0).max(item.created_at.ms());
-    let days = ((now.ms() - begun) / DAY).clamp(1, LOOKBACK_DAYS);
+    let started = item.int("start_time").unwrap_or(0).max(item.created_at.ms());
+    let days = ((now.ms() - started) / DAY).clamp(1, LOOKBACK_DAYS);
     let own = item.get(DAILY).is_some() || item.get(TOTAL).is_some();
-    let (entity, of) = if own {
+    let (entity, values) = if own {
         (AdEntity::LineItem, item)
     } else {
         (AdEntity::Campaign, campaign)
     };
     let from = (now.ms() - days * DAY).div_euclid(HOUR) * HOUR;
     let span = (Time::from_ms(from), now.plus_ms(1));
-    let spent = ledger::spend_between(ctx.tx, entity, &[of.id], span)?;
+    let spent = ledger::spend_between(ctx.tx, entity, &[values.id], span)?;
     let spent = spent.first().map_or(0, |(_, spent)| *spent);
-    let daily = of.int(DAILY).map(|daily| daily.saturating_mul(days));
+    let daily = values.int(DAILY).map(|daily| daily.saturating_mul(days));
     // A total budget covers the whole flight; without an end it may be spent at once.
-    let total = of.int(TOTAL).map(|total| match item.int("end_time") {
-        Some(end) if end > begun => {
-            let part = i128::from(total) * i128::from(days * DAY) / i128::from(end - begun);
+    let total = values.int(TOTAL).map(|total| match item.int("end_time") {
+        Some(end) if end > started => {
+            let part = i128::from(total) * i128::from(days * DAY) / i128::from(end - started);
             i64::try_from(part).unwrap_or(total).min(total)
         }
         _ => total,
@@ -175,7 +175,7 @@ fn expand_by_keywords(
     };
     let keyword = |one: &&TargetingCriterion| one.kind.ends_with("_KEYWORD");
     let all = || audience.criteria.iter().filter(keyword);
-    let of = |operator: CriterionOperator| -> Vec<String> {
+    let values = |operator: CriterionOperator| -> Vec<String> {
         let some = all().filter(|one| one.operator == operator);
         let some = some.map(|one| one.value.clone());
         some.filter(|one| is_valid_keyword(one)).take(MAX_KEYWORDS).collect()
@@ -183,13 +183,13 @@ fn expand_by_keywords(
     let Some(first) = all().find(|one| one.operator == CriterionOperator::Eq) else {
         return Ok(None);
     };
-    let keywords = of(CriterionOperator::Eq);
+    let keywords = values(CriterionOperator::Eq);
     if keywords.is_empty() {
         return Ok(None);
     }
-    let wanted = InsightsQuery {
+    let query = InsightsQuery {
         keywords,
-        negatives: of(CriterionOperator::Ne),
+        negatives: values(CriterionOperator::Ne),
         since: ctx.now().plus_ms(-POST_LOOKBACK_MS),
         until: ctx.now(),
         country: None,
@@ -197,7 +197,7 @@ fn expand_by_keywords(
     };
     let related = evaluator
         .insights
-        .find_related_keywords(ctx.tx, &search.snapshot(), &wanted)?;
+        .find_related_keywords(ctx.tx, &search.snapshot(), &query)?;
     let known = |word: &&String| all().any(|one| one.value.eq_ignore_ascii_case(word));
     let new: Vec<&String> = related
         .iter()
@@ -233,8 +233,8 @@ fn expand_by_dropping_criterion(
     let mut by_kind: BTreeMap<&str, Vec<&TargetingCriterion>> = BTreeMap::new();
     for one in &audience.criteria {
         // An engagement type qualifies other criteria and selects nobody by itself.
-        let meant = one.kind == "ENGAGEMENT_TYPE" || is_primary_type(&one.kind);
-        if !meant && one.operator != CriterionOperator::Ne {
+        let is_alternative = one.kind == "ENGAGEMENT_TYPE" || is_primary_type(&one.kind);
+        if !is_alternative && one.operator != CriterionOperator::Ne {
             by_kind.entry(&one.kind).or_default().push(one);
         }
     }
@@ -260,7 +260,7 @@ fn expand_by_dropping_criterion(
         .find(|one| one.text("targeting_type") == criterion.kind && one.text("targeting_value") == criterion.value);
     Ok(record.map(|record| {
         let params = json!({ "targeting_criterion_id": record.formatted_id() });
-        let gone = change_node("targeting_criteria", "Delete", &params);
-        (count, vec![gone])
+        let deletion = change_node("targeting_criteria", "Delete", &params);
+        (count, vec![deletion])
     }))
 }

@@ -55,9 +55,9 @@ pub(super) fn find_low_bids(
         let params = json!({ "line_item_id": item.formatted_id(), BID: higher });
         let share = contest.won.saturating_mul(100) / contest.entered;
         // Assumes half of the auctions won, with the same rate of paid events.
-        let more = i128::from(contest.entered / 2 - contest.won);
+        let additional = i128::from(contest.entered / 2 - contest.won);
         let rate = serving::expected_rate(item, &sums.get(&item.id).copied().unwrap_or_default());
-        let gain = more * i128::from(rate) * i128::from(higher) / MILLION;
+        let gain = additional * i128::from(rate) * i128::from(higher) / MILLION;
         all.push(RecommendationDraft {
             subject: format!("bid {}", item.id),
             estimated_gain: i64::try_from(gain)
@@ -73,17 +73,17 @@ pub(super) fn find_low_bids(
 /// Whether a bid is higher and valid for the line item.
 fn is_allowed_bid(campaign: &AdsRecord, item: &AdsRecord, bid: i64) -> bool {
     let bounds = bid_bounds(item.text("currency"));
-    let most = [campaign.int(DAILY), campaign.int(TOTAL), Some(bounds.max)];
-    let most = most.into_iter().flatten().min().unwrap_or(bounds.max);
-    item.int(BID).is_some_and(|now| now < bid) && bid <= most && bid % bounds.step == 0
+    let limit = [campaign.int(DAILY), campaign.int(TOTAL), Some(bounds.max)];
+    let limit = limit.into_iter().flatten().min().unwrap_or(bounds.max);
+    item.int(BID).is_some_and(|now| now < bid) && bid <= limit && bid % bounds.step == 0
 }
 
 /// The amount that may be spent in the examined days, in micros.
 fn spendable_in_lookback(campaign: &AdsRecord, item: &AdsRecord) -> i64 {
-    let of = |record: &AdsRecord| {
+    let is_valid = |record: &AdsRecord| {
         let daily = record.int(DAILY).map(|daily| daily.saturating_mul(LOOKBACK_DAYS));
         daily.into_iter().chain(record.int(TOTAL)).min()
     };
-    let both = of(campaign).into_iter().chain(of(item));
+    let both = is_valid(campaign).into_iter().chain(is_valid(item));
     both.min().unwrap_or(i64::MAX)
 }

@@ -52,16 +52,16 @@ pub(super) fn find_small_budgets(
         };
         let spent = |morning: &&HashMap<i64, i64>| morning.get(&campaign.id).copied().unwrap_or(0) >= daily;
         let early = i64::try_from(mornings.iter().filter(spent).count()).unwrap_or(0);
-        let Some(more) = raised_daily_budget(campaign, daily) else {
+        let Some(raised) = raised_daily_budget(campaign, daily) else {
             continue;
         };
         if early < MIN_EARLY_DAYS || campaign.text("entity_status") != "ACTIVE" {
             continue;
         }
-        let params = json!({ "campaign_id": campaign.formatted_id(), DAILY: more });
+        let params = json!({ "campaign_id": campaign.formatted_id(), DAILY: raised });
         all.push(RecommendationDraft {
             subject: format!("budget {}", campaign.id),
-            estimated_gain: more.saturating_sub(daily).saturating_mul(early),
+            estimated_gain: raised.saturating_sub(daily).saturating_mul(early),
             message: format!("Daily budget ran out before 14:00 on {early} of the last {LOOKBACK_DAYS} days"),
             changes: change_node("campaigns", "Update", &params),
         });
@@ -73,10 +73,10 @@ pub(super) fn find_small_budgets(
 /// is not higher.
 fn raised_daily_budget(campaign: &AdsRecord, daily: i64) -> Option<i64> {
     let step = bid_bounds(campaign.text("currency")).step;
-    let more = daily.saturating_add(daily / 4);
-    let more = more.saturating_add(step - 1) / step * step;
-    let more = campaign.int(TOTAL).map_or(more, |total| more.min(total));
-    (more > daily).then_some(more)
+    let raised = daily.saturating_add(daily / 4);
+    let raised = raised.saturating_add(step - 1) / step * step;
+    let raised = campaign.int(TOTAL).map_or(raised, |total| raised.min(total));
+    (raised > daily).then_some(raised)
 }
 
 struct PromotedCreative<'b> {
@@ -182,9 +182,9 @@ fn find_better_post(
 }
 
 fn replace_creative_change(creative: &PromotedCreative<'_>, post: i64) -> Value {
-    let gone = json!({ "promoted_post_id": creative.promoted.formatted_id() });
+    let deletion = json!({ "promoted_post_id": creative.promoted.formatted_id() });
     let below = [
-        change_node("promoted_posts", "Delete", &gone),
+        change_node("promoted_posts", "Delete", &deletion),
         promote_post_change(creative.line_item, post),
     ];
     let item = unchanged_node("line_items", creative.line_item, &below);
@@ -243,8 +243,8 @@ pub(super) fn find_items_without_creatives(
             if !sells || !empty || item.text("entity_status") != "ACTIVE" {
                 continue;
             }
-            let gone = ctx.list_records(&PROMOTED_POST, "line_item_id", item.id)?;
-            if gone.iter().any(|one| one.updated_at > before) {
+            let deletion = ctx.list_records(&PROMOTED_POST, "line_item_id", item.id)?;
+            if deletion.iter().any(|one| one.updated_at > before) {
                 continue;
             }
             let known = match posts.take() {

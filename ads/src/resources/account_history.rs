@@ -55,7 +55,7 @@ fn list_account_changes(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
         _ => None,
     };
     let count = params.int("count").unwrap_or(200);
-    let mut wanted = AdsChangeQuery {
+    let mut query = AdsChangeQuery {
         account: ctx.account_id()?,
         entity,
         entity_id: of,
@@ -65,19 +65,19 @@ fn list_account_changes(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
         after,
         limit: count + 1,
     };
-    let mut rows = ads::list_changes(ctx.tx, &wanted)?;
+    let mut rows = ads::list_changes(ctx.tx, &query)?;
     if entity == "TARGETING_CRITERIA" {
         // Criteria are also found by their line item; both use short ids from 1.
-        wanted.includes_children = true;
-        rows.extend(ads::list_changes(ctx.tx, &wanted)?);
+        query.includes_children = true;
+        rows.extend(ads::list_changes(ctx.tx, &query)?);
         rows.sort_by_key(|row| std::cmp::Reverse((row.at, row.id)));
         rows.dedup_by_key(|row| row.id);
     }
     let user = params.int("user_id");
     let count = usize::try_from(count).unwrap_or(1);
-    let more = rows.len() > count;
+    let has_more = rows.len() > count;
     rows.truncate(count);
-    let next = rows.last().filter(|_| more);
+    let next = rows.last().filter(|_| has_more);
     let next = next.map(|row| cursor::encode(&ctx.cursor_key, &scope, &(OrderValue::Number(row.at.ms()), row.id)));
     let next = next.transpose()?;
     rows.retain(|row| user.is_none_or(|user| row.user_id.get() == user));
@@ -98,9 +98,9 @@ fn list_account_changes(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
             })
         })
         .collect();
-    let mut answer = OperationOutput::from_value(&data.into());
-    answer.next_cursor = Some(next);
-    Ok(answer)
+    let mut output = OperationOutput::from_value(&data.into());
+    output.next_cursor = Some(next);
+    Ok(output)
 }
 
 /// Parses the time range: whole hours, at least one.

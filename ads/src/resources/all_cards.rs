@@ -60,8 +60,8 @@ fn list_cards_by_uri(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) ->
         }
     }
     render_cards(ctx, cards, &mut found)?;
-    for of in SHORT_ID_CARDS {
-        let cards = find_cards_by_uris(ctx, of, &uris)?;
+    for resource in SHORT_ID_CARDS {
+        let cards = find_cards_by_uris(ctx, resource, &uris)?;
         let cards = cards.into_iter();
         let cards = cards.map(|card| (card.int("uri").unwrap_or(0), card)).collect();
         render_cards(ctx, cards, &mut found)?;
@@ -120,9 +120,9 @@ fn get_card(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<O
         let card = ctx.find_record(&CARD, id)?;
         found = card.filter(|card| !card.deleted || params.flag("with_deleted"));
     }
-    for of in SHORT_ID_CARDS {
+    for resource in SHORT_ID_CARDS {
         if found.is_none() {
-            found = ctx.find_record(of, short)?;
+            found = ctx.find_record(resource, short)?;
         }
     }
     let missing = || {

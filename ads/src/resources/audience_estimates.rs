@@ -51,21 +51,21 @@ fn estimate_audience(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) ->
         DisclosedSize::Exact(count) | DisclosedSize::Approximate(count) => size_range(count),
         DisclosedSize::FewerThan(count) => (0, count),
     };
-    let mut answer = OperationOutput::from_value(&json!({ "audience_size": { "min": min, "max": max } }));
+    let mut output = OperationOutput::from_value(&json!({ "audience_size": { "min": min, "max": max } }));
     // Criteria are not echoed.
-    answer.echo_params.insert(CRITERIA.to_owned(), Value::Null);
+    output.echo_params.insert(CRITERIA.to_owned(), Value::Null);
     if !estimate.ignored_types.is_empty() {
         let names: Vec<String> = estimate.ignored_types.into_iter().collect();
-        answer.headers.push(("x-estimate-ignored", names.join(",")));
+        output.headers.push(("x-estimate-ignored", names.join(",")));
     }
-    Ok(answer)
+    Ok(output)
 }
 
 /// Five percent below and above.
 fn size_range(count: i64) -> (i64, i64) {
-    let least = count.saturating_mul(95) / 100;
-    let most = count.saturating_mul(105).saturating_add(99) / 100;
-    (least, most)
+    let min = count.saturating_mul(95) / 100;
+    let max = count.saturating_mul(105).saturating_add(99) / 100;
+    (min, max)
 }
 
 fn missing_criteria(message: &str) -> AdsProblem {
@@ -78,8 +78,8 @@ fn missing_criteria(message: &str) -> AdsProblem {
 /// Parses the criteria: the items of the body's list, or of a body that is a list.
 fn parse_criteria(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<Vec<TargetingCriterion>, Error> {
     let mut problems = params.problems.clone();
-    let usual = match default_operator(params) {
-        Ok(usual) => usual,
+    let default = match default_operator(params) {
+        Ok(default) => default,
         Err(problem) => {
             problems.push(problem);
             CriterionOperator::Eq
@@ -106,16 +106,17 @@ fn parse_criteria(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Re
     }
     let mut all = Vec::new();
     for item in items {
-        match parse_criterion(item, usual) {
+        match parse_criterion(item, default) {
             Ok(criterion) => all.push(criterion),
             Err(mut found) => problems.append(&mut found),
         }
     }
     if problems.is_empty() {
-        let asked = |one: &TargetingCriterion| is_primary_type(&one.kind) && one.operator == CriterionOperator::Eq;
+        let is_included =
+            |one: &TargetingCriterion| is_primary_type(&one.kind) && one.operator == CriterionOperator::Eq;
         if all.is_empty() {
             problems.push(AdsProblem::missing_parameter(CRITERIA));
-        } else if !all.iter().any(asked) {
+        } else if !all.iter().any(is_included) {
             problems.push(missing_criteria("At least one primary criterion is required"));
         }
     }
@@ -134,8 +135,8 @@ fn parse_criteria(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Re
 
 /// The operator of criteria that have none of their own.
 fn default_operator(params: &ParsedParams) -> Result<CriterionOperator, AdsProblem> {
-    let beside = params.query_pairs.iter().find(|(name, _)| name == "operator_type");
-    let text = params.text("operator_type").or(beside.map(|(_, text)| text.as_str()));
+    let operator = params.query_pairs.iter().find(|(name, _)| name == "operator_type");
+    let text = params.text("operator_type").or(operator.map(|(_, text)| text.as_str()));
     text.map_or(Ok(CriterionOperator::Eq), parse_operator)
 }
 

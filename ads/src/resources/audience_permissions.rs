@@ -173,11 +173,11 @@ fn to_current_names(params: &ParsedParams) -> ParsedParams {
 
 /// Translates a response to version 5. Quotation marks inside values are escaped, so member names are
 /// unambiguous.
-fn to_v5_names(mut answer: OperationOutput) -> OperationOutput {
-    answer.data = answer
+fn to_v5_names(mut output: OperationOutput) -> OperationOutput {
+    output.data = output
         .data
         .replace("\"custom_audience_id\":", "\"tailored_audience_id\":");
-    answer
+    output
 }
 
 fn list_permissions(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
@@ -186,8 +186,8 @@ fn list_permissions(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> 
         // An id alone would also find permissions for other audiences.
         let audience = params.int("custom_audience_id").unwrap_or(-1);
         let mut own = ctx.list_visible_records(&AUDIENCE_PERMISSION, "custom_audience_id", audience)?;
-        let asked = params.ints("custom_audience_permission_ids");
-        own.retain(|record| asked.contains(&record.id));
+        let ids = params.ints("custom_audience_permission_ids");
+        own.retain(|record| ids.contains(&record.id));
         return listing::list_in_memory(ctx, &AUDIENCE_PERMISSION, params, own);
     }
     listing::list(ctx, &AUDIENCE_PERMISSION, params)
@@ -248,8 +248,8 @@ fn pair_key(audience: i64, account: i64) -> i64 {
 }
 
 fn set_pair_key(record: &mut AdsRecord) {
-    let of = |name| record.int(name).unwrap_or(0);
-    let pair = pair_key(of("custom_audience_id"), of("granted_account_id"));
+    let number = |name| record.int(name).unwrap_or(0);
+    let pair = pair_key(number("custom_audience_id"), number("granted_account_id"));
     record.set("pair", pair);
 }
 

@@ -39,14 +39,14 @@ pub fn list_targeting_line_items(
     campaigns.sort_by_key(|campaign| campaign.id);
     let (approval, now) = (ctx.account()?.record.text("approval_status").to_owned(), ctx.now());
     let all: Vec<AdsRecord> = by_campaign.values().flatten().chain(&campaigns).cloned().collect();
-    let means = servability::load_delivery_resources(ctx, &all)?;
+    let resources = servability::load_delivery_resources(ctx, &all)?;
     let mut data: Vec<(i64, Value)> = Vec::new();
     for campaign in &campaigns {
         let mut shown = by_campaign.remove(&campaign.id).unwrap_or_default();
         shown.sort_by_key(|item| item.id);
         let mut entries = Vec::new();
         for item in &shown {
-            let state = servability::line_item_servability(item, campaign, &approval, &means, now);
+            let state = servability::line_item_servability(item, campaign, &approval, &resources, now);
             let servable = state.servable_value();
             if servable == Value::Bool(true) || !params.flag("with_active") {
                 let name = item.get("name");
@@ -62,14 +62,14 @@ pub fn list_targeting_line_items(
             data.push((campaign.id, entry));
         }
     }
-    let more = data.len() > PAGE_SIZE;
+    let has_more = data.len() > PAGE_SIZE;
     data.truncate(PAGE_SIZE);
-    let last = data.last().filter(|_| more);
+    let last = data.last().filter(|_| has_more);
     let next = last.map(|(id, _)| cursor::encode(&ctx.cursor_key, &scope, &(OrderValue::Number(*id), *id)));
     let next = next.transpose()?;
-    let mut answer = OperationOutput::from_value(&data.into_iter().map(|(_, entry)| entry).collect());
-    answer.next_cursor = Some(next);
-    Ok(answer)
+    let mut output = OperationOutput::from_value(&data.into_iter().map(|(_, entry)| entry).collect());
+    output.next_cursor = Some(next);
+    Ok(output)
 }
 
 /// Line items that target an audience, by campaigns after one.

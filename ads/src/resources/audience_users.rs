@@ -130,11 +130,11 @@ fn parse_operations(
     if all.len() == items.len() {
         return Ok(all);
     }
-    let declined = AdsRefusal {
+    let refusal = AdsRefusal {
         items: problems,
         ..AdsRefusal::default()
     };
-    Err(Refusal::Ads(Box::new(declined)).into())
+    Err(Refusal::Ads(Box::new(refusal)).into())
 }
 
 /// An error that does not quote the input.

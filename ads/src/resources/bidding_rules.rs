@@ -87,7 +87,7 @@ pub fn validate_bid(name: &'static str, bid: Option<i64>, currency: &str) -> Res
 }
 
 fn list_bidding_rules() -> Vec<Value> {
-    let of = |currency: &&str| {
+    let row = |currency: &&str| {
         let BidBounds {
             min: least,
             max: most,
@@ -100,5 +100,5 @@ fn list_bidding_rules() -> Vec<Value> {
             "minimum_denomination": step,
         })
     };
-    CURRENCIES.iter().map(of).collect()
+    CURRENCIES.iter().map(row).collect()
 }

@@ -266,9 +266,9 @@ fn computed_fields(
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
     let now = ctx.now();
     let approval = ctx.account()?.record.text("approval_status").to_owned();
-    let means = servability::load_delivery_resources(ctx, campaigns)?;
-    let of = |campaign: &AdsRecord| {
-        let state = servability::campaign_servability(campaign, &approval, &means, now);
+    let resources = servability::load_delivery_resources(ctx, campaigns)?;
+    let fields = |campaign: &AdsRecord| {
+        let state = servability::campaign_servability(campaign, &approval, &resources, now);
         vec![
             ("servable", state.servable_value()),
             ("reasons_not_servable", json!(state.reasons)),
@@ -278,5 +278,5 @@ fn computed_fields(
             ("duration_in_days", Value::Null),
         ]
     };
-    Ok(campaigns.iter().map(of).collect())
+    Ok(campaigns.iter().map(fields).collect())
 }

@@ -239,13 +239,13 @@ mod tests {
             { "type": "MEDIA", "media_key": "3_1", "media_metadata": { "3_1": {} } },
             { "type": "DETAILS", "title": "Ride", "destination": site(), "more": 1 },
         ]);
-        let kept = json!([
+        let stored = json!([
             { "type": "MEDIA", "media_key": "3_1" },
             { "type": "DETAILS", "title": "Ride", "destination": site() },
         ]);
-        assert_eq!(parse_card_components(&sent).unwrap(), kept);
+        assert_eq!(parse_card_components(&sent).unwrap(), stored);
         let slides = json!([sent, sent]);
-        assert_eq!(parse_slides(&slides).unwrap(), json!([kept, kept]));
+        assert_eq!(parse_slides(&slides).unwrap(), json!([stored, stored]));
         assert!(parse_slides(&json!([sent])).is_err());
     }
 

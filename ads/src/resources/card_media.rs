@@ -189,16 +189,16 @@ pub fn media_metadata(ctx: &AccountContext<'_, '_>, media: &Media) -> Value {
         "animated_gif" => "GIF",
         _ => "VIDEO",
     };
-    let mut told = json!({
+    let mut metadata = json!({
         "type": kind,
         "url": media_url(ctx, media),
         "width": media.width,
         "height": media.height,
     });
-    if let Some(members) = told.as_object_mut().filter(|_| kind == "VIDEO") {
+    if let Some(members) = metadata.as_object_mut().filter(|_| kind == "VIDEO") {
         let (wide, high) = aspect_ratio(media);
         members.insert("video_duration".to_owned(), media.duration_ms.into());
         members.insert("video_aspect_ratio".to_owned(), format!("{wide}:{high}").into());
     }
-    told
+    metadata
 }

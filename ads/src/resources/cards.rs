@@ -198,18 +198,18 @@ fn computed_fields(
     let ids: Vec<i64> = cards.iter().map(|card| card.id).collect();
     let links = card_links::list_by_cards(ctx.tx, &ids)?.into_iter();
     let links: ShortLinks = links.map(|link| ((link.card_id, link.url), link.id)).collect();
-    let of = |card: &AdsRecord| {
+    let fields = |card: &AdsRecord| {
         let (name, all) = card_parts(card);
-        let told = all
+        let components = all
             .iter()
             .map(|part| render_component(ctx, card, part, (&known, &links)))
             .collect();
         vec![
-            (name, Value::Array(told)),
+            (name, Value::Array(components)),
             ("card_uri", format!("card://{}", card.id).into()),
         ]
     };
-    Ok(cards.iter().map(of).collect())
+    Ok(cards.iter().map(fields).collect())
 }
 
 /// Renders a component or slide with media metadata and short links.

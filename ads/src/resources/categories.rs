@@ -151,13 +151,13 @@ pub fn expand_business_categories(engagement_types: &[&str]) -> Option<Vec<&'sta
 }
 
 /// The categories that are given without the rest of their content category.
-pub fn incomplete_content_categories<'a>(asked: &[&'a str]) -> Vec<&'a str> {
+pub fn incomplete_content_categories<'a>(product: &[&'a str]) -> Vec<&'a str> {
     let whole: Vec<&'static str> = parse_lines(CONTENT_TSV)
         .map(|(_, _, categories)| categories)
-        .filter(|categories| categories.iter().all(|one| asked.contains(one)))
+        .filter(|categories| categories.iter().all(|one| product.contains(one)))
         .flatten()
         .collect();
-    let mut astray = asked.to_vec();
+    let mut astray = product.to_vec();
     astray.retain(|one| !whole.contains(one));
     astray
 }

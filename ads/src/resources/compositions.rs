@@ -134,8 +134,9 @@ fn resolve_author(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -
     };
     let known = promotable_users::find_by_user(ctx, author)?;
     // Other promotable users only agreed to being reposted.
-    let speaks = known.is_some_and(|known| known.text("promotable_user_type") == "FULL" || author == ctx.caller.user);
-    if !speaks {
+    let may_author =
+        known.is_some_and(|known| known.text("promotable_user_type") == "FULL" || author == ctx.caller.user);
+    if !may_author {
         let message = format!("The user {author} is not one in whose name this account may post");
         let problem = AdsProblem::invalid_parameter("as_user_id", author, message);
         return Err(problem.with_code("USER_NOT_FOUND").into());
@@ -171,13 +172,13 @@ fn check_text(
     }
     let author = store::users::find_by_id(ctx.tx, author)?;
     let long = author.is_some_and(|author| author.subscription_type != "None");
-    let most = if long { MAX_LONG_LENGTH } else { MAX_POST_WEIGHT };
+    let max_length = if long { MAX_LONG_LENGTH } else { MAX_POST_WEIGHT };
     let weighed = weigh_text(text, 0..0);
-    if weighed.weight <= most && weighed.is_valid {
+    if weighed.weight <= max_length && weighed.is_valid {
         return Ok(None);
     }
     let shown: String = text.chars().take(100).collect();
-    let message = format!("The text must be sound and of a weight of at most {most}");
+    let message = format!("The text must be sound and of a weight of at most {max_length}");
     Ok(Some(AdsProblem::invalid_parameter("text", shown, message)))
 }
 
@@ -226,8 +227,8 @@ fn is_live_card(ctx: &mut AccountContext<'_, '_>, uri: &str) -> Result<bool, Err
     if found.is_some_and(|card| card.level == RecordVisibility::Listed) {
         return Ok(true);
     }
-    for of in [&POLL_CARD, &VIDEO_CONVERSATION_CARD, &IMAGE_CONVERSATION_CARD] {
-        if !ctx.list_visible_records(of, "uri", id)?.is_empty() {
+    for resource in [&POLL_CARD, &VIDEO_CONVERSATION_CARD, &IMAGE_CONVERSATION_CARD] {
+        if !ctx.list_visible_records(resource, "uri", id)?.is_empty() {
             return Ok(true);
         }
     }

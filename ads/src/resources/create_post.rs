@@ -85,8 +85,8 @@ fn publish_post(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Resu
     } else {
         let post = create_platform_post(ctx, &record)?;
         account_posts::record_published_post(ctx, &record, post.id)?;
-        let said = account_posts::find_by_post(ctx, post.id.get())?;
-        Some(PostWithAccountRecord::from_published(post, said))
+        let has_details = account_posts::find_by_post(ctx, post.id.get())?;
+        Some(PostWithAccountRecord::from_published(post, has_details))
     };
     let form = StatusForm {
         extended: params.text("post_mode") == Some("extended"),
@@ -127,14 +127,14 @@ fn apply_video_details(
     let Some(mut media) = media_library::find_library_media(ctx, &key)? else {
         return Ok(());
     };
-    let mut said = false;
+    let mut has_details = false;
     for (sent, name) in [("video_title", "title"), ("video_description", "description")] {
         if let Some(value) = params.get(sent) {
             media.set(name, value.clone());
-            said = true;
+            has_details = true;
         }
     }
-    if said {
+    if has_details {
         media.updated_at = ctx.now();
         ctx.save_record(&media)?;
     }

@@ -61,15 +61,15 @@ pub static OPERATIONS: &[CustomOperation] = &[
 
 fn list_curated_categories(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
-    let asked = parse_country_codes("country_codes", &params.texts("country_codes"))?;
+    let countries = parse_country_codes("country_codes", &params.texts("country_codes"))?;
     let mut found = list_all(ctx.tx)?;
     found.retain(|category| {
         let codes = category.texts("country_codes");
-        codes.iter().any(|code| asked.iter().any(|one| one == code))
+        codes.iter().any(|code| countries.iter().any(|one| one == code))
     });
     let total = found.len();
-    let answer = listing::list_in_memory(ctx, &CURATED_CATEGORY, params, found)?;
-    Ok(answer.with_total_count(total))
+    let output = listing::list_in_memory(ctx, &CURATED_CATEGORY, params, found)?;
+    Ok(output.with_total_count(total))
 }
 
 fn get_curated_category(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {

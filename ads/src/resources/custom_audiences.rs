@@ -269,8 +269,8 @@ fn list_audiences(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Re
             shared.clear();
         }
         if params.has("custom_audience_ids") {
-            let asked = params.ints("custom_audience_ids");
-            shared.retain(|record| asked.contains(&record.id));
+            let ids = params.ints("custom_audience_ids");
+            shared.retain(|record| ids.contains(&record.id));
         }
         return listing::list_in_memory(ctx, &CUSTOM_AUDIENCE, params, shared);
     }

@@ -56,11 +56,11 @@ fn computed_fields(
     _: &mut AccountContext<'_, '_>,
     drafts: &[AdsRecord],
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
-    let of = |draft: &AdsRecord| {
-        let gone = draft.deleted.then(|| ("status", "DELETED".into()));
-        gone.into_iter().collect()
+    let fields = |draft: &AdsRecord| {
+        let status = draft.deleted.then(|| ("status", "DELETED".into()));
+        status.into_iter().collect()
     };
-    Ok(drafts.iter().map(of).collect())
+    Ok(drafts.iter().map(fields).collect())
 }
 
 pub static OPERATIONS: &[CustomOperation] = &[

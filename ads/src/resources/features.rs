@@ -92,8 +92,8 @@ fn list_features(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Res
     ensure_valid_params(params)?;
     let mut all = granted_features(ctx)?;
     if params.has("feature_keys") {
-        let asked = params.texts("feature_keys");
-        all.retain(|feature| asked.contains(feature));
+        let requested = params.texts("feature_keys");
+        all.retain(|feature| requested.contains(feature));
     }
     Ok(OperationOutput::from_value(&json!(all)))
 }
@@ -107,9 +107,9 @@ fn add_features(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Resu
 
 fn remove_features(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
-    let gone = params.texts("feature_keys");
+    let removed = params.texts("feature_keys");
     let mut all = granted_features(ctx)?;
-    all.retain(|feature| !gone.contains(feature));
+    all.retain(|feature| !removed.contains(feature));
     set(ctx, all)
 }
 
@@ -134,8 +134,8 @@ pub fn set(ctx: &mut AccountContext<'_, '_>, mut all: Vec<String>) -> Result<Ope
 /// Whether the account has the gate's feature or is exempt.
 pub fn is_gate_open(ctx: &AccountContext<'_, '_>, gate: &FeatureGate) -> Result<bool, Error> {
     let account = &ctx.account()?.record;
-    let held = gate.applies_to_all_accounts || account.text("feature_gates") == "strict";
-    Ok(!held || account.has("features", gate.feature))
+    let is_enforced = gate.applies_to_all_accounts || account.text("feature_gates") == "strict";
+    Ok(!is_enforced || account.has("features", gate.feature))
 }
 
 pub fn require_gate(ctx: &AccountContext<'_, '_>, gate: &FeatureGate, location: ProblemLocation) -> Result<(), Error> {
@@ -161,13 +161,13 @@ fn gate_closed_problem(gate: &FeatureGate, location: ProblemLocation) -> AdsProb
 
 /// Whether a gate applies to a value of a record's field.
 fn gate_applies(gate: &FeatureGate, record: &AdsRecord, value: &Value) -> bool {
-    let beside = gate.condition;
+    let condition = gate.condition;
     let is_one = gate.values.is_empty()
         || match value {
             Value::Array(items) => items.iter().any(|item| is_gated_value(gate, item)),
             one => is_gated_value(gate, one),
         };
-    is_one && beside.is_none_or(|(field, text)| record.text(field) == text)
+    is_one && condition.is_none_or(|(field, text)| record.text(field) == text)
 }
 
 fn is_gated_value(gate: &FeatureGate, value: &Value) -> bool {

@@ -158,7 +158,7 @@ fn computed_fields(
     let ids: Vec<i64> = records.iter().map(|record| record.id).collect();
     let spent = store::ledger::total_spend(ctx.tx, AdEntity::Funding, &ids)?;
     let spent: HashMap<i64, i64> = spent.into_iter().collect();
-    let of = |record: &AdsRecord| {
+    let fields = |record: &AdsRecord| {
         let spent = spent.get(&record.id).copied().unwrap_or(0);
         let reasons = reasons_not_able_to_fund(record, spent, now);
         let credit = matches!(record.text("type"), "CREDIT_LINE" | "AGENCY_CREDIT_LINE");
@@ -172,5 +172,5 @@ fn computed_fields(
             ("reasons_not_able_to_fund", json!(reasons)),
         ]
     };
-    Ok(records.iter().map(of).collect())
+    Ok(records.iter().map(fields).collect())
 }

@@ -63,7 +63,7 @@ fn search_keyword_insights(ctx: &mut AccountContext<'_, '_>, params: &ParsedPara
         Some(id) => Some(resolve_country(ctx, id)?),
         None => None,
     };
-    let wanted = InsightsQuery {
+    let query = InsightsQuery {
         keywords: params.texts("keywords"),
         negatives: params.texts("negative_keywords"),
         since,
@@ -77,8 +77,8 @@ fn search_keyword_insights(ctx: &mut AccountContext<'_, '_>, params: &ParsedPara
     };
     let evaluator = ctx.evaluator()?;
     let snapshot = evaluator.post_search()?.snapshot();
-    let volume = insights::count_volume(ctx.tx, &snapshot, &wanted, step_ms)?;
-    let related = evaluator.insights.find_related_keywords(ctx.tx, &snapshot, &wanted)?;
+    let volume = insights::count_volume(ctx.tx, &snapshot, &query, step_ms)?;
+    let related = evaluator.insights.find_related_keywords(ctx.tx, &snapshot, &query)?;
     Ok(OperationOutput::from_value(&json!({
         "related_keywords": *related,
         "post_volume": volume,

@@ -206,12 +206,12 @@ fn validate_placements(change: &RecordChange) -> Result<(), AdsProblem> {
     if placements == ["TWITTER_PROFILE"] {
         return refuse("TWITTER_PROFILE needs another placement beside it".to_owned());
     }
-    let seen = |placement: &&str| matches!(*placement, "TWITTER_TIMELINE" | "ALL_ON_TWITTER");
-    if record.text("objective") == "REACH" && !placements.iter().any(seen) {
+    let on_timeline = |placement: &&str| matches!(*placement, "TWITTER_TIMELINE" | "ALL_ON_TWITTER");
+    if record.text("objective") == "REACH" && !placements.iter().any(on_timeline) {
         return refuse("REACH needs TWITTER_TIMELINE or ALL_ON_TWITTER".to_owned());
     }
     let account = record.text("product_type") == "PROMOTED_ACCOUNT";
-    if account && !placements.iter().all(seen) {
+    if account && !placements.iter().all(on_timeline) {
         return refuse("A promoted account is shown in timelines only".to_owned());
     }
     if record.text("objective") == "PREROLL_VIEWS" && record.text("product_type") != "MEDIA" {
@@ -309,11 +309,11 @@ fn fill_defaults(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) ->
         change.record.set("advertiser_user_id", full.map(base::Id::get));
     }
     let record = &mut change.record;
-    let usual = objective_rules(record.text("objective"));
+    let rules = objective_rules(record.text("objective"));
     for (name, value) in [
-        ("goal", usual.goals),
-        ("pay_by", usual.pay_by),
-        ("bid_strategy", usual.strategies),
+        ("goal", rules.goals),
+        ("pay_by", rules.pay_by),
+        ("bid_strategy", rules.strategies),
     ] {
         if record.get(name).is_some() {
             continue;

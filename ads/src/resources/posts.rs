@@ -137,12 +137,12 @@ fn list_posts(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result
         None => promotable_users::find_own_user(ctx)?.unwrap_or(UserId::new(-1)),
     };
     let kind = params.text("post_type").unwrap_or_default();
-    let (seen, next) = if params.has("post_ids") {
-        let mut seen = find_by_ids(ctx, kind, &params.ints("post_ids"))?;
-        seen.retain(|one| one.post.author_id == user && matches_timeline(&one.post, params));
-        slice_page(ctx, seen, params)?
-    } else if let Some(of) = find_resource(ctx, kind)? {
-        list_record_posts(ctx, of, user, params)?
+    let (posts, next) = if params.has("post_ids") {
+        let mut posts = find_by_ids(ctx, kind, &params.ints("post_ids"))?;
+        posts.retain(|one| one.post.author_id == user && matches_timeline(&one.post, params));
+        slice_page(ctx, posts, params)?
+    } else if let Some(resource) = find_resource(ctx, kind)? {
+        list_record_posts(ctx, resource, user, params)?
     } else if params.has("name") {
         list_named_posts(ctx, user, params)?
     } else {
@@ -152,9 +152,9 @@ fn list_posts(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result
         extended: true,
         trim_user: params.flag("trim_user"),
     };
-    let mut answer = OperationOutput::from_value(&render_posts(ctx, seen, form)?);
-    answer.next_cursor = Some(next);
-    Ok(answer)
+    let mut output = OperationOutput::from_value(&render_posts(ctx, posts, form)?);
+    output.next_cursor = Some(next);
+    Ok(output)
 }
 
 fn matches_timeline(post: &Post, params: &ParsedParams) -> bool {
@@ -163,8 +163,8 @@ fn matches_timeline(post: &Post, params: &ParsedParams) -> bool {
         Some("ORGANIC") => !post.nullcast,
         _ => post.nullcast,
     };
-    let answers = post.in_reply_to_user_id.is_some() || post.text.starts_with('@');
-    timeline && (!answers || params.flag("include_mentions_and_replies"))
+    let is_reply = post.in_reply_to_user_id.is_some() || post.text.starts_with('@');
+    timeline && (!is_reply || params.flag("include_mentions_and_replies"))
 }
 
 /// Posts of a type by id, newest first; others are omitted.
@@ -173,13 +173,13 @@ pub fn find_by_ids(
     kind: &str,
     ids: &[i64],
 ) -> Result<Vec<PostWithAccountRecord>, Error> {
-    let mut seen = Vec::new();
-    if let Some(of) = find_resource(ctx, kind)? {
+    let mut posts = Vec::new();
+    if let Some(resource) = find_resource(ctx, kind)? {
         let account = ctx.account_id()?;
-        for row in records::find_by_ids(ctx.tx, of.name, ids)? {
-            let record = AdsRecord::from_stored(of, &row)?;
+        for row in records::find_by_ids(ctx.tx, resource.name, ids)? {
+            let record = AdsRecord::from_stored(resource, &row)?;
             if record.account_id == account && !record.deleted && is_unpublished(&record) {
-                seen.push(PostWithAccountRecord::from_record(ctx, record)?);
+                posts.push(PostWithAccountRecord::from_record(ctx, record)?);
             }
         }
     } else {
@@ -191,13 +191,13 @@ pub fn find_by_ids(
         for post in posts::find_by_ids(ctx.tx, &ids)? {
             let theirs = promotable_users::find_by_user(ctx, post.author_id)?.is_some();
             if theirs && post.state == PostState::Live {
-                let said = known.remove(&post.id.get());
-                seen.push(PostWithAccountRecord::from_published(post, said));
+                let account_record = known.remove(&post.id.get());
+                posts.push(PostWithAccountRecord::from_published(post, account_record));
             }
         }
     }
-    seen.sort_by_key(|one| std::cmp::Reverse(one.post.id));
-    Ok(seen)
+    posts.sort_by_key(|one| std::cmp::Reverse(one.post.id));
+    Ok(posts)
 }
 
 type PostPage = (Vec<PostWithAccountRecord>, Option<String>);
@@ -233,7 +233,7 @@ fn list_record_posts(
     params: &ParsedParams,
 ) -> Result<PostPage, Error> {
     let timeline = params.text("timeline_type").unwrap_or_default().to_owned();
-    let answers = params.flag("include_mentions_and_replies");
+    let is_reply = params.flag("include_mentions_and_replies");
     let keeps = |record: &AdsRecord| {
         let timeline = match timeline.as_str() {
             "ALL" => true,
@@ -241,14 +241,14 @@ fn list_record_posts(
             _ => record.flag("nullcast"),
         };
         let own = record.int("user_id") == Some(user.get());
-        own && timeline && is_unpublished(record) && (answers || !record.text("text").starts_with('@'))
+        own && timeline && is_unpublished(record) && (is_reply || !record.text("text").starts_with('@'))
     };
     let (records, next) = listing::find_matching(ctx, resource, &name_prefix_params(params), &keeps)?;
-    let mut seen = Vec::new();
+    let mut posts = Vec::new();
     for record in records {
-        seen.push(PostWithAccountRecord::from_record(ctx, record)?);
+        posts.push(PostWithAccountRecord::from_record(ctx, record)?);
     }
-    Ok((seen, next))
+    Ok((posts, next))
 }
 
 /// Published posts that have a name, most recently named first.
@@ -256,9 +256,9 @@ fn list_named_posts(ctx: &mut AccountContext<'_, '_>, user: UserId, params: &Par
     let keeps = |record: &AdsRecord| record.int("user_id") == Some(user.get());
     let (records, next) = listing::find_matching(ctx, &ACCOUNT_POST, &name_prefix_params(params), &keeps)?;
     let ids: Vec<i64> = records.iter().filter_map(|one| one.int("post_id")).collect();
-    let mut seen = find_by_ids(ctx, "PUBLISHED", &ids)?;
-    seen.retain(|one| matches_timeline(&one.post, params));
-    Ok((seen, next))
+    let mut posts = find_by_ids(ctx, "PUBLISHED", &ids)?;
+    posts.retain(|one| matches_timeline(&one.post, params));
+    Ok((posts, next))
 }
 
 /// Parameters with the name prefix as lists expect it.
@@ -291,12 +291,12 @@ fn list_platform_posts(
         None => i64::MAX,
     };
     let limit = i64::try_from(page_size(params) + 1).unwrap_or(i64::MAX);
-    let answers = params.flag("include_mentions_and_replies");
+    let is_reply = params.flag("include_mentions_and_replies");
     let mut all = Vec::new();
     for (asked, nullcast) in [(promoted, true), (organic, false)] {
         if asked {
-            let of = (user, nullcast, answers);
-            all.extend(posts::list_own_posts(ctx.tx, of, below, limit)?);
+            let resource = (user, nullcast, is_reply);
+            all.extend(posts::list_own_posts(ctx.tx, resource, below, limit)?);
         }
     }
     all.sort_by_key(|post| std::cmp::Reverse(post.id));
@@ -305,11 +305,11 @@ fn list_platform_posts(
         .into_iter()
         .filter_map(|one| Some((one.int("post_id")?, one)))
         .collect();
-    let seen = all.into_iter().map(|post| {
-        let said = known.remove(&post.id.get());
-        PostWithAccountRecord::from_published(post, said)
+    let posts = all.into_iter().map(|post| {
+        let account_record = known.remove(&post.id.get());
+        PostWithAccountRecord::from_published(post, account_record)
     });
-    slice_page(ctx, seen.collect(), params)
+    slice_page(ctx, posts.collect(), params)
 }
 
 pub fn render_posts(
@@ -347,13 +347,16 @@ pub fn render_posts(
 
 /// Members for advertisers only.
 fn advertiser_fields(post: &PostWithAccountRecord, vocabulary: base::Vocabulary) -> Map<String, Value> {
-    let said = post.account_record.as_ref();
+    let account_record = post.account_record.as_ref();
     let text = |name: &str| -> Value {
-        let said = said.filter(|said| said.resource.field(name).is_some());
-        said.and_then(|said| said.get(name)).cloned().unwrap_or_default()
+        let account_record = account_record.filter(|account_record| account_record.resource.field(name).is_some());
+        account_record
+            .and_then(|account_record| account_record.get(name))
+            .cloned()
+            .unwrap_or_default()
     };
-    let at = said.filter(|said| said.resource.field("scheduled_at").is_some());
-    let at = at.and_then(|said| said.time("scheduled_at"));
+    let at = account_record.filter(|account_record| account_record.resource.field("scheduled_at").is_some());
+    let at = at.and_then(|account_record| account_record.time("scheduled_at"));
     let card = Some(post.post.card_uri.as_str()).filter(|uri| !uri.is_empty());
     let members = json!({
         "name": text("name"),
@@ -391,18 +394,18 @@ fn name_post(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<
     let mut one = one;
     if params.has("name") {
         let is_known = one.account_record.is_some();
-        let mut said = match one.account_record.take() {
-            Some(said) => said,
+        let mut account_record = match one.account_record.take() {
+            Some(account_record) => account_record,
             None => account_posts::new_record(ctx, id, one.post.author_id.get())?,
         };
-        said.set("name", params.get("name").cloned().unwrap_or_default());
-        said.updated_at = ctx.now();
+        account_record.set("name", params.get("name").cloned().unwrap_or_default());
+        account_record.updated_at = ctx.now();
         if is_known {
-            ctx.save_record(&said)?;
+            ctx.save_record(&account_record)?;
         } else {
-            account_posts::insert(ctx, &said)?;
+            account_posts::insert(ctx, &account_record)?;
         }
-        one.account_record = Some(said);
+        one.account_record = Some(account_record);
     }
     let form = StatusForm {
         extended: true,
@@ -415,14 +418,14 @@ fn name_post(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<
 fn list_previews(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
     let kind = params.text("post_type").unwrap_or_default();
-    let asked = params.ints("post_ids");
-    let found: Vec<i64> = find_by_ids(ctx, kind, &asked)?
+    let ids = params.ints("post_ids");
+    let found: Vec<i64> = find_by_ids(ctx, kind, &ids)?
         .iter()
         .map(|one| one.post.id.get())
         .collect();
     let name = ACCOUNT_POST.id.name_in(ctx.caller.speech);
     let mut all = Vec::new();
-    for id in asked.into_iter().filter(|id| found.contains(id)) {
+    for id in ids.into_iter().filter(|id| found.contains(id)) {
         let path = SignedPreview::new(ctx, kind, id, post_preview::QUARTER_HOUR_MS)?.signed_path(&ctx.cursor_key);
         let page = format!("<iframe class='tweet-preview' src='{}{path}'></iframe>", ctx.site_url);
         all.push(json!({ name: id.to_string(), "preview": page }));

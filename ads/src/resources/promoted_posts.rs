@@ -77,8 +77,8 @@ fn promote_posts(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Res
         line_items::add_placement(ctx, &item, "TWITTER_TIMELINE")?;
     }
     let count = made.len();
-    let answer = OperationOutput::from_json(render_record_array(ctx, &made)?).as_last_page();
-    Ok(answer.with_total_count(count))
+    let output = OperationOutput::from_json(render_record_array(ctx, &made)?).as_last_page();
+    Ok(output.with_total_count(count))
 }
 
 /// Promotes a post, or returns the existing promotion.

@@ -88,12 +88,12 @@ fn list_recommendations(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
     let account = ctx.account_id()?;
     let mut open = Vec::new();
     for row in records::list_by_account(ctx.tx, FUNDING_INSTRUMENT.name, account)? {
-        let said = ctx.list_visible_records(&RECOMMENDATION, "funding_instrument_id", row.id)?;
-        open.extend(said.into_iter().filter(|one| one.text("status") == "PENDING"));
+        let existing = ctx.list_visible_records(&RECOMMENDATION, "funding_instrument_id", row.id)?;
+        open.extend(existing.into_iter().filter(|one| one.text("status") == "PENDING"));
     }
     let count = open.len();
-    let answer = OperationOutput::from_json(render_record_array(ctx, &open)?).as_last_page();
-    Ok(answer.with_total_count(count))
+    let output = OperationOutput::from_json(render_record_array(ctx, &open)?).as_last_page();
+    Ok(output.with_total_count(count))
 }
 
 fn get_recommendation(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
@@ -106,9 +106,9 @@ fn get_recommendation(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -
         let changes = record.get("changes").cloned().unwrap_or_default();
         members.insert("changes".to_owned(), render_changes(changes, ctx.caller.speech));
     }
-    let mut answer = OperationOutput::from_value(&shown);
-    answer.data_type = "recommendations";
-    Ok(answer)
+    let mut output = OperationOutput::from_value(&shown);
+    output.data_type = "recommendations";
+    Ok(output)
 }
 
 fn render_changes(changes: Value, vocabulary: Vocabulary) -> Value {

@@ -114,11 +114,11 @@ fn validate_scheduled_at(ctx: &mut AccountContext<'_, '_>, change: &mut RecordCh
     if !change.changes_field("scheduled_at") {
         return Ok(());
     }
-    let asked = change.record.int("scheduled_at").unwrap_or(0);
-    let at = asked - asked.rem_euclid(MINUTE_MS);
+    let scheduled_at = change.record.int("scheduled_at").unwrap_or(0);
+    let at = scheduled_at - scheduled_at.rem_euclid(MINUTE_MS);
     let now = ctx.now().ms();
     let wrong = |message: &str| {
-        let written = format_time(Time::from_ms(asked));
+        let written = format_time(Time::from_ms(scheduled_at));
         AdsProblem::invalid_parameter("scheduled_at", written, message)
     };
     if at <= now {
@@ -140,8 +140,8 @@ fn validate_scheduled_at(ctx: &mut AccountContext<'_, '_>, change: &mut RecordCh
 fn is_crowded(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord, at: i64) -> Result<bool, Error> {
     let mut count = 0;
     for minute in -WINDOW_MINUTES..=WINDOW_MINUTES {
-        let there = ctx.list_visible_records(&SCHEDULED_POST, "due_at", at.saturating_add(minute * MINUTE_MS))?;
-        let others = there
+        let existing = ctx.list_visible_records(&SCHEDULED_POST, "due_at", at.saturating_add(minute * MINUTE_MS))?;
+        let others = existing
             .iter()
             .filter(|other| other.id != record.id && other.get("user_id") == record.get("user_id"));
         count += others.count();
@@ -153,8 +153,8 @@ fn is_crowded(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord, at: i64) -> 
 fn hide_promotions(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         let account = ctx.account_id()?;
-        let of = ("scheduled_post_id", change.record.id);
-        records::hide_by_field(ctx.tx, SCHEDULED_PROMOTED_POST.name, account, of)?;
+        let filter = ("scheduled_post_id", change.record.id);
+        records::hide_by_field(ctx.tx, SCHEDULED_PROMOTED_POST.name, account, filter)?;
     }
     Ok(())
 }

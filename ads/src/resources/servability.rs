@@ -53,7 +53,7 @@ struct LineItemFlight {
 }
 
 pub fn flights_to_json(items: &[&AdsRecord]) -> Value {
-    let of = |item: &&AdsRecord| {
+    let entry = |item: &&AdsRecord| {
         json!([
             item.int("start_time"),
             item.int("end_time"),
@@ -62,7 +62,7 @@ pub fn flights_to_json(items: &[&AdsRecord]) -> Value {
             item.id,
         ])
     };
-    items.iter().map(of).collect()
+    items.iter().map(entry).collect()
 }
 
 /// Accepts anything: the field is never sent by clients.
@@ -71,7 +71,7 @@ pub fn accept_any_shape(value: &Value) -> Result<Value, AdsProblem> {
 }
 
 fn parse_flights(campaign: &AdsRecord) -> Vec<LineItemFlight> {
-    let of = |flight: &Value| {
+    let entry = |flight: &Value| {
         let number = |place: usize| flight.get(place).and_then(Value::as_i64);
         LineItemFlight {
             start: number(0),
@@ -81,7 +81,7 @@ fn parse_flights(campaign: &AdsRecord) -> Vec<LineItemFlight> {
             id: number(4).unwrap_or(0),
         }
     };
-    campaign.items("flights").iter().map(of).collect()
+    campaign.items("flights").iter().map(entry).collect()
 }
 
 /// Whether a line item has a suitable creative and an audience.
@@ -94,9 +94,9 @@ pub fn load_delivery_resources(
     ctx: &mut AccountContext<'_, '_>,
     records: &[AdsRecord],
 ) -> Result<DeliveryResources, Error> {
-    let mut means = load_spending_resources(ctx, records)?;
-    mark_unseen(ctx, records, &mut means)?;
-    Ok(means)
+    let mut resources = load_spending_resources(ctx, records)?;
+    mark_unseen(ctx, records, &mut resources)?;
+    Ok(resources)
 }
 
 /// Finds entities with nothing visible to show: posts are deleted and authors suspended independently of
@@ -128,10 +128,10 @@ fn mark_unseen(
         let ids = open.iter().flat_map(|(_, items)| items.iter().take(count));
         let ids: HashSet<i64> = ids.copied().collect();
         let ids: Vec<i64> = ids.into_iter().collect();
-        let seen = records::servable_line_items(ctx.tx, &ids, sandbox)?;
-        let seen: HashSet<i64> = seen.into_iter().collect();
+        let visible = records::servable_line_items(ctx.tx, &ids, sandbox)?;
+        let visible: HashSet<i64> = visible.into_iter().collect();
         open.retain_mut(|(key, items)| {
-            if items.iter().take(count).any(|item| seen.contains(item)) {
+            if items.iter().take(count).any(|item| visible.contains(item)) {
                 return false;
             }
             items.drain(..count.min(items.len()));
@@ -157,7 +157,7 @@ pub fn load_spending_resources(
     ids.sort_unstable();
     ids.dedup();
     let now = ctx.now();
-    let mut means = DeliveryResources::default();
+    let mut resources = DeliveryResources::default();
     let spent: HashMap<i64, i64> = store::ledger::total_spend(ctx.tx, AdEntity::Funding, &ids)?
         .into_iter()
         .collect();
@@ -165,7 +165,7 @@ pub fn load_spending_resources(
         let record = AdsRecord::from_stored(&FUNDING_INSTRUMENT, &row)?;
         let spent = spent.get(&record.id).copied().unwrap_or(0);
         let able = funding_instruments::reasons_not_able_to_fund(&record, spent, now).is_empty();
-        means.funding.insert(record.id, able);
+        resources.funding.insert(record.id, able);
     }
     let day = AccountTimeZone::from_name(ctx.account()?.record.text("timezone")).day_bounds(now);
     for entity in [AdEntity::Campaign, AdEntity::LineItem] {
@@ -177,9 +177,9 @@ pub fn load_spending_resources(
             let spent = spent.get(&record.id).copied().unwrap_or_default();
             budget::budget_limits(entity, record).are_exhausted(spent)
         });
-        means.exhausted.extend(reached.map(|record| (kind, record.id)));
+        resources.exhausted.extend(reached.map(|record| (kind, record.id)));
     }
-    Ok(means)
+    Ok(resources)
 }
 
 const fn resource_name(entity: AdEntity) -> &'static str {

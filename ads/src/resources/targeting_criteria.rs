@@ -415,12 +415,12 @@ fn location_type_fields(
 ) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
     let mut members = Vec::with_capacity(all.len());
     for one in all {
-        let mut more = Vec::new();
+        let mut extra = Vec::new();
         if one.text("targeting_type") == "LOCATION" {
             let kind = find_location_type(ctx.tx, one.text("targeting_value"))?;
-            more.push(("location_type", kind.into()));
+            extra.push(("location_type", kind.into()));
         }
-        members.push(more);
+        members.push(extra);
     }
     Ok(members)
 }

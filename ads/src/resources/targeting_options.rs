@@ -279,7 +279,7 @@ fn list_choices(
             let value = choice.details.get(*name).cloned().unwrap_or(Value::Null);
             fits &= params
                 .get(name)
-                .is_none_or(|asked| matches_ignoring_case(asked.as_str(), value.as_str()));
+                .is_none_or(|locale| matches_ignoring_case(locale.as_str(), value.as_str()));
             set_member(&mut row, name, value);
         }
         if fits {
@@ -289,21 +289,21 @@ fn list_choices(
     paginate_rows(ctx, params, rows)
 }
 
-fn matches_ignoring_case(asked: Option<&str>, known: Option<&str>) -> bool {
-    let pair = asked.zip(known);
-    pair.is_some_and(|(asked, known)| asked.eq_ignore_ascii_case(known))
+fn matches_ignoring_case(locale: Option<&str>, known: Option<&str>) -> bool {
+    let pair = locale.zip(known);
+    pair.is_some_and(|(locale, known)| locale.eq_ignore_ascii_case(known))
 }
 
-fn render_place(spot: &GeoPlace) -> Value {
-    let name = if spot.kind == "COUNTRIES" {
-        spot.name.to_owned()
+fn render_place(place: &GeoPlace) -> Value {
+    let name = if place.kind == "COUNTRIES" {
+        place.name.to_owned()
     } else {
-        let country = gazetteer().find_country(spot.country);
-        format!("{}, {}", spot.name, country.map_or("", |one| one.name))
+        let country = gazetteer().find_country(place.country);
+        format!("{}, {}", place.name, country.map_or("", |one| one.name))
     };
-    let mut row = option_row("LOCATION", &spot.id, &name);
-    set_member(&mut row, "country_code", spot.country.into());
-    set_member(&mut row, "location_type", spot.kind.into());
+    let mut row = option_row("LOCATION", &place.id, &name);
+    set_member(&mut row, "country_code", place.country.into());
+    set_member(&mut row, "location_type", place.kind.into());
     row
 }
 
@@ -354,7 +354,7 @@ fn location_type(kind: &str) -> Option<&'static str> {
 fn list_tv_markets(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let rows = TV_MARKETS.iter().map(|locale| {
         let code = locale.split('-').nth(1).unwrap_or_default();
-        let name = gazetteer().find_country(code).map_or(code, |spot| spot.name);
+        let name = gazetteer().find_country(code).map_or(code, |place| place.name);
         json!({ "name": name, "country_code": code, "locale": locale })
     });
     paginate_rows(ctx, params, rows.collect())
@@ -382,11 +382,11 @@ fn list_tv_shows(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Res
         set_member(&mut row, "estimated_users", users.max(MIN_USERS).into());
         rows.push(row);
     }
-    let mut answer = paginate_rows(ctx, params, rows)?;
+    let mut output = paginate_rows(ctx, params, rows)?;
     let (language, country) = asked.split_once('-').unwrap_or((asked, ""));
     let locale = json!({ "countryCode": country, "languageCode": language });
-    answer.echo_params.insert("locale".to_owned(), locale);
-    Ok(answer)
+    output.echo_params.insert("locale".to_owned(), locale);
+    Ok(output)
 }
 
 /// The number of active users an option reaches.
@@ -418,10 +418,10 @@ fn list_events(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Resul
         let time = |name: &str| crate::field_kind::parse_time(text(name));
         let (begins, ends) = (time("start_time"), time("end_time"));
         let code = text("country_code");
-        let here =
+        let matches =
             countries.is_empty() || code.is_empty() || countries.iter().any(|one| one.eq_ignore_ascii_case(code));
         let fits = kinds.iter().any(|kind| kind == text("event_type"))
-            && here
+            && matches
             && ends.is_none_or(|ends| ends >= since)
             && until.is_none_or(|until| begins.is_none_or(|begins| begins < until));
         if !fits {

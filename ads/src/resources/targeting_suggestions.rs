@@ -59,7 +59,7 @@ fn suggest_keywords(ctx: &mut AccountContext<'_, '_>, keywords: Vec<String>) -> 
         let message = format!("\"{empty}\" holds no word, for targeting_values");
         return Err(AdsProblem::invalid_parameter("targeting_values", empty, message).into());
     }
-    let wanted = InsightsQuery {
+    let query = InsightsQuery {
         keywords,
         negatives: Vec::new(),
         since: ctx.now().plus_ms(-LOOKBACK_MS),
@@ -69,7 +69,7 @@ fn suggest_keywords(ctx: &mut AccountContext<'_, '_>, keywords: Vec<String>) -> 
     };
     let evaluator = ctx.evaluator()?;
     let snapshot = evaluator.post_search()?.snapshot();
-    let related = evaluator.insights.find_related_keywords(ctx.tx, &snapshot, &wanted)?;
+    let related = evaluator.insights.find_related_keywords(ctx.tx, &snapshot, &query)?;
     Ok(related.to_vec())
 }
 

@@ -61,15 +61,15 @@ pub(super) fn run_auctions(
         markets.rotate_left(first);
     }
     let slots = usize::try_from(request.slots).map_err(|_| invariant_broken("negative number of slots"))?;
-    let mut held = AuctionResult::default();
+    let mut result = AuctionResult::default();
     for market in markets {
-        let free = slots.saturating_sub(held.winners.len());
+        let free = slots.saturating_sub(result.winners.len());
         if free == 0 {
             break;
         }
-        room.run_market_auction(tx, market, free, &mut held)?;
+        room.run_market_auction(tx, market, free, &mut result)?;
     }
-    Ok(held)
+    Ok(result)
 }
 
 /// A number that differs between requests.
@@ -138,10 +138,10 @@ impl AuctionContext<'_> {
         last: i128,
     ) -> Result<Vec<AuctionBid>, Error> {
         rest.retain(has_manual_bid);
-        let each = rest.len().div_ceil(MAX_SAMPLED_LOSERS).max(1);
-        let times = i64::try_from(each).unwrap_or(1);
+        let stride = rest.len().div_ceil(MAX_SAMPLED_LOSERS).max(1);
+        let times = i64::try_from(stride).unwrap_or(1);
         let mut bids = Vec::new();
-        for candidate in rest.iter().skip(self.rotation % each).step_by(each) {
+        for candidate in rest.iter().skip(self.rotation % stride).step_by(stride) {
             if self.choose_creative(tx, candidate)?.is_some() {
                 bids.extend(bid_outcome(candidate, last, false, times));
             }
@@ -205,11 +205,11 @@ fn load_frequency_history(
         return Ok(FrequencyHistory::new());
     };
     let since = tx.now().plus_ms(-days * DAY);
-    let mut seen = FrequencyHistory::new();
+    let mut history = FrequencyHistory::new();
     for (item, at) in ledger::list_line_item_impressions(tx, request.viewer.ledger_id, since)? {
-        seen.entry(item).or_default().push(at);
+        history.entry(item).or_default().push(at);
     }
-    Ok(seen)
+    Ok(history)
 }
 
 fn frequency_cap(item: &AdsRecord) -> Option<(i64, i64)> {
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn the_second_price_is_paid_and_never_more_than_the_bid() {
         let now = Time::from_ms(0);
-        let of = |bid: i64, rate: i64| AuctionCandidate {
+        let candidate = |bid: i64, rate: i64| AuctionCandidate {
             account: AdsRecord::new(&ACCOUNT, 1, 1, now),
             campaign: AdsRecord::new(&CAMPAIGN, 1, 1, now),
             item: AdsRecord::new(&LINE_ITEM, 1, 1, now),
@@ -253,7 +253,7 @@ mod tests {
             market: "USD".to_owned(),
             currency_rate: RATE_ONE,
         };
-        let (first, second) = (of(500_000, 20_000), of(300_000, 10_000));
+        let (first, second) = (candidate(500_000, 20_000), candidate(300_000, 10_000));
         assert!(first.score() > second.score());
         // Worth 150,000 at the first one's rate.
         assert_eq!(second_price(&first, second.score()), 160_000);
@@ -263,7 +263,7 @@ mod tests {
         let yen = AuctionCandidate {
             currency_rate: RATE_ONE / 100,
             currency_step: 1_000_000,
-            ..of(40_000_000, 20_000)
+            ..candidate(40_000_000, 20_000)
         };
         assert!(yen.score() < first.score() && yen.score() > second.score());
         // Each pays in its own currency: 400,000 and a step, and in yen fifteen and a step.

@@ -105,7 +105,7 @@ pub(super) fn account_candidates(
     both.extend(items.iter().cloned());
     let mut ctx = AccountContext::new_for_operator(tx, base::UserId::new(0), account.clone());
     // Creatives are checked when one is chosen.
-    let means = servability::load_spending_resources(&mut ctx, &both)?;
+    let resources = servability::load_spending_resources(&mut ctx, &both)?;
     let approval = account.text("approval_status");
     let day = AccountTimeZone::from_name(account.text("timezone")).day_bounds(now);
     let spent = load_spending(ctx.tx, &campaigns, &items, day)?;
@@ -120,7 +120,7 @@ pub(super) fn account_candidates(
         let Some(campaign) = campaign else {
             continue;
         };
-        let state = servability::line_item_servability(&item, campaign, approval, &means, now);
+        let state = servability::line_item_servability(&item, campaign, approval, &resources, now);
         if !state.reasons.is_empty() {
             continue;
         }
@@ -215,7 +215,7 @@ fn paid_metric(item: &AdsRecord) -> Metric {
 
 /// Paid events per impression in millionths: observed so far, blended with a prior.
 pub(crate) fn expected_rate(item: &AdsRecord, sums: &MetricSums) -> i64 {
-    let usual = match item.text("pay_by") {
+    let prior = match item.text("pay_by") {
         // Bids are for a thousand impressions.
         "IMPRESSION" => return MILLION / 1000,
         "VIEW" => 300_000,
@@ -224,7 +224,7 @@ pub(crate) fn expected_rate(item: &AdsRecord, sums: &MetricSums) -> i64 {
     };
     let happened = sums.get(paid_metric(item)).saturating_mul(MILLION);
     let shown = sums.get(Metric::Impressions);
-    (happened.saturating_add(usual * PRIOR_IMPRESSIONS) / (shown + PRIOR_IMPRESSIONS)).clamp(1, MILLION)
+    (happened.saturating_add(prior * PRIOR_IMPRESSIONS) / (shown + PRIOR_IMPRESSIONS)).clamp(1, MILLION)
 }
 
 /// The bid in micros: the manual bid, or the remaining budget divided by the events still expected.
@@ -239,21 +239,21 @@ fn effective_bid(
     if let Some(bid) = item.int("bid_amount_local_micro") {
         return bid;
     }
-    let left = budgets.iter().flat_map(|(limits, spent)| {
+    let remaining = budgets.iter().flat_map(|(limits, spent)| {
         let daily = limits.daily.map(|most| most - spent.today);
         let total = limits.total.map(|most| most - spent.total);
         daily.into_iter().chain(total)
     });
-    let Some(left) = left.min() else {
+    let Some(remaining) = remaining.min() else {
         return bounds.step.saturating_mul(10);
     };
     // The average number per day; at first a thousand.
     let age = (now.ms() - item.int("start_time").unwrap_or(now.ms())).max(0);
     let days = age / 86_400_000 + 1;
     let daily = (sums.get(paid_metric(item)) / days).max(1000);
-    let rest = (day.1.ms() - now.ms()).max(3_600_000);
-    let expected = (daily.saturating_mul(rest / 60_000) / (24 * 60)).max(1);
-    let bid = left.max(0) / expected;
+    let remaining_ms = (day.1.ms() - now.ms()).max(3_600_000);
+    let expected = (daily.saturating_mul(remaining_ms / 60_000) / (24 * 60)).max(1);
+    let bid = remaining.max(0) / expected;
     let bid = match item.text("pay_by") {
         "IMPRESSION" => bid.saturating_mul(1000),
         _ => bid,

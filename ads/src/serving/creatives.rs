@@ -135,11 +135,13 @@ fn add_tracking_tags(
     if creative.kind == AdEntity::MediaCreative {
         let calls = ctx.list_visible_records(&PREROLL_CALL_TO_ACTION, "line_item_id", item.id)?;
         if let Some(call) = calls.first() {
-            let told = json!({
+            let call_to_action = json!({
                 "call_to_action": call.text("call_to_action"),
                 "call_to_action_url": call.text("call_to_action_url"),
             });
-            creative.content.insert("preroll_call_to_action".to_owned(), told);
+            creative
+                .content
+                .insert("preroll_call_to_action".to_owned(), call_to_action);
         }
     }
     Ok(())

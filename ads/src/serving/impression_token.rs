@@ -41,7 +41,7 @@ impl AdImpression {
     }
 
     pub fn encode(&self, key: &[u8; 32]) -> String {
-        let looks = &self.viewer_traits;
+        let traits = &self.viewer_traits;
         let body = json!([
             self.id,
             self.line_item_id,
@@ -52,11 +52,11 @@ impl AdImpression {
             self.placement.to_number(),
             self.price,
             self.requested_at.ms(),
-            looks.platform,
-            looks.country,
-            looks.metro,
-            looks.age,
-            looks.gender,
+            traits.platform,
+            traits.country,
+            traits.metro,
+            traits.age,
+            traits.gender,
         ]);
         let body = BASE64_URL_SAFE_NO_PAD.encode(body.to_string());
         let tag = BASE64_URL_SAFE_NO_PAD.encode(sign_body(key, &body));

@@ -116,7 +116,7 @@ pub fn record_reports(tx: &mut Tx<'_>, reports: &[ImpressionReport]) -> Result<V
     }
     let events: Vec<LedgerEvent> = reports.iter().map(|one| event_from_report(tx, one)).collect();
     let new: HashSet<i64> = record_events(tx, &events)?.iter().map(|fact| fact.id).collect();
-    let told: Vec<Value> = events
+    let results: Vec<Value> = events
         .iter()
         .map(|event| {
             let state = if new.contains(&event.id) {
@@ -127,24 +127,24 @@ pub fn record_reports(tx: &mut Tx<'_>, reports: &[ImpressionReport]) -> Result<V
             json!({ "kind": event.kind.name(), "status": state })
         })
         .collect();
-    Ok(json!({ "data": told }))
+    Ok(json!({ "data": results }))
 }
 
 fn event_from_report(tx: &Tx<'_>, report: &ImpressionReport) -> LedgerEvent {
-    let of = &report.impression;
+    let impression = &report.impression;
     LedgerEvent {
         kind: report.kind,
         at: report.at,
-        line_item_id: of.line_item_id,
-        creative: of.creative,
-        creative_id: of.creative_id,
-        subject: of.subject,
-        viewer: of.viewer,
-        placement: of.placement,
-        viewer_traits: of.viewer_traits.clone(),
-        price: of.price,
+        line_item_id: impression.line_item_id,
+        creative: impression.creative,
+        creative_id: impression.creative_id,
+        subject: impression.subject,
+        viewer: impression.viewer,
+        placement: impression.placement,
+        viewer_traits: impression.viewer_traits.clone(),
+        price: impression.price,
         origin: AdEventOrigin::Served,
         id: tx.next_id::<()>().get(),
-        impression_id: of.id,
+        impression_id: impression.id,
     }
 }

@@ -36,30 +36,30 @@ pub(super) fn fits_video_placement(
         return Ok(false);
     };
     let criteria = ctx.list_visible_records(&TARGETING_CRITERION, "line_item_id", item.id)?;
-    let of = |kind: &str, operator: &str| -> Vec<&str> {
+    let values = |kind: &str, operator: &str| -> Vec<&str> {
         let all = criteria
             .iter()
             .filter(|one| one.text("targeting_type") == kind && one.text("operator_type") == operator);
         all.map(|one| one.text("targeting_value")).collect()
     };
     let name = author.to_string();
-    if of("CONTENT_PUBLISHER_USER", "NE").contains(&name.as_str()) {
+    if values("CONTENT_PUBLISHER_USER", "NE").contains(&name.as_str()) {
         return Ok(false);
     }
     let content = publisher.texts("content_category_ids");
-    let covers = |asked: &[&str]| {
+    let covers = |categories: &[&str]| {
         let sets = content.iter().filter_map(|id| categories::content_iab_categories(id));
         let mut sets = sets.filter(|set| !set.is_empty());
-        sets.any(|set| set.iter().all(|one| asked.contains(one)))
+        sets.any(|set| set.iter().all(|one| categories.contains(one)))
     };
-    if covers(&of("IAB_CATEGORY", "NE")) {
+    if covers(&values("IAB_CATEGORY", "NE")) {
         return Ok(false);
     }
-    let asked = of("IAB_CATEGORY", "EQ");
+    let categories = values("IAB_CATEGORY", "EQ");
     let curated = is_in_curated_set(ctx, item, author.get())?;
     Ok(match curated {
         Some(holds) => holds,
-        None => asked.is_empty() || covers(&asked),
+        None => categories.is_empty() || covers(&categories),
     })
 }
 

@@ -44,40 +44,40 @@ pub(super) struct ObjectiveRules {
 }
 
 pub(super) fn objective_rules(objective: &str) -> ObjectiveRules {
-    let of = |goals, pay_by, strategies| ObjectiveRules {
+    let rules = |goals, pay_by, strategies| ObjectiveRules {
         goals,
         pay_by,
         strategies,
     };
     match objective {
-        "FOLLOWERS" => of(&["FOLLOWERS"], &["FOLLOW"], &["AUTO", "TARGET"]),
-        "REACH" => of(
+        "FOLLOWERS" => rules(&["FOLLOWERS"], &["FOLLOW"], &["AUTO", "TARGET"]),
+        "REACH" => rules(
             &["MAX_REACH", "REACH_WITH_ENGAGEMENT"],
             &["IMPRESSION"],
             &["AUTO", "TARGET"],
         ),
-        "WEBSITE_CLICKS" => of(
+        "WEBSITE_CLICKS" => rules(
             &["LINK_CLICKS", "SITE_VISITS", "WEBSITE_CONVERSIONS"],
             &["IMPRESSION", "LINK_CLICK"],
             &["AUTO", "MAX", "TARGET"],
         ),
-        "VIDEO_VIEWS" => of(
+        "VIDEO_VIEWS" => rules(
             &["VIDEO_VIEW", "VIEW_3S_100PCT", "VIEW_6S", "VIEW_15S"],
             &["VIEW"],
             &["AUTO", "MAX"],
         ),
-        "PREROLL_VIEWS" => of(&["PREROLL", "PREROLL_STARTS"], &["VIEW"], &["MAX", "AUTO"]),
-        "APP_INSTALLS" => of(
+        "PREROLL_VIEWS" => rules(&["PREROLL", "PREROLL_STARTS"], &["VIEW"], &["MAX", "AUTO"]),
+        "APP_INSTALLS" => rules(
             &["APP_INSTALLS", "APP_CLICKS", "APP_PURCHASES"],
             &["IMPRESSION", "APP_CLICK"],
             &["AUTO", "MAX", "TARGET"],
         ),
-        "APP_ENGAGEMENTS" => of(
+        "APP_ENGAGEMENTS" => rules(
             &["APP_CLICKS", "APP_INSTALLS"],
             &["APP_CLICK"],
             &["AUTO", "MAX", "TARGET"],
         ),
-        _ => of(&["ENGAGEMENT"], &["ENGAGEMENT"], &["MAX", "AUTO", "TARGET"]),
+        _ => rules(&["ENGAGEMENT"], &["ENGAGEMENT"], &["MAX", "AUTO", "TARGET"]),
     }
 }
 
