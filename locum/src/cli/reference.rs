@@ -1,10 +1,10 @@
-//! The references of commands and keys, written from their declarations.
+//! Reference documentation of commands and configuration keys, generated from their declarations.
 
 use crate::config::{ConfigKey, KEYS, KeyDefault, RunMode};
 
-/// `docs/configuration.md`'s table.
+/// The table in `docs/configuration.md`.
 pub(crate) fn config_reference() -> String {
-    let mut text = String::from("| Key | Takes | dev | serve | What it is for |\n|---|---|---|---|---|\n");
+    let mut text = String::from("| Key | Type | dev | serve | Description |\n|---|---|---|---|---|\n");
     for key in KEYS {
         let row = format!(
             "| `{}` | {} | {} | {} | {} |\n",
@@ -24,13 +24,13 @@ fn default_text(key: &ConfigKey, mode: RunMode) -> String {
         KeyDefault::Literal(text) => format!("`{text}`"),
         KeyDefault::Unset => "—".to_owned(),
         KeyDefault::Required => "required".to_owned(),
-        KeyDefault::Absent => "does not exist".to_owned(),
+        KeyDefault::Absent => "unavailable".to_owned(),
     }
 }
 
-/// `docs/cli.md`'s table.
+/// The table in `docs/cli.md`.
 pub(crate) fn command_reference(root: &clap::Command) -> String {
-    let mut text = String::from("| Command | What it does |\n|---|---|\n");
+    let mut text = String::from("| Command | Description |\n|---|---|\n");
     append_commands("locum", root, &mut text);
     text
 }
@@ -78,20 +78,28 @@ fn describe_arguments(command: &clap::Command) -> String {
 mod tests {
     use clap::CommandFactory;
 
+    /// Compares the table in a page of `docs` with `table`, or writes it with `LOCUM_WRITE_GENERATED=1`.
+    fn check_table(page: &str, table: &str) {
+        let path = format!("{}/../docs/{page}", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        let header = table.lines().next().unwrap();
+        let start = text.find(header).unwrap_or_else(|| panic!("{path}: no table {header}"));
+        let end = text[start..]
+            .find("\n\n")
+            .map_or(text.len(), |length| start + length + 1);
+        if &text[start..end] == table {
+            return;
+        }
+        assert!(
+            std::env::var_os("LOCUM_WRITE_GENERATED").is_some(),
+            "{path} is out of date; set LOCUM_WRITE_GENERATED=1 to rewrite its table"
+        );
+        std::fs::write(&path, format!("{}{table}{}", &text[..start], &text[end..])).unwrap();
+    }
+
     #[test]
     fn the_documents_hold_what_is_declared() {
-        let commands = super::command_reference(&crate::cli::Cli::command());
-        let pages = [
-            (include_str!("../../../docs/cli.md"), commands),
-            (
-                include_str!("../../../docs/configuration.md"),
-                super::config_reference(),
-            ),
-        ];
-        for (page, table) in pages {
-            for line in table.lines() {
-                assert!(page.contains(line), "write it anew: no line {line}");
-            }
-        }
+        check_table("cli.md", &super::command_reference(&crate::cli::Cli::command()));
+        check_table("configuration.md", &super::config_reference());
     }
 }

@@ -1,4 +1,4 @@
-//! The configuration file, with the line of every value.
+//! Parses the configuration file and records the line of every value.
 
 use std::path::Path;
 
@@ -8,7 +8,6 @@ use toml::de::{DeTable, DeValue};
 use super::layers::LayerEntry;
 use super::values::ValueOrigin;
 
-/// What a file sets, or the lines that cannot be read.
 pub(super) fn parse_file(path: &Path, text: &str) -> Result<Vec<LayerEntry>, Vec<String>> {
     let (table, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
@@ -57,7 +56,7 @@ impl TomlFlattener<'_> {
                         origin: ValueOrigin::Line(self.path.to_owned(), line),
                     }),
                     None => self.errors.push(format!(
-                        "{}:{line}: {name} is neither a text, a number, a switch nor a list of texts",
+                        "{}:{line}: {name} must be a string, an integer, a boolean or a list of strings",
                         self.path.display()
                     )),
                 },

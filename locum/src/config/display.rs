@@ -1,21 +1,18 @@
-//! The configuration as a person may see it.
+//! The configuration with secrets masked.
 
 use super::key::{ConfigKey, ConfigValueKind};
 use super::keys::KEYS;
 use super::values::ConfigValues;
 
-/// One line of `locum conf show`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ConfigRow {
-    /// The key.
     pub(crate) name: &'static str,
-    /// Its value, masked when it is secret; `—` when it has none.
+    /// Masked if secret; `—` if unset.
     pub(crate) value: String,
-    /// Where it came from.
     pub(crate) origin: String,
 }
 
-/// Every key of the mode, in the table's order.
+/// In the order of [`KEYS`].
 pub(crate) fn config_rows(values: &ConfigValues) -> Vec<ConfigRow> {
     let mode = values.mode;
     let known = KEYS
@@ -47,7 +44,7 @@ fn mask_value(kind: ConfigValueKind, text: &str) -> String {
     }
 }
 
-/// A database address without its password, wherever that stands.
+/// Masks the password in the authority and in query parameters.
 pub(crate) fn mask_url_password(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Variables of the environment: `LOCUM_AREA__NAME`.
+//! Environment variables: `LOCUM_AREA__NAME`.
 
 use super::keys::KEYS;
 use super::layers::LayerEntry;
@@ -6,8 +6,8 @@ use super::values::ValueOrigin;
 
 const PREFIX: &str = "LOCUM_";
 
-/// Names that `locum env` hands to clients, without their prefix and without `_2`. They are not
-/// configuration: a shell that has them may still start a server.
+/// Names that `locum env` exports to clients, without their prefix and `_2` suffix. They are not configuration: a
+/// shell that has them set can still start a server.
 const CLIENT_NAMES: &[&str] = &[
     "BASE_URL",
     "ADS_URL",
@@ -30,10 +30,8 @@ const CLIENT_NAMES: &[&str] = &[
     "ADS_FUNDING_INSTRUMENT_ID",
 ];
 
-/// The variable that names the configuration file.
 const CONFIG_PATH_VARIABLE: &str = "LOCUM_CONFIG";
 
-/// What the environment sets.
 pub(super) fn read_variables(variables: &[(String, String)]) -> Vec<LayerEntry> {
     let ours = variables.iter().filter(|(name, _)| is_configuration(name));
     ours.map(|(name, value)| LayerEntry {
@@ -49,7 +47,7 @@ fn is_configuration(name: &str) -> bool {
         return false;
     };
     let first = rest.strip_suffix("_2").unwrap_or(rest);
-    // Every key has an area. What has none is ours only when it looks like a key that lost it.
+    // Every key has an area. A name without one is reported only if it resembles a key.
     name != CONFIG_PATH_VARIABLE && !CLIENT_NAMES.contains(&first) && (rest.contains("__") || is_key_without_area(rest))
 }
 

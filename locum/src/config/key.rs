@@ -1,18 +1,17 @@
-//! What a key of the configuration is.
+//! Configuration keys: types and defaults.
 
 use std::fmt;
 
-/// The two ways a data folder is used; fixed when it is made.
+/// Fixed when the data directory is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunMode {
-    /// The test platform: fixed credentials, open doors, this machine only.
+    /// The development server: well-known credentials, loopback only.
     Dev,
-    /// The real network.
+    /// The production server.
     Serve,
 }
 
 impl RunMode {
-    /// The sub-command that the mode is.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Dev => "dev",
@@ -20,7 +19,6 @@ impl RunMode {
         }
     }
 
-    /// Reads the name.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         [Self::Dev, Self::Serve].into_iter().find(|mode| mode.name() == text)
     }
@@ -32,82 +30,58 @@ impl fmt::Display for RunMode {
     }
 }
 
-/// One key: its name, what it may hold, and what holds when nobody sets it.
 #[derive(Debug)]
 pub(crate) struct ConfigKey {
-    /// `area.name`.
+    /// `area.name`
     pub(crate) name: &'static str,
-    /// What it may hold.
     pub(crate) kind: ConfigValueKind,
-    /// In `dev`.
     pub(crate) dev: KeyDefault,
-    /// In `serve`.
     pub(crate) serve: KeyDefault,
-    /// One sentence.
     pub(crate) description: &'static str,
 }
 
-/// What holds when nobody sets the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeyDefault {
-    /// This value.
     Literal(&'static str),
-    /// Nothing.
     Unset,
-    /// The mode does not start without it.
+    /// The server does not start without a value.
     Required,
-    /// The mode does not have the key at all.
+    /// The key does not exist in this mode.
     Absent,
 }
 
-/// What a key may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConfigValueKind {
-    /// Any text.
     Text,
-    /// A text that is never shown; `NAME_file` names a file that holds it.
+    /// Never shown; `NAME_file` may name a file that contains it.
     Secret,
-    /// Where the database is; its password is never shown. `NAME_file` as well.
+    /// The password is never shown; `NAME_file` may name a file that contains it.
     Database,
-    /// A path.
     Path,
-    /// Paths.
     Paths,
-    /// An address of this server as clients see it: `http(s)://host[:port]`.
     Origin,
-    /// Several of them.
     Origins,
-    /// `ip:port`.
     Address,
-    /// IP addresses.
     Hosts,
-    /// `true` or `false`.
+    /// Also accepts `1`/`0`, `yes`/`no` and `on`/`off`.
     Boolean,
-    /// A whole number between two bounds.
+    /// Inclusive bounds.
     Count(u64, u64),
-    /// A time, `500ms`, `10s`, `2h`, `30d`.
     Duration,
-    /// Several of them.
     Durations,
-    /// Blocks of IP addresses, or `all`.
     Blocks,
-    /// A number of bytes, `1MiB`.
     Size,
-    /// One of these words.
     OneOf(&'static [&'static str]),
-    /// `table`, `off` or `scale=N`.
     RateLimits,
-    /// What units of currencies are worth: `EUR=1080000`.
+    /// In micros of a common unit: `EUR=1080000`.
     CurrencyWorths,
 }
 
 impl ConfigValueKind {
-    /// Whether the value is masked, and a file may hold it.
     pub(crate) const fn is_secret(self) -> bool {
         matches!(self, Self::Secret | Self::Database)
     }
 
-    /// What a person reads in the list of keys.
     pub(crate) fn type_name(self) -> String {
         match self {
             Self::Text => "text".to_owned(),
@@ -121,9 +95,9 @@ impl ConfigValueKind {
             Self::Hosts => "list of IP addresses".to_owned(),
             Self::Boolean => "`true` or `false`".to_owned(),
             Self::Count(low, high) => format!("{low}–{high}"),
-            Self::Duration => "time (`500ms`, `10s`, `2h`)".to_owned(),
-            Self::Durations => "list of times".to_owned(),
-            Self::Blocks => "list of blocks (`10.1.0.0/16`), or `all`".to_owned(),
+            Self::Duration => "duration (`500ms`, `10s`, `2h`)".to_owned(),
+            Self::Durations => "list of durations".to_owned(),
+            Self::Blocks => "list of CIDR blocks (`10.1.0.0/16`), or `all`".to_owned(),
             Self::Size => "bytes (`64KiB`, `1MiB`)".to_owned(),
             Self::OneOf(words) => format!("`{}`", words.join("`, `")),
             Self::RateLimits => "`table`, `off` or `scale=N`".to_owned(),
@@ -133,7 +107,6 @@ impl ConfigValueKind {
 }
 
 impl ConfigKey {
-    /// What holds in a mode when nobody sets the key.
     pub(crate) const fn default_for_mode(&self, mode: RunMode) -> KeyDefault {
         match mode {
             RunMode::Dev => self.dev,
@@ -141,12 +114,10 @@ impl ConfigKey {
         }
     }
 
-    /// The name of its variable: `LOCUM_AREA__NAME`.
     pub(crate) fn env_variable(&self) -> String {
         format!("LOCUM_{}", self.name.to_ascii_uppercase().replace('.', "__"))
     }
 
-    /// Whether it opens something that stays shut unless asked for.
     pub(crate) fn is_dangerous(&self) -> bool {
         self.name
             .split('.')

@@ -1,4 +1,4 @@
-//! Every key there is. The documentation of the configuration is printed from here.
+//! The table of configuration keys, from which `docs/configuration.md` is generated.
 
 use super::key::{ConfigKey, ConfigValueKind, KeyDefault};
 use KeyDefault::{Absent, Literal, Required, Unset};
@@ -19,7 +19,6 @@ const fn key_by_mode(
     }
 }
 
-/// A key with the same default in both modes.
 const fn key_in_both_modes(
     name: &'static str,
     kind: ConfigValueKind,
@@ -31,26 +30,25 @@ const fn key_in_both_modes(
 
 const MAX_COUNT: u64 = 1_000_000;
 
-/// All keys, by area.
 pub(crate) static KEYS: &[ConfigKey] = &[
     key_by_mode(
         "core.data_dir",
         ConfigValueKind::Path,
         Literal("./.locum"),
         Literal("/var/lib/locum"),
-        "The folder that everything is kept in.",
+        "The data directory.",
     ),
     key_by_mode(
         "core.base_url",
         ConfigValueKind::Origin,
         Unset,
         Required,
-        "The address that clients use; in dev, the listener's own by default.",
+        "The base URL that clients use; in dev, the listener's address by default.",
     ),
     key_by_mode(
         "core.public_origins",
         ConfigValueKind::Origins,
-        // What unchanged clients sign for, wherever their requests are led.
+        // The origins that unmodified clients sign requests for.
         Literal(
             "https://api.x.com,https://api.twitter.com,\
              https://upload.x.com,https://upload.twitter.com,\
@@ -58,133 +56,132 @@ pub(crate) static KEYS: &[ConfigKey] = &[
              https://ads-api-sandbox.x.com,https://ads-api-sandbox.twitter.com",
         ),
         Unset,
-        "Further addresses that clients may have signed their requests for.",
+        "Additional origins for which clients may sign requests.",
     ),
     key_in_both_modes(
         "core.vocabulary",
         ConfigValueKind::OneOf(&["posts", "tweets"]),
         Literal("posts"),
-        "The vocabulary where nothing in a request decides it.",
+        "The vocabulary when the request does not imply one.",
     ),
     key_in_both_modes(
         "core.site_name",
         ConfigValueKind::Text,
         Literal("Locum"),
-        "What the platform is called on its pages and in its letters.",
+        "The name of the platform on its pages and in its emails.",
     ),
     key_in_both_modes(
         "core.problem_base",
         ConfigValueKind::Origin,
         Literal("https://api.x.com"),
-        "Under which address the types of problem documents stand; released clients know this one.",
+        "The base URL of problem types in errors; released clients expect the default.",
     ),
     key_in_both_modes(
         "core.cors_origins",
         ConfigValueKind::Origins,
         Unset,
-        "Origins whose pages may call the interface.",
+        "Origins allowed to call the API from a browser (CORS).",
     ),
     key_in_both_modes(
         "core.node",
         ConfigValueKind::Count(0, 1022),
         Literal("0"),
-        "This node's number, part of every id; nodes on one database differ.",
+        "This node's number, part of every id; must be unique among nodes on one database.",
     ),
     key_by_mode(
         "core.world",
         ConfigValueKind::OneOf(&["demo", "ads", "empty"]),
         Literal("demo"),
         Absent,
-        "What a new data folder begins with: `ads` is the demo world with an advertiser's campaigns.",
+        "The initial data of a new data directory; `ads` is `demo` plus ad campaigns.",
     ),
     key_by_mode(
         "core.seed",
         ConfigValueKind::Count(0, u64::MAX),
         Literal("7"),
         Absent,
-        "Where a new world's ids and keys come from.",
+        "The seed of generated ids and keys.",
     ),
     key_by_mode(
         "core.expose",
         ConfigValueKind::Boolean,
         Literal("false"),
         Absent,
-        "Lets the test platform listen beyond this machine.",
+        "Allows the development server to listen on non-loopback addresses.",
     ),
     key_by_mode(
         "core.danger_plain_http",
         ConfigValueKind::Boolean,
         Absent,
         Literal("false"),
-        "Accepts a base URL without TLS where no proxy is trusted.",
+        "Allows a base URL without TLS and without a trusted proxy.",
     ),
     key_in_both_modes(
         "listen.addr",
         ConfigValueKind::Address,
         Literal("127.0.0.1:8080"),
-        "Where clients come to; port 0 takes a free one.",
+        "The address of the public listener; port 0 picks a free port.",
     ),
     key_by_mode(
         "listen.control_addr",
         ConfigValueKind::Address,
         Literal("127.0.0.1:8079"),
         Unset,
-        "Where administration comes to, beside the socket in the data folder; loopback only.",
+        "The address of the control API, in addition to the socket in the data directory; loopback only.",
     ),
     key_in_both_modes(
         "listen.ads_sandbox_port",
         ConfigValueKind::Count(0, 65_535),
         Unset,
-        "A second port beside that of `listen.addr`, whose requests are in the sandbox of the \
-         advertising interface; 0 takes a free one.",
+        "A second port on the address of `listen.addr` that serves the Ads API sandbox; 0 picks a free port.",
     ),
     key_in_both_modes(
         "listen.trusted_proxies",
         ConfigValueKind::Hosts,
         Unset,
-        "IP addresses of proxies whose `X-Forwarded-*` headers are believed.",
+        "IP addresses of proxies whose `X-Forwarded-*` headers are trusted.",
     ),
     key_in_both_modes(
         "listen.max_connections",
         ConfigValueKind::Count(1, MAX_COUNT),
         Literal("10000"),
-        "Open connections altogether.",
+        "The maximum number of open connections.",
     ),
     key_in_both_modes(
         "listen.max_connections_per_ip",
         ConfigValueKind::Count(1, MAX_COUNT),
         Literal("256"),
-        "Open connections of one address.",
+        "The maximum number of open connections per IP address.",
     ),
     key_in_both_modes(
         "listen.header_timeout",
         ConfigValueKind::Duration,
         Literal("10s"),
-        "From a connection to its request's complete head.",
+        "The time limit for receiving a request's header.",
     ),
     key_in_both_modes(
         "listen.body_timeout",
         ConfigValueKind::Duration,
         Literal("30s"),
-        "The longest silence inside a request's body.",
+        "The maximum pause while receiving a request's body.",
     ),
     key_in_both_modes(
         "listen.idle_timeout",
         ConfigValueKind::Duration,
         Literal("75s"),
-        "The longest rest between two requests.",
+        "How long an idle connection is kept open.",
     ),
     key_in_both_modes(
         "listen.shutdown_grace",
         ConfigValueKind::Duration,
         Literal("20s"),
-        "From the signal to stop until what is still open is cut off.",
+        "How long shutdown waits for requests in progress.",
     ),
     key_in_both_modes(
         "db.url",
         ConfigValueKind::Database,
         Literal("sqlite"),
-        "`sqlite` is the file `locum.db` in the data folder. The URL of a server takes `sslmode` and `sslrootcert`, as in libpq.",
+        "The database; `sqlite` is the file `locum.db` in the data directory. A PostgreSQL URL takes `sslmode` and `sslrootcert` as in libpq.",
     ),
     key_in_both_modes(
         "db.connections",
@@ -196,278 +193,276 @@ pub(crate) static KEYS: &[ConfigKey] = &[
         "db.migrate_on_start",
         ConfigValueKind::Boolean,
         Literal("true"),
-        "Applies missing migrations at start.",
+        "Applies pending migrations at startup.",
     ),
     key_in_both_modes(
         "db.log_retention",
         ConfigValueKind::Duration,
         Literal("7d"),
-        "How long the log of events is kept once every reader has passed.",
+        "How long event log entries are kept after all consumers have read them.",
     ),
     key_in_both_modes(
         "secrets.master_key",
         ConfigValueKind::Secret,
         Unset,
-        "The key line itself, for where a file is out of reach.",
+        "The master key line, if a key file is not an option.",
     ),
     key_in_both_modes(
         "secrets.old_master_key_files",
         ConfigValueKind::Paths,
         Unset,
-        "Keys that still open what was sealed before a rotation.",
+        "Previous keys, needed to decrypt secrets that have not been re-encrypted.",
     ),
     key_by_mode(
         "secrets.danger_key_in_data_dir",
         ConfigValueKind::Boolean,
         Absent,
         Literal("false"),
-        "Accepts a master key that lies beside the data it protects.",
+        "Allows the master key inside the data directory that it protects.",
     ),
     key_by_mode(
         "auth.registration",
         ConfigValueKind::OneOf(&["open", "invite", "closed"]),
         Literal("open"),
         Literal("closed"),
-        "Who may create an account: anyone, whoever has an invitation (`locum invite`), or nobody.",
+        "Who may create an account: anyone, people with an invitation (`locum invite`), or nobody.",
     ),
     key_in_both_modes(
         "auth.session_ttl",
         ConfigValueKind::Duration,
         Literal("30d"),
-        "How long a browser stays signed in after it was last seen.",
+        "How long a browser session lasts after its last request.",
     ),
     key_by_mode(
         "auth.pkce_plain",
         ConfigValueKind::OneOf(&["allow", "warn"]),
         Literal("allow"),
         Literal("warn"),
-        "Whether people and developers are told when an app uses the weaker method of PKCE.",
+        "Whether users and developers are warned when an app uses the `plain` PKCE method.",
     ),
     key_in_both_modes(
         "auth.oauth1_timestamp_skew",
         ConfigValueKind::Duration,
         Literal("300s"),
-        "How far a signature's timestamp may be off.",
+        "The allowed clock skew of OAuth 1.0a timestamps.",
     ),
     key_in_both_modes(
         "auth.oauth2_access_ttl",
         ConfigValueKind::Duration,
         Literal("2h"),
-        "How long a user's OAuth 2.0 token lives.",
+        "The lifetime of a user's OAuth 2.0 access token.",
     ),
     key_in_both_modes(
         "limits.rate_limits",
         ConfigValueKind::RateLimits,
         Literal("table"),
-        "`table` as published, `off`, or every limit times N.",
+        "Rate limits: `table` as published, `off`, or `scale=N` to multiply them.",
     ),
     key_by_mode(
         "limits.danger_rate_limits",
         ConfigValueKind::Boolean,
         Absent,
         Literal("false"),
-        "Lets a real network run with other rate limits than the table's.",
+        "Allows production to use other rate limits than the published ones.",
     ),
     key_in_both_modes(
         "limits.body_max",
         ConfigValueKind::Size,
         Literal("1MiB"),
-        "The largest request body, where an operation has no limit of its own.",
+        "The maximum request body size of operations without their own limit.",
     ),
     key_in_both_modes(
         "limits.stream_buffer",
         ConfigValueKind::Size,
         Literal("256KiB"),
-        "What may wait for a reader of a stream before it is let go.",
+        "Unread data per stream connection before it is closed as too slow.",
     ),
     key_in_both_modes(
         "limits.stream_keep_alive",
         ConfigValueKind::Duration,
         Literal("15s"),
-        "The longest silence on a stream; clients take one of 20 seconds for its end.",
+        "The keep-alive interval of streams; clients reconnect after 20 seconds of silence.",
     ),
     key_in_both_modes(
         "webhooks.timeout",
         ConfigValueKind::Duration,
         Literal("10s"),
-        "How long a receiver may take to answer.",
+        "The response timeout of webhook receivers.",
     ),
     key_in_both_modes(
         "webhooks.retry",
         ConfigValueKind::Durations,
         Literal("5s,5m,30m,2h,5h,10h,10h"),
-        "How long is waited after each try that failed; after the last, the delivery is given up.",
+        "The delays after failed attempts; after the last one, the delivery is abandoned.",
     ),
     key_in_both_modes(
         "webhooks.disable_after",
         ConfigValueKind::Duration,
         Literal("28h"),
-        "For how long nothing may reach a receiver before it gets nothing any more.",
+        "How long deliveries may fail before a webhook is disabled.",
     ),
     key_in_both_modes(
         "webhooks.crc_interval",
         ConfigValueKind::Duration,
         Literal("24h"),
-        "How often a receiver is challenged that answered the last time.",
+        "The interval between challenge (CRC) requests to valid webhooks.",
     ),
     key_in_both_modes(
         "webhooks.retention",
         ConfigValueKind::Duration,
         Literal("5d"),
-        "How long what was sent is kept, to be looked at and replayed.",
+        "How long deliveries are kept for inspection and replay.",
     ),
     key_by_mode(
         "webhooks.allow_private",
         ConfigValueKind::Blocks,
         Literal("all"),
         Unset,
-        "Private addresses that receivers may have; link-local ones, where machines keep their \
-         credentials, are never among them.",
+        "Private address ranges that webhooks may target; link-local addresses, such as metadata \
+         services, are never allowed.",
     ),
     key_by_mode(
         "webhooks.allow_http",
         ConfigValueKind::Boolean,
         Literal("true"),
         Literal("false"),
-        "Whether receivers may be at plain http and at any port.",
+        "Whether webhooks may use plain http and any port.",
     ),
     key_by_mode(
         "webhooks.danger_targets",
         ConfigValueKind::Boolean,
         Absent,
         Literal("false"),
-        "Lets a real network send to private addresses, at plain http and to any port.",
+        "Allows production webhooks to target private addresses, plain http and any port.",
     ),
     key_in_both_modes(
         "webhooks.authorities",
         ConfigValueKind::Path,
         Unset,
-        "Certificates (PEM) of authorities that receivers' certificates may come from, beside those \
-         that the system trusts.",
+        "Additional trusted certificate authorities (PEM) for webhook receivers.",
     ),
     key_in_both_modes(
         "webhooks.per_app",
         ConfigValueKind::Count(0, MAX_COUNT),
         Literal("1"),
-        "How many webhooks an app may have.",
+        "The maximum number of webhooks per app.",
     ),
     key_in_both_modes(
         "webhooks.per_enterprise_app",
         ConfigValueKind::Count(0, MAX_COUNT),
         Literal("100"),
-        "The same for an app of the enterprise tier.",
+        "The maximum number of webhooks per enterprise app.",
     ),
     key_by_mode(
         "ads.min_audience",
         ConfigValueKind::Count(1, MAX_COUNT),
         Literal("1"),
         Literal("100"),
-        "How many users a custom audience must come to before anything is told of it; sizes are told in steps of half of that. With 1 everything is told.",
+        "The minimum size at which a custom audience's size is disclosed, in steps of half this value; 1 discloses exact sizes.",
     ),
     key_in_both_modes(
         "ads.audience_delay",
         ConfigValueKind::Duration,
         Literal("5s"),
-        "How long after the last change a custom audience is worked out.",
+        "The delay between the last change of a custom audience and its matching.",
     ),
     key_in_both_modes(
         "ads.narrow_audience",
         ConfigValueKind::Count(1, MAX_COUNT),
         Literal("1000"),
-        "An audience of fewer users is narrow: where its line item hardly spends, it is recommended to \
-         widen it.",
+        "Audiences with fewer users count as narrow: widening is recommended if the line item \
+         underspends.",
     ),
     key_in_both_modes(
         "ads.exchange_rates",
         ConfigValueKind::CurrencyWorths,
         Unset,
-        "What one unit of a currency (ISO 4217) is worth, in millionths of one that all are measured in: \
-         `USD=1000000,EUR=1080000`. Bids in these currencies are compared by that, and charged in their \
-         own. A currency that is not named here is compared with itself only.",
+        "Exchange rates of ISO 4217 currencies, in micros of a common unit: `USD=1000000,EUR=1080000`. \
+         Used to compare bids; charges stay in the account's currency. A currency without a rate is \
+         compared with itself only.",
     ),
     key_in_both_modes(
         "ads.count_videos",
         ConfigValueKind::OneOf(&["monetized", "posts"]),
         Literal("monetized"),
-        "Which videos of publishers are counted: those that something was shown before within thirty \
-         days, or all that were posted, for a network that has shown little yet.",
+        "Which publisher videos are counted: those that carried ads within thirty days, or all posted \
+         videos, for a network that has served few ads.",
     ),
     key_in_both_modes(
         "mail.smtp_url",
         ConfigValueKind::Secret,
         Unset,
         "The mail server: `smtps://name:password@host`, `smtp://host:587?tls=required`; without one, \
-         letters wait, and a test platform shows them in its mailbox.",
+         emails stay queued, and the development server shows them in its mailbox.",
     ),
     key_in_both_modes(
         "mail.from",
         ConfigValueKind::Text,
         Unset,
-        "What letters say that they come from: an address, or `Name <address>`.",
+        "The sender of emails: an address, or `Name <address>`.",
     ),
     key_in_both_modes(
         "media.dir",
         ConfigValueKind::Path,
         Unset,
-        "The folder that media files are kept in; `media` in the data folder by default. With a bucket: \
-         what is being uploaded, and what was imported or there before.",
+        "The directory of media files; `media` in the data directory by default. With a bucket, it holds \
+         unfinished uploads, imported files and files from before the bucket.",
     ),
     key_in_both_modes(
         "media.s3_url",
         ConfigValueKind::Text,
         Unset,
-        "The bucket of an S3-compatible server that media files are kept in: `s3://bucket/prefix`.",
+        "The S3-compatible bucket for media files: `s3://bucket/prefix`.",
     ),
     key_in_both_modes(
         "media.s3_endpoint",
         ConfigValueKind::Origin,
         Unset,
-        "The address of that server, whose buckets are the first part of the path; the region's public \
-         one by default.",
+        "The S3 endpoint, with path-style bucket addressing; the region's public endpoint by default.",
     ),
     key_in_both_modes(
         "media.s3_region",
         ConfigValueKind::Text,
         Literal("us-east-1"),
-        "The region that requests to the bucket are signed for.",
+        "The S3 region for request signing.",
     ),
     key_in_both_modes(
         "media.s3_access_key",
         ConfigValueKind::Text,
         Unset,
-        "The id of the key to the bucket.",
+        "The S3 access key id.",
     ),
     key_in_both_modes(
         "media.s3_secret_key",
         ConfigValueKind::Secret,
         Unset,
-        "The key to the bucket.",
+        "The S3 secret access key.",
     ),
     key_by_mode(
         "media.danger_plain_s3",
         ConfigValueKind::Boolean,
         Absent,
         Literal("false"),
-        "Lets a real network speak plain http with the bucket's server.",
+        "Allows production to use plain http for S3.",
     ),
     key_in_both_modes(
         "observe.audit_retention",
         ConfigValueKind::Duration,
         Literal("400d"),
-        "How long the record of what was done to accounts and apps is kept.",
+        "How long audit log entries are kept.",
     ),
     key_by_mode(
         "observe.log_format",
         ConfigValueKind::OneOf(&["pretty", "json"]),
         Literal("pretty"),
         Literal("json"),
-        "How the log on stderr is written.",
+        "The format of the log on stderr.",
     ),
     key_in_both_modes(
         "observe.log_level",
         ConfigValueKind::Text,
         Literal("info"),
-        "`error`, `warn`, `info`, `debug`, `trace`, or a filter such as `info,web=debug`.",
+        "The log level: `error`, `warn`, `info`, `debug`, `trace`, or a filter such as `info,web=debug`.",
     ),
 ];
 

@@ -1,4 +1,4 @@
-//! From four layers to one value for every key; everything wrong is told at once.
+//! Merges defaults, the configuration file, the environment and flags; reports all errors at once.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,22 +8,15 @@ use super::values::{ConfigValue, ConfigValues, ValueOrigin};
 use super::{config_file, environment, keys::KEYS, parse};
 use crate::command_error::CommandError;
 
-/// Where values may come from.
 #[derive(Debug, Default)]
 pub(crate) struct ConfigSources {
-    /// Keys that flags set, with the flag.
     pub(crate) flags: Vec<(&'static str, String, String)>,
-    /// `--set key=value`.
     pub(crate) set_flags: Vec<String>,
-    /// The environment.
     pub(crate) variables: Vec<(String, String)>,
-    /// The file that was named, if one was.
     pub(crate) file: Option<PathBuf>,
-    /// The file that is read when none was named and it is there.
     pub(crate) default_file: Option<PathBuf>,
 }
 
-/// A value on its way to its key.
 #[derive(Debug)]
 pub(super) struct LayerEntry {
     pub(super) name: String,
@@ -31,52 +24,50 @@ pub(super) struct LayerEntry {
     pub(super) origin: ValueOrigin,
 }
 
-/// What was wrong, and whether it was a key of the other mode.
 #[derive(Default)]
 struct ConfigErrors {
     usage_errors: Vec<String>,
     mode_errors: Vec<String>,
 }
 
-/// Reads every layer. An unknown key, a bad value and an unreadable secret are told together,
-/// each with its file and line.
+/// Reports all unknown keys, invalid values and unreadable secrets together, each with its file and line.
 pub(crate) fn load(sources: &ConfigSources, mode: RunMode) -> Result<ConfigValues, CommandError> {
-    let mut wrong = ConfigErrors::default();
-    let mut held = default_values(mode);
+    let mut errors = ConfigErrors::default();
+    let mut values = default_values(mode);
     let layers = [
-        file_layer(sources, &mut wrong),
+        file_layer(sources, &mut errors),
         environment::read_variables(&sources.variables),
-        flag_layer(sources, &mut wrong),
+        flag_layer(sources, &mut errors),
     ];
     for layer in layers {
-        for (key, value) in resolve_layer(layer, mode, &mut wrong) {
-            held.insert(key.name, value);
+        for (key, value) in resolve_layer(layer, mode, &mut errors) {
+            values.insert(key.name, value);
         }
     }
     for key in KEYS {
-        if key.default_for_mode(mode) == KeyDefault::Required && !held.contains_key(key.name) {
-            wrong.usage_errors.push(format!(
-                "{} is not set; {mode} needs it ({}, or in locum.toml)",
+        if key.default_for_mode(mode) == KeyDefault::Required && !values.contains_key(key.name) {
+            errors.usage_errors.push(format!(
+                "{} is not set; {mode} requires it (set {} or use locum.toml)",
                 key.name,
                 key.env_variable()
             ));
         }
     }
-    wrong.into_result()?;
-    Ok(ConfigValues { mode, by_name: held })
+    errors.into_result()?;
+    Ok(ConfigValues { mode, by_name: values })
 }
 
-/// The data folder that the layers name, before anything else is checked.
+/// Used before the configuration is validated, to find the mode of the data directory.
 pub(crate) fn configured_data_dir(sources: &ConfigSources) -> Option<PathBuf> {
-    let mut wrong = ConfigErrors::default();
+    let mut errors = ConfigErrors::default();
     let layers = [
-        flag_layer(sources, &mut wrong),
+        flag_layer(sources, &mut errors),
         environment::read_variables(&sources.variables),
-        file_layer(sources, &mut wrong),
+        file_layer(sources, &mut errors),
     ];
     let mut all = layers.into_iter().flatten();
-    all.find(|found| found.name == "core.data_dir")
-        .map(|found| PathBuf::from(found.text))
+    all.find(|entry| entry.name == "core.data_dir")
+        .map(|entry| PathBuf::from(entry.text))
 }
 
 impl ConfigErrors {
@@ -103,27 +94,27 @@ fn default_values(mode: RunMode) -> BTreeMap<&'static str, ConfigValue> {
     set.map(|(name, text)| (name, value(text))).collect()
 }
 
-fn flag_layer(sources: &ConfigSources, wrong: &mut ConfigErrors) -> Vec<LayerEntry> {
+fn flag_layer(sources: &ConfigSources, errors: &mut ConfigErrors) -> Vec<LayerEntry> {
     let flags = sources.flags.iter().map(|(name, text, flag)| LayerEntry {
         name: (*name).to_owned(),
         text: text.clone(),
         origin: ValueOrigin::Flag(flag.clone()),
     });
-    let mut found: Vec<_> = flags.collect();
+    let mut entry: Vec<_> = flags.collect();
     for set in &sources.set_flags {
         match set.split_once('=') {
-            Some((name, text)) => found.push(LayerEntry {
+            Some((name, text)) => entry.push(LayerEntry {
                 name: name.trim().to_owned(),
                 text: text.to_owned(),
                 origin: ValueOrigin::Flag("--set".to_owned()),
             }),
-            None => wrong.usage_errors.push(format!("--set {set}: write it as key=value")),
+            None => errors.usage_errors.push(format!("--set {set}: expected key=value")),
         }
     }
-    found
+    entry
 }
 
-fn file_layer(sources: &ConfigSources, wrong: &mut ConfigErrors) -> Vec<LayerEntry> {
+fn file_layer(sources: &ConfigSources, errors: &mut ConfigErrors) -> Vec<LayerEntry> {
     let (path, named) = match (&sources.file, &sources.default_file) {
         (Some(path), _) => (path, true),
         (None, Some(path)) => (path, false),
@@ -133,65 +124,66 @@ fn file_layer(sources: &ConfigSources, wrong: &mut ConfigErrors) -> Vec<LayerEnt
         Ok(text) => text,
         Err(error) if !named && error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
         Err(error) => {
-            wrong.usage_errors.push(format!("{}: {error}", path.display()));
+            errors.usage_errors.push(format!("{}: {error}", path.display()));
             return Vec::new();
         }
     };
     config_file::parse_file(path, &text).unwrap_or_else(|mut lines| {
-        wrong.usage_errors.append(&mut lines);
+        errors.usage_errors.append(&mut lines);
         Vec::new()
     })
 }
 
-/// One layer's values by key. A value beats its own `_file` twin of the same layer.
+/// Within one layer, a value takes precedence over its `_file` variant.
 fn resolve_layer(
     layer: Vec<LayerEntry>,
     mode: RunMode,
-    wrong: &mut ConfigErrors,
+    errors: &mut ConfigErrors,
 ) -> Vec<(&'static ConfigKey, ConfigValue)> {
-    let mut settled = Vec::new();
-    for found in layer {
-        if let Some(key) = KEYS.iter().find(|key| key.name == found.name) {
+    let mut resolved = Vec::new();
+    for entry in layer {
+        if let Some(key) = KEYS.iter().find(|key| key.name == entry.name) {
             let value = ConfigValue {
-                text: found.text,
-                origin: found.origin,
+                text: entry.text,
+                origin: entry.origin,
             };
-            accept_value(key, value, mode, wrong, &mut settled);
-        } else if let Some(key) = find_key_of_file_variant(&found.name) {
-            match read_secret_file(&found) {
-                Ok(value) => accept_value(key, value, mode, wrong, &mut settled),
-                Err(error) => wrong.usage_errors.push(error),
+            accept_value(key, value, mode, errors, &mut resolved);
+        } else if let Some(key) = find_key_of_file_variant(&entry.name) {
+            match read_secret_file(&entry) {
+                Ok(value) => accept_value(key, value, mode, errors, &mut resolved),
+                Err(error) => errors.usage_errors.push(error),
             }
         } else {
-            wrong.usage_errors.push(unknown_key_message(&found));
+            errors.usage_errors.push(unknown_key_message(&entry));
         }
     }
-    settled
+    resolved
 }
 
 fn accept_value(
     key: &'static ConfigKey,
     value: ConfigValue,
     mode: RunMode,
-    wrong: &mut ConfigErrors,
-    settled: &mut Vec<(&'static ConfigKey, ConfigValue)>,
+    errors: &mut ConfigErrors,
+    resolved: &mut Vec<(&'static ConfigKey, ConfigValue)>,
 ) {
     if key.default_for_mode(mode) == KeyDefault::Absent {
-        wrong
-            .mode_errors
-            .push(format!("{}: {} does not exist in {mode}", value.origin, key.name));
+        errors.mode_errors.push(format!(
+            "{}: {} is not available in {mode} mode",
+            value.origin, key.name
+        ));
     } else if let Err(expected) = parse::validate_value(key.kind, &value.text) {
         let shown = if key.kind == ConfigValueKind::Secret || key.kind == ConfigValueKind::Database {
             String::new()
         } else {
             format!(" [{}]", value.text)
         };
-        wrong.usage_errors.push(format!(
-            "{}: {}{shown} is not what it takes: {expected}",
+        errors.usage_errors.push(format!(
+            "{}: {}{shown} is invalid; expected {expected}",
             value.origin, key.name
         ));
     } else {
-        settled.push((key, value));
+        resolved.push((key, value));
     }
 }
 
@@ -200,31 +192,31 @@ fn find_key_of_file_variant(name: &str) -> Option<&'static ConfigKey> {
     KEYS.iter().find(|key| key.name == name && key.kind.is_secret())
 }
 
-fn read_secret_file(found: &LayerEntry) -> Result<ConfigValue, String> {
-    let path = Path::new(&found.text);
+fn read_secret_file(entry: &LayerEntry) -> Result<ConfigValue, String> {
+    let path = Path::new(&entry.text);
     let text = std::fs::read_to_string(path)
-        .map_err(|error| format!("{}: {} [{}]: {error}", found.origin, found.name, found.text))?;
+        .map_err(|error| format!("{}: {} [{}]: {error}", entry.origin, entry.name, entry.text))?;
     Ok(ConfigValue {
         text: text.trim_end_matches(['\r', '\n']).to_owned(),
-        origin: ValueOrigin::SecretFile(path.to_owned(), Box::new(found.origin.clone())),
+        origin: ValueOrigin::SecretFile(path.to_owned(), Box::new(entry.origin.clone())),
     })
 }
 
-fn unknown_key_message(found: &LayerEntry) -> String {
-    let LayerEntry { name, origin, .. } = found;
+fn unknown_key_message(entry: &LayerEntry) -> String {
+    let LayerEntry { name, origin, .. } = entry;
     match closest_key(name) {
         Some(key) => {
             let meant = match origin {
                 ValueOrigin::Variable(_) => key.env_variable(),
                 _ => key.name.to_owned(),
             };
-            format!("{origin}: no key is called {name}; did you mean {meant}?")
+            format!("{origin}: unknown key {name}; did you mean {meant}?")
         }
-        None => format!("{origin}: no key is called {name}; `locum conf keys` lists them"),
+        None => format!("{origin}: unknown key {name}; run `locum conf keys` for a list"),
     }
 }
 
-/// The key whose name, or whose name without its area, is most like what was written.
+/// Compares both the full name and the name without its area.
 fn closest_key(name: &str) -> Option<&'static ConfigKey> {
     let likeness = |key: &&ConfigKey| {
         let last = key.name.split('.').next_back().unwrap_or(key.name);
@@ -292,15 +284,15 @@ mod tests {
     fn what_is_wrong_names_its_file_and_line_and_a_better_word() {
         assert_eq!(
             load_error("[listen]\n\nadr = '127.0.0.1:1'\n", RunMode::Dev),
-            "2 /locum.toml:3: no key is called listen.adr; did you mean listen.addr?"
+            "2 /locum.toml:3: unknown key listen.adr; did you mean listen.addr?"
         );
         assert_eq!(
             load_error("data_dir = '/x'\n", RunMode::Dev),
-            "2 /locum.toml:1: no key is called data_dir; did you mean core.data_dir?"
+            "2 /locum.toml:1: unknown key data_dir; did you mean core.data_dir?"
         );
         assert_eq!(
             load_error("[core]\nnode = 'first'\n", RunMode::Dev),
-            "2 /locum.toml:2: core.node [first] is not what it takes: 0–1022"
+            "2 /locum.toml:2: core.node [first] is invalid; expected 0–1022"
         );
         assert!(load_error("[limits\n", RunMode::Dev).starts_with("2 /locum.toml:1: "));
         assert!(
@@ -315,7 +307,7 @@ mod tests {
         for key in ["world = 'demo'", "seed = 7", "expose = true"] {
             let told = load_error(&format!("{base}{key}\n"), RunMode::Serve);
             assert!(told.starts_with("4 /locum.toml:3: core."), "{told}");
-            assert!(told.ends_with("does not exist in serve"), "{told}");
+            assert!(told.ends_with("is not available in serve mode"), "{told}");
         }
         let (_folder, sources) = temp_file_sources("");
         let exit = load(&sources, RunMode::Serve).unwrap_err();

@@ -1,6 +1,6 @@
-//! Configuration: one table of keys, and the places that their values come from.
+//! Configuration: the table of keys and the layers their values come from.
 //!
-//! A flag beats the environment, which beats the file, which beats the default.
+//! Precedence: flags, environment, configuration file, default.
 
 mod config_file;
 mod display;

@@ -1,4 +1,4 @@
-//! What each kind of value may look like.
+//! Parsing and validation of configuration values.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -7,18 +7,14 @@ use deliver::webhooks::AddressBlock;
 
 use super::key::ConfigValueKind;
 
-/// How the published rate limits are held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RateLimitPolicy {
-    /// As published.
     Table,
-    /// Not at all.
     Off,
-    /// Each so many times over.
     Scale(u32),
 }
 
-/// Whether `text` is a value of the kind; otherwise what it should be.
+/// On failure, returns a description of the expected value.
 pub(crate) fn validate_value(kind: ConfigValueKind, text: &str) -> Result<(), String> {
     let fits = match kind {
         ConfigValueKind::Text | ConfigValueKind::Secret | ConfigValueKind::Path => !text.is_empty(),
@@ -41,12 +37,11 @@ pub(crate) fn validate_value(kind: ConfigValueKind, text: &str) -> Result<(), St
     if fits { Ok(()) } else { Err(kind.type_name()) }
 }
 
-/// The items of a list, as they stand between commas.
 pub(crate) fn list_items(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|item| !item.is_empty())
 }
 
-/// `true` or `false`.
+/// Also accepts `1`/`0`, `yes`/`no` and `on`/`off`.
 pub(crate) fn parse_bool(text: &str) -> Option<bool> {
     match text {
         "true" | "1" | "yes" | "on" => Some(true),
@@ -55,7 +50,7 @@ pub(crate) fn parse_bool(text: &str) -> Option<bool> {
     }
 }
 
-/// A time: a whole number and its unit; without a unit, seconds.
+/// An integer with an optional unit; without a unit, seconds.
 pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
     let (number, unit) = split_unit(text)?;
     let ms: u64 = match unit {
@@ -69,7 +64,7 @@ pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
     number.checked_mul(ms).map(Duration::from_millis)
 }
 
-/// Blocks of IP addresses.
+/// CIDR blocks or single addresses; `all` means every private block.
 pub(crate) fn parse_ip_blocks(text: &str) -> Option<Vec<AddressBlock>> {
     if text == "all" {
         return Some(AddressBlock::ALL.to_vec());
@@ -77,7 +72,7 @@ pub(crate) fn parse_ip_blocks(text: &str) -> Option<Vec<AddressBlock>> {
     list_items(text).map(|item| item.parse().ok()).collect()
 }
 
-/// A number of bytes: a whole number and its unit.
+/// An integer with an optional unit; without a unit, bytes.
 pub(crate) fn parse_byte_size(text: &str) -> Option<usize> {
     let (number, unit) = split_unit(text)?;
     let bytes: u64 = match unit {
@@ -91,7 +86,6 @@ pub(crate) fn parse_byte_size(text: &str) -> Option<usize> {
     number.checked_mul(bytes).and_then(|bytes| usize::try_from(bytes).ok())
 }
 
-/// `table`, `off` or `scale=N`.
 pub(crate) fn parse_rate_limits(text: &str) -> Option<RateLimitPolicy> {
     match text {
         "table" => Some(RateLimitPolicy::Table),

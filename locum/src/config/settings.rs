@@ -1,4 +1,4 @@
-//! The configuration as the program uses it.
+//! The typed configuration.
 
 mod typed_values;
 
@@ -16,120 +16,69 @@ use super::parse::{self, RateLimitPolicy};
 use super::values::ConfigValues;
 use crate::command_error::CommandError;
 
-/// Every value with its type.
 #[derive(Clone, Debug)]
 pub(crate) struct ServerSettings {
-    /// The mode that the defaults were taken from.
     pub(crate) mode: RunMode,
-    /// The data folder.
     pub(crate) data_dir: PathBuf,
-    /// The address that clients use, when it is set.
     pub(crate) base_url: Option<String>,
-    /// Further addresses that requests may be signed for.
     pub(crate) public_origins: Vec<String>,
-    /// What the platform is called.
     pub(crate) site_name: String,
-    /// The vocabulary where nothing else decides.
     pub(crate) vocabulary: Vocabulary,
-    /// This node's number.
     pub(crate) node: u16,
-    /// What a new test platform begins with.
     pub(crate) initial_world: String,
-    /// Where its ids and keys come from.
     pub(crate) seed: u64,
-    /// Where clients come to.
     pub(crate) addr: SocketAddr,
-    /// Where administration comes to, beside the socket.
     pub(crate) control_addr: Option<SocketAddr>,
-    /// The second port, where the sandbox of the advertising interface is, if there is one.
     pub(crate) ads_sandbox_port: Option<u16>,
-    /// Whether another control port may be taken when that one is not free.
+    /// Whether to fall back to a free port if the control port is taken.
     pub(crate) control_port_may_change: bool,
-    /// Whose forwarding headers are believed.
     pub(crate) trusted_proxies: Vec<IpAddr>,
-    /// Under which address problem types stand.
     pub(crate) problem_base: String,
-    /// Origins whose pages may call.
     pub(crate) cors_origins: Vec<String>,
-    /// What one client may take.
     pub(crate) connection_limits: edge::ListenerLimits,
-    /// Where the database is.
     pub(crate) database_location: DatabaseLocation,
-    /// Readers or connections.
     pub(crate) database_connections: usize,
-    /// Whether missing migrations are applied at start.
     pub(crate) migrate_on_start: bool,
-    /// How long the log of events is kept.
     pub(crate) log_retention: Duration,
-    /// The keys that secrets are encrypted with.
     pub(crate) keys: MasterKeySettings,
-    /// Who may create an account.
     pub(crate) registration: RegistrationPolicy,
-    /// How long a browser stays signed in after it was last seen.
     pub(crate) session_ttl: Duration,
-    /// Whether the weaker method of PKCE is warned of.
     pub(crate) warn_on_plain_pkce: bool,
-    /// The mail server, if there is one.
     pub(crate) mail: Option<MailSettings>,
-    /// How long the record of acts is kept.
     pub(crate) audit_retention: Duration,
-    /// How far a signature's timestamp may be off.
     pub(crate) timestamp_skew: Duration,
-    /// How long a user's OAuth 2.0 token lives.
     pub(crate) access_ttl: Duration,
-    /// How rate limits are held.
     pub(crate) rate_limits: RateLimitPolicy,
-    /// The largest request body.
     pub(crate) body_max: usize,
-    /// What may wait for a reader of a stream.
     pub(crate) stream_buffer: usize,
-    /// The longest silence on a stream.
     pub(crate) stream_keep_alive: Duration,
-    /// Where media files are kept, when it is not in the data folder.
     pub(crate) media_folder: Option<PathBuf>,
-    /// The bucket that media files are kept in instead, if there is one.
     pub(crate) media_bucket: Option<media::Bucket>,
-    /// How webhooks are served.
     pub(crate) webhooks: deliver::webhooks::WebhookSettings,
-    /// How long what was sent to them is kept.
     pub(crate) webhook_retention: Duration,
-    /// How custom audiences are worked out.
     pub(crate) audiences: ads::audience_matching::MatchingConfig,
-    /// What else the operator decided about advertising.
     pub(crate) ads: ads::AdsConfig,
-    /// How many users an audience must come to before anything is told of it.
     pub(crate) min_audience: i64,
-    /// Whether the log is written as JSON.
     pub(crate) log_json: bool,
-    /// What is logged.
     pub(crate) log_level: String,
-    /// The `danger_*` keys that are on.
     pub(crate) dangers: Vec<&'static str>,
 }
 
-/// How letters leave.
 #[derive(Clone, Debug)]
 pub(crate) struct MailSettings {
-    /// The server's address, with its password.
     pub(crate) url: Secret,
-    /// What letters say that they come from.
     pub(crate) from: String,
 }
 
-/// Where the master key and its predecessors are.
 #[derive(Clone, Debug)]
 pub(crate) struct MasterKeySettings {
-    /// The key line itself.
     pub(crate) key_line: Option<Secret>,
-    /// The file that it was read from, if it was.
     pub(crate) file: Option<PathBuf>,
-    /// Older keys.
     pub(crate) old_key_files: Vec<PathBuf>,
-    /// Whether the key may lie in the data folder of a real network.
     pub(crate) allow_in_data_dir: bool,
 }
 
-/// The address under which a listener is reached from its own machine.
+/// An unspecified address becomes loopback.
 pub(crate) fn local_url(bound: SocketAddr) -> String {
     if bound.ip().is_unspecified() {
         format!("http://127.0.0.1:{}", bound.port())
@@ -139,7 +88,7 @@ pub(crate) fn local_url(bound: SocketAddr) -> String {
 }
 
 impl ServerSettings {
-    /// The typed values, with the checks that need more than one key.
+    /// Includes the checks that involve more than one key.
     #[expect(clippy::too_many_lines, reason = "one line for each setting")]
     pub(crate) fn from_values(values: &ConfigValues) -> Result<Self, CommandError> {
         let reader = TypedValues(values);
@@ -210,7 +159,6 @@ impl ServerSettings {
         Ok(settings)
     }
 
-    /// The address that clients use: the one that is set, or the listener's own.
     pub(crate) fn public_url(&self, bound: SocketAddr) -> String {
         match &self.base_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
@@ -218,13 +166,11 @@ impl ServerSettings {
         }
     }
 
-    /// The folder that media files are kept in.
     pub(crate) fn media_dir(&self) -> PathBuf {
         let folder = self.media_folder.clone();
         folder.unwrap_or_else(|| self.data_dir.join("media"))
     }
 
-    /// The media files.
     pub(crate) fn open_media_files(&self) -> Result<media::FileStore, CommandError> {
         let folder = self.media_dir();
         let files = media::FileStore::local(&folder)
@@ -237,7 +183,7 @@ impl ServerSettings {
         }
     }
 
-    /// Takes the port that a flag names; with a free one, the control port is free as well.
+    /// With port 0, the control port becomes a free port as well.
     pub(crate) fn set_port(&mut self, port: Option<u16>) {
         let Some(port) = port else { return };
         self.addr.set_port(port);
@@ -252,14 +198,14 @@ impl ServerSettings {
     fn validate(&self, reader: &TypedValues<'_>) -> Result<(), CommandError> {
         let control_open = self.control_addr.is_some_and(|addr| !addr.ip().is_loopback());
         if control_open {
-            let text = "listen.control_addr: administration stays on this machine (127.0.0.1 or ::1)";
+            let text = "listen.control_addr must be a loopback address (127.0.0.1 or ::1)";
             return Err(CommandError::Usage(text.to_owned()));
         }
         match self.mode {
             RunMode::Dev if !self.addr.ip().is_loopback() && !reader.boolean("core.expose") => {
                 Err(CommandError::WrongMode(format!(
-                    "the test platform has open doors and listens on this machine only; \
-                     {} needs --expose",
+                    "the development server uses well-known credentials and listens on loopback only; \
+                     listening on {} requires --expose",
                     self.addr
                 )))
             }
@@ -273,7 +219,7 @@ impl ServerSettings {
         let behind_proxy = !self.trusted_proxies.is_empty();
         if plain && !behind_proxy && !reader.boolean("core.danger_plain_http") {
             return Err(CommandError::WrongMode(
-                "core.base_url is plain http: a real network needs https, a trusted proxy \
+                "core.base_url uses plain http: production requires https, a trusted proxy \
                  (listen.trusted_proxies), or core.danger_plain_http"
                     .to_owned(),
             ));
@@ -281,7 +227,7 @@ impl ServerSettings {
         let bare = self.media_bucket.as_ref().is_some_and(media::Bucket::uses_plain_http);
         if bare && !reader.boolean("media.danger_plain_s3") {
             return Err(CommandError::WrongMode(
-                "media.s3_endpoint is plain http: a real network needs https, or \
+                "media.s3_endpoint uses plain http: production requires https, or \
                  media.danger_plain_s3"
                     .to_owned(),
             ));
@@ -289,7 +235,7 @@ impl ServerSettings {
         let moved = self.rate_limits != RateLimitPolicy::Table;
         if moved && !reader.boolean("limits.danger_rate_limits") {
             return Err(CommandError::WrongMode(
-                "limits.rate_limits: a real network holds the table's, unless \
+                "limits.rate_limits: production uses the published limits unless \
                  limits.danger_rate_limits is set"
                     .to_owned(),
             ));
@@ -298,7 +244,6 @@ impl ServerSettings {
     }
 }
 
-/// Where the database is, from what the key says.
 fn database_location(text: &str, data_dir: &std::path::Path) -> DatabaseLocation {
     if text.starts_with("postgres") && text.contains("://") {
         DatabaseLocation::Server(text.to_owned())

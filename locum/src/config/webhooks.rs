@@ -1,4 +1,4 @@
-//! The part of the configuration that webhooks are served by.
+//! The webhook settings.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,7 +10,6 @@ use super::parse;
 use super::values::ConfigValues;
 use crate::command_error::CommandError;
 
-/// How webhooks are served.
 pub(super) fn webhook_settings(values: &ConfigValues, node: u16) -> Result<WebhookSettings, CommandError> {
     let text = |name| values.get_text(name).unwrap_or_default();
     let span = |name| parse::parse_duration(text(name)).unwrap_or_default();
@@ -23,8 +22,8 @@ pub(super) fn webhook_settings(values: &ConfigValues, node: u16) -> Result<Webho
     let open = targets.allow_http || !targets.private_blocks.is_empty();
     if values.mode == RunMode::Serve && open && !switch("webhooks.danger_targets") {
         return Err(CommandError::WrongMode(
-            "webhooks.allow_http, webhooks.allow_private: a real network sends to public \
-             addresses over https, unless webhooks.danger_targets is set"
+            "webhooks.allow_http, webhooks.allow_private: production sends only to public \
+             addresses over https unless webhooks.danger_targets is set"
                 .to_owned(),
         ));
     }

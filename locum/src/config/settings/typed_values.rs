@@ -1,4 +1,4 @@
-//! Values of the configuration, each with its type.
+//! Conversion of configuration values to their types.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,7 +12,6 @@ use crate::config::KEYS;
 use crate::config::parse::{self, RateLimitPolicy};
 use crate::config::values::{ConfigValues, ValueOrigin};
 
-/// Reads keys as what they stand for.
 pub(super) struct TypedValues<'a>(pub(super) &'a ConfigValues);
 
 impl<'a> TypedValues<'a> {
@@ -39,7 +38,7 @@ impl<'a> TypedValues<'a> {
 
     pub(super) fn parse_value<T: std::str::FromStr>(&self, name: &str) -> Result<T, CommandError> {
         let parsed = self.text(name).and_then(|text| text.parse().ok());
-        parsed.ok_or_else(|| CommandError::Usage(format!("{name} has no value that fits")))
+        parsed.ok_or_else(|| CommandError::Usage(format!("{name} has no valid value")))
     }
 
     pub(super) fn connection_limits(&self) -> Result<edge::ListenerLimits, CommandError> {
@@ -68,14 +67,14 @@ impl<'a> TypedValues<'a> {
         }
     }
 
-    /// The mail server. What is wrong with its address is told without the password in it.
+    /// Errors never contain the password.
     pub(super) fn mail_settings(&self) -> Result<Option<MailSettings>, CommandError> {
         let (url, from) = (self.text("mail.smtp_url"), self.text("mail.from"));
         let (Some(url), Some(from)) = (url, from) else {
             return match url {
                 None => Ok(None),
                 Some(_) => Err(CommandError::Usage(
-                    "mail.from is not set; letters need an address that they come from".to_owned(),
+                    "mail.from is not set; mail.smtp_url requires a sender address".to_owned(),
                 )),
             };
         };
@@ -86,17 +85,16 @@ impl<'a> TypedValues<'a> {
         Ok(Some(MailSettings { url, from }))
     }
 
-    /// The bucket of media files.
     pub(super) fn media_bucket(&self) -> Result<Option<media::Bucket>, CommandError> {
         let Some(url) = self.text("media.s3_url") else {
             return Ok(None);
         };
         let mut bucket = media::Bucket::parse_url(url).ok_or_else(|| {
-            CommandError::Usage("media.s3_url is not `s3://bucket` or `s3://bucket/prefix`".to_owned())
+            CommandError::Usage("media.s3_url: expected `s3://bucket` or `s3://bucket/prefix`".to_owned())
         })?;
         let needed = |name: &str| {
             let text = self.text(name).map(str::to_owned);
-            text.ok_or_else(|| CommandError::Usage(format!("{name} is not set; media.s3_url needs it")))
+            text.ok_or_else(|| CommandError::Usage(format!("{name} is not set; media.s3_url requires it")))
         };
         bucket.endpoint = self.text("media.s3_endpoint").map(str::to_owned);
         bucket.region = needed("media.s3_region")?;
@@ -105,7 +103,6 @@ impl<'a> TypedValues<'a> {
         Ok(Some(bucket))
     }
 
-    /// What the operator decided about advertising.
     pub(super) fn ads_config(&self) -> Result<ads::AdsConfig, CommandError> {
         let rates = self.text("ads.exchange_rates");
         Ok(ads::AdsConfig {
@@ -116,13 +113,13 @@ impl<'a> TypedValues<'a> {
     }
 
     pub(super) fn master_key_settings(&self) -> MasterKeySettings {
-        let held = self.0.get("secrets.master_key");
-        let file = held.and_then(|value| match &value.origin {
+        let configured = self.0.get("secrets.master_key");
+        let file = configured.and_then(|value| match &value.origin {
             ValueOrigin::SecretFile(path, _) => Some(path.clone()),
             _ => None,
         });
         MasterKeySettings {
-            key_line: held.map(|value| Secret::new(value.text.clone())),
+            key_line: configured.map(|value| Secret::new(value.text.clone())),
             file,
             old_key_files: self
                 .list("secrets.old_master_key_files")
