@@ -1,25 +1,19 @@
-//! How a command ends when it does not end well, and the code that says so.
+//! Command failures and their exit codes.
 
 use std::process::ExitCode;
 
 use base::refusal::AuthenticationProblem;
 use base::{Error, Fault, Refusal};
 
-/// Why a command did not do what was asked.
 #[derive(Debug)]
 pub(crate) enum CommandError {
-    /// It was tried and failed.
     Failed(String),
-    /// It was not asked properly: an argument, a key of the configuration.
     Usage(String),
-    /// The server that should do it cannot be reached.
     Unreachable(String),
-    /// The mode of the data folder forbids it.
     WrongMode(String),
 }
 
 impl CommandError {
-    /// The process's exit code.
     pub(crate) const fn exit_code(&self) -> u8 {
         match self {
             Self::Failed(_) => 1,
@@ -29,14 +23,12 @@ impl CommandError {
         }
     }
 
-    /// What is told to the person.
     pub(crate) fn message(&self) -> &str {
         match self {
             Self::Failed(text) | Self::Usage(text) | Self::Unreachable(text) | Self::WrongMode(text) => text,
         }
     }
 
-    /// Prints the reason and gives the code.
     pub(crate) fn print_error(&self, json: bool) -> ExitCode {
         if json {
             let error = serde_json::json!({"message": self.message(), "exit": self.exit_code()});
@@ -55,15 +47,14 @@ impl From<Fault> for CommandError {
 }
 
 impl From<Error> for CommandError {
-    fn from(stop: Error) -> Self {
-        match stop {
+    fn from(error: Error) -> Self {
+        match error {
             Error::Refused(refusal) => Self::Failed(refusal_text(&refusal)),
             Error::Failed(fault) => fault.into(),
         }
     }
 }
 
-/// A refusal in a sentence for the command line.
 pub(crate) fn refusal_text(refusal: &Refusal) -> String {
     match refusal {
         Refusal::InvalidParameters(wrong) => {
@@ -71,7 +62,7 @@ pub(crate) fn refusal_text(refusal: &Refusal) -> String {
             sentences.join("\n")
         }
         Refusal::NotFound(subject) | Refusal::NotVisible(subject) => {
-            format!("no {} is [{}]", subject.resource, subject.value)
+            format!("no {} matches [{}]", subject.resource, subject.value)
         }
         Refusal::Suspended(subject) => format!("user [{}] is suspended", subject.value),
         Refusal::Forbidden { detail, .. } => detail.to_string(),

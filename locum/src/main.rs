@@ -1,5 +1,4 @@
-//! Locum: a social platform server in one binary. The command line, the configuration, the
-//! start-up and the worlds of the test platform; every rule lives in the floors below.
+//! The `locum` binary: command line, configuration, startup and development data.
 
 mod cli;
 mod command;

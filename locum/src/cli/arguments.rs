@@ -1,4 +1,4 @@
-//! Every sub-command and its arguments.
+//! The subcommands and their arguments.
 
 use std::path::PathBuf;
 
@@ -12,148 +12,145 @@ use crate::command::{
 };
 use crate::tools::WebhookListenArgs;
 
-/// What may be asked.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
-    /// Starts the test platform, with a world to try things in
+    /// Start the development server with sample data
     Dev(DevArgs),
-    /// Starts the real network
+    /// Start a production server
     Serve(ServeArgs),
-    /// Prints a configuration to start a real network with
+    /// Print a starting configuration for a production server
     Init(InitArgs),
-    /// Prints what clients of the test platform need, for a shell to read
+    /// Print the development server's address and credentials as environment variables
     Env(EnvArgs),
-    /// People
+    /// Manage users
     #[command(subcommand)]
     User(UserCommand),
-    /// Requests to follow
+    /// Manage follow requests
     #[command(subcommand)]
     Follow(FollowCommand),
-    /// Posts
+    /// Manage posts
     #[command(subcommand)]
     Post(PostCommand),
-    /// Polls
+    /// Manage polls
     #[command(subcommand)]
     Poll(PollCommand),
-    /// Communities
+    /// Manage communities
     #[command(subcommand)]
     Community(CommunityCommand),
-    /// Community notes
+    /// Manage community notes
     #[command(subcommand)]
     Note(NoteCommand),
-    /// News
+    /// Manage news stories
     #[command(subcommand)]
     News(NewsCommand),
-    /// Places
+    /// Manage places
     #[command(subcommand)]
     Place(PlaceCommand),
-    /// Applications and their keys
+    /// Manage apps and their keys
     #[command(subcommand)]
     App(AppCommand),
-    /// Advertising: what the interface has no operation for
+    /// Manage advertising: what the Ads API has no endpoint for
     #[command(subcommand)]
     Ads(AdsCommand),
-    /// Users' tokens
+    /// Manage access tokens
     #[command(subcommand)]
     Token(TokenCommand),
-    /// Makes a link by which one person can join; it works for 7 days
+    /// Create a single-use invitation link, valid for 7 days
     Invite(InviteArgs),
-    /// What was done to accounts and apps, by whom and from where
+    /// Read the audit log
     #[command(subcommand)]
     Audit(AuditCommand),
-    /// The master key that stored secrets are sealed with
+    /// Manage the master key that encrypts stored secrets
     #[command(subcommand)]
     Keys(KeysCommand),
-    /// Spaces and who takes part in them
+    /// Manage spaces and their participants
     #[command(subcommand)]
     Space(SpaceCommand),
-    /// Direct messages: what the interface has no operation for
+    /// Manage direct messages: what the API has no endpoint for
     #[command(subcommand)]
     Message(MessageCommand),
-    /// Receivers of events, and what is sent to them
+    /// Inspect webhooks and their deliveries
     #[command(subcommand)]
     Webhook(WebhookCliCommand),
-    /// Makes an event of a kind happen in a test world, by doing what it tells of
+    /// Trigger an event on a development server by performing the action it reports
     Trigger(TriggerArgs),
-    /// Signatures of OAuth 1.0a requests
+    /// Debug OAuth 1.0a signatures
     #[command(subcommand)]
     Sign(SignCommand),
-    /// Takes in posts and people from elsewhere
+    /// Import users and posts
     #[command(subcommand)]
     Import(ImportCommand),
-    /// Writes everything out as JSON Lines
+    /// Export everything as JSON Lines
     Export(ExportArgs),
-    /// Writes a consistent copy of the database while it is in use
+    /// Write a consistent backup of the database while it is in use
     Backup(BackupArgs),
-    /// Puts a copy in the place of the database
+    /// Restore the database from a backup
     Restore(RestoreArgs),
-    /// Counts everything again and compares
+    /// Recompute all counters and report differences
     Fsck,
-    /// Makes the index of posts anew, from the database
+    /// Rebuild the search index from the database
     Reindex,
-    /// The database's schema
+    /// Manage the database schema
     #[command(subcommand)]
     Migrate(MigrateCommand),
-    /// Asks the running server whether it is well
+    /// Check the health of the running server
     Health(HealthArgs),
-    /// Looks for what would keep a server from running well
+    /// Check the configuration and environment for problems
     Doctor,
-    /// The configuration
+    /// Check and show the configuration
     #[command(subcommand)]
     Conf(ConfigCommand),
-    /// The operations of the interface
+    /// List the API's endpoints
     Routes(RoutesArgs),
-    /// Prints the OpenAPI document
+    /// Print the OpenAPI document
     Openapi,
-    /// Prints the version
+    /// Print the version
     Version,
-    /// Prints completions for a shell
+    /// Print a shell completion script
     Completions {
-        /// Which shell
+        /// The shell
         shell: clap_complete::Shell,
     },
-    /// Prints the reference of all commands
+    /// Print the reference of all commands
     #[command(hide = true)]
     Reference,
 }
 
-/// Arguments of both ways to run a server.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ListenArgs {
-    /// The port to listen on; 0 takes a free one
+    /// The port to listen on; 0 picks a free port
     #[arg(long)]
     pub(crate) port: Option<u16>,
     /// The address to listen on, `ip:port`
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
-    /// The control port on this machine; 0 takes a free one
+    /// The control API's port on the loopback address; 0 picks a free port
     #[arg(long, value_name = "PORT")]
     control_port: Option<u16>,
-    /// A second port, where the sandbox of the advertising interface is; 0 takes a free one
+    /// A second port that serves the Ads API sandbox; 0 picks a free port
     #[arg(long, value_name = "PORT")]
     ads_sandbox_port: Option<u16>,
-    /// The address that clients use
+    /// The base URL that clients use
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
-    /// The vocabulary where nothing in a request decides it: posts or tweets
+    /// The vocabulary when the request does not imply one: posts or tweets
     #[arg(long, value_name = "WORD")]
     vocabulary: Option<String>,
-    /// Published rate limits: table, off or scale=N
+    /// Rate limits: table (as published), off or scale=N
     #[arg(long, value_name = "HOW")]
     rate_limits: Option<String>,
-    /// How the log is written: pretty or json
+    /// The log format: pretty or json
     #[arg(long, value_name = "FORMAT")]
     log_format: Option<String>,
-    /// What is logged: error, warn, info, debug, trace, or a filter
+    /// The log level: error, warn, info, debug, trace, or a filter
     #[arg(long, value_name = "LEVEL")]
     log_level: Option<String>,
-    /// A file descriptor that gets a line when the server is ready
+    /// A file descriptor to write a line to when the server is ready
     #[arg(long, value_name = "N")]
     pub(crate) ready_fd: Option<i32>,
 }
 
 impl ListenArgs {
-    /// The keys that these flags set.
     pub(crate) fn config_flags(&self) -> Vec<ConfigFlag> {
         let control = self.control_port.map(|port| format!("127.0.0.1:{port}"));
         let sandbox = self.ads_sandbox_port.map(|port| port.to_string());
@@ -175,24 +172,22 @@ impl ListenArgs {
     }
 }
 
-/// Arguments of `dev`.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct DevArgs {
     #[command(flatten)]
     pub(crate) listen: ListenArgs,
-    /// What a new data folder begins with: demo, ads (the same with campaigns) or empty
+    /// The initial data of a new data directory: demo, ads (demo plus ad campaigns) or empty
     #[arg(long)]
     world: Option<String>,
-    /// Where a new world's ids and keys come from
+    /// The seed of the generated ids and keys
     #[arg(long)]
     seed: Option<u64>,
-    /// Listens beyond this machine, with all its open doors
+    /// Allow listening on non-loopback addresses despite the well-known credentials
     #[arg(long)]
     expose: bool,
 }
 
 impl DevArgs {
-    /// The keys that these flags set.
     pub(crate) fn config_flags(&self) -> Vec<ConfigFlag> {
         let mut flags = self.listen.config_flags();
         if let Some(world) = &self.world {
@@ -208,42 +203,37 @@ impl DevArgs {
     }
 }
 
-/// Arguments of `serve`.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) listen: ListenArgs,
 }
 
-/// What `webhook` is asked.
 #[derive(Debug, Subcommand)]
 pub(crate) enum WebhookCliCommand {
-    /// Starts a receiver on this machine that answers challenges and prints what it gets
+    /// Start a local receiver that answers challenges and prints deliveries
     Listen(WebhookListenArgs),
     #[command(flatten)]
     Command(WebhookCommand),
 }
 
-/// Arguments of `init`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct InitArgs {
-    /// The address that clients will use
+    /// The base URL that clients will use
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: String,
-    /// Where the master key will be; made there, mode 0600, unless it is there already
+    /// The master key file; created with mode 0600 if it does not exist
     #[arg(long, value_name = "FILE")]
     pub(crate) master_key: Option<PathBuf>,
 }
 
-/// Arguments of `env`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct EnvArgs {
-    /// What reads it
+    /// The output format
     #[arg(long, value_enum, default_value_t = EnvFormat::Sh)]
     pub(crate) shell: EnvFormat,
 }
 
-/// What reads the variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EnvFormat {
     /// bash, dash, zsh
@@ -258,58 +248,53 @@ pub(crate) enum EnvFormat {
     Json,
 }
 
-/// Arguments of `restore`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RestoreArgs {
-    /// The copy
+    /// The backup file
     pub(crate) file: PathBuf,
-    /// Counts everything in the copy again before it is put in place
+    /// Recompute all counters of the backup before restoring it
     #[arg(long)]
     pub(crate) verify: bool,
-    /// Moves a database that is there aside
+    /// Move an existing database aside
     #[arg(long)]
     pub(crate) replace: bool,
-    /// Only proves the copy; puts nothing in place
+    /// Verify the backup without restoring it
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
-/// Arguments of `migrate`.
 #[derive(Clone, Copy, Debug, Subcommand)]
 pub(crate) enum MigrateCommand {
-    /// What is applied and what is missing
+    /// Show applied and pending migrations
     Status,
-    /// Applies what is missing
+    /// Apply pending migrations
     Up,
 }
 
-/// Arguments of `health`.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct HealthArgs {
-    /// Asks for readiness (the database too), not only for life
+    /// Check readiness (including the database), not only liveness
     #[arg(long)]
     pub(crate) ready: bool,
 }
 
-/// Arguments of `conf`.
 #[derive(Clone, Copy, Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Reads every layer and says what is wrong
+    /// Validate the configuration
     Check,
-    /// The values that hold, secrets masked
+    /// Print the effective configuration, with secrets masked
     Show {
-        /// With where each came from
+        /// Show where each value comes from
         #[arg(long)]
         origin: bool,
     },
-    /// Every key, its default and what it is for
+    /// List all configuration keys with their defaults and descriptions
     Keys,
 }
 
-/// Arguments of `routes`.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct RoutesArgs {
-    /// Every operation of the contract, and whether it is built
+    /// List every operation of the API contract and whether it is implemented
     #[arg(long)]
     pub(crate) coverage: bool,
 }

@@ -1,4 +1,4 @@
-//! What every command takes, and the configuration that it leads to.
+//! Arguments common to all commands, and the configuration they select.
 
 use std::path::{Path, PathBuf};
 
@@ -8,19 +8,18 @@ use crate::command_error::CommandError;
 use crate::config::{self, ConfigSources, ConfigValues, RunMode, ServerSettings};
 use crate::instance;
 
-/// Arguments of every command.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct GlobalArgs {
-    /// Answers as JSON
+    /// Print output as JSON
     #[arg(long, global = true, help_heading = "Everywhere")]
     pub(crate) json: bool,
-    /// Says nothing but errors
+    /// Print nothing but errors
     #[arg(long, short, global = true, help_heading = "Everywhere")]
     pub(crate) quiet: bool,
-    /// The folder that everything is kept in
+    /// The data directory
     #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
     pub(crate) data_dir: Option<PathBuf>,
-    /// The configuration file [default: locum.toml, if it is there]
+    /// The configuration file [default: locum.toml, if it exists]
     #[arg(
         long,
         global = true,
@@ -32,33 +31,30 @@ pub(crate) struct GlobalArgs {
     /// The database: `sqlite`, a path, or `postgres://…`
     #[arg(long, global = true, value_name = "URL", help_heading = "Everywhere")]
     pub(crate) db: Option<String>,
-    /// Sets any key of the configuration
+    /// Set a configuration key
     #[arg(long = "set", global = true, value_name = "KEY=VALUE", help_heading = "Everywhere")]
     pub(crate) sets: Vec<String>,
-    /// The control address of a running server, instead of the socket in the data folder
+    /// The control URL of a running server, instead of the socket in the data directory
     #[arg(long, global = true, value_name = "URL", help_heading = "Everywhere")]
     pub(crate) url: Option<String>,
-    /// The file that holds the token for it
+    /// The file that contains the control token
     #[arg(long, global = true, value_name = "FILE", help_heading = "Everywhere")]
     pub(crate) token_file: Option<PathBuf>,
 }
 
-/// A flag's key, its value and its name.
+/// The key, the value and the name of the flag.
 pub(crate) type ConfigFlag = (&'static str, String, String);
 
 impl GlobalArgs {
-    /// The configuration for a mode, with the flags of one command on top.
     pub(crate) fn config_values(&self, mode: RunMode, flags: Vec<ConfigFlag>) -> Result<ConfigValues, CommandError> {
         config::load(&self.config_sources(flags), mode)
     }
 
-    /// The configuration of the data folder that the arguments lead to: its mode is the one that
-    /// it was made with.
+    /// Uses the mode the data directory was created with.
     pub(crate) fn load_settings(&self) -> Result<ServerSettings, CommandError> {
         ServerSettings::from_values(&self.values_of_data_folder()?)
     }
 
-    /// The same before it is typed.
     pub(crate) fn values_of_data_folder(&self) -> Result<ConfigValues, CommandError> {
         let sources = self.config_sources(Vec::new());
         let folder = config::configured_data_dir(&sources);
@@ -66,7 +62,7 @@ impl GlobalArgs {
             Some(folder) => instance::mode_from_manifest(folder)?,
             None => None,
         };
-        // Without a word on where, the test platform of this folder comes before the real network.
+        // Without an explicit location, a development directory here takes precedence over production.
         let usual = if Path::new("./.locum").exists() {
             RunMode::Dev
         } else if Path::new("/var/lib/locum").exists() {
@@ -77,7 +73,6 @@ impl GlobalArgs {
         config::load(&sources, found.unwrap_or(usual))
     }
 
-    /// Whether a server somewhere else is meant.
     pub(crate) fn is_remote(&self) -> bool {
         self.url.is_some()
     }

@@ -1,4 +1,4 @@
-//! The command line: what may be asked, and how answers are shown.
+//! The command line interface: arguments and output.
 
 mod arguments;
 mod global_args;
@@ -31,7 +31,6 @@ pub(crate) struct Cli {
     verb: CliCommand,
 }
 
-/// Reads the command line and does what it says.
 pub(crate) fn main() -> ExitCode {
     let Cli { common, verb } = Cli::parse();
     match run_subcommand(&common, verb) {

@@ -1,4 +1,4 @@
-//! Answers for people and for programs.
+//! Output as text or JSON.
 
 use std::io::{IsTerminal, Write};
 
@@ -6,17 +6,13 @@ use serde_json::{Map, Value};
 
 use super::GlobalArgs;
 
-/// How answers are written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutputOptions {
-    /// As JSON.
     pub(crate) json: bool,
-    /// Not at all.
     pub(crate) quiet: bool,
 }
 
 impl OutputOptions {
-    /// What the arguments ask for.
     pub(crate) const fn from_args(common: &GlobalArgs) -> Self {
         Self {
             json: common.json,
@@ -24,12 +20,11 @@ impl OutputOptions {
         }
     }
 
-    /// Whether someone watches who would like to see how far it is.
+    /// Whether a terminal is attached and output is neither quiet nor JSON.
     pub(crate) fn shows_progress(self) -> bool {
         !self.quiet && !self.json && std::io::stderr().is_terminal()
     }
 
-    /// Shows an answer.
     pub(crate) fn print_value(self, value: &Value) {
         if self.json {
             print_line(&serde_json::to_string_pretty(value).unwrap_or_default());
@@ -38,14 +33,12 @@ impl OutputOptions {
         }
     }
 
-    /// Shows text as it is.
     pub(crate) fn print_text(self, text: &str) {
         if !self.quiet {
             print_line(text.trim_end());
         }
     }
 
-    /// Shows the table of keys.
     pub(crate) fn print_reference(self, text: &str, keys: &[crate::config::ConfigKey]) {
         if self.json {
             let names = keys.iter().map(
@@ -58,15 +51,15 @@ impl OutputOptions {
     }
 }
 
-/// A line to stdout; whoever closed it wanted no more.
+/// Ignores a closed stdout.
 pub(crate) fn print_line(text: &str) {
     let _closed = writeln!(std::io::stdout().lock(), "{text}");
 }
 
-/// A value as aligned text: a list of objects is a table, an object a column of names.
+/// Renders a list of objects as a table and an object as a column of names and values.
 pub(crate) fn render_value(value: &Value) -> String {
     match value {
-        Value::Array(items) if items.is_empty() => "nothing".to_owned(),
+        Value::Array(items) if items.is_empty() => "none".to_owned(),
         Value::Array(items) => match as_objects(items) {
             Some(rows) => render_table(&rows),
             None => items.iter().map(render_cell).collect::<Vec<_>>().join("\n"),
@@ -76,7 +69,7 @@ pub(crate) fn render_value(value: &Value) -> String {
     }
 }
 
-/// What a thing is known by comes first; the rest by name.
+/// Identifying fields come first; the rest are sorted by name.
 const LEADING_FIELDS: [&str; 12] = [
     "id", "username", "name", "key", "method", "path", "status", "state", "version", "file", "value", "says",
 ];
@@ -132,7 +125,6 @@ fn render_table(rows: &[&Map<String, Value>]) -> String {
     align_columns(&lines)
 }
 
-/// Lines of cells with columns of one width.
 pub(crate) fn align_columns(lines: &[Vec<String>]) -> String {
     let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
@@ -175,7 +167,7 @@ mod tests {
             {"id": "20", "name": "bob", "protected": true},
         ]);
         assert_eq!(render_value(&value), "ID  NAME  PROTECTED\n1   ada   no\n20  bob   yes");
-        assert_eq!(render_value(&json!([])), "nothing");
+        assert_eq!(render_value(&json!([])), "none");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A bar on stderr for work that takes a while.
+//! A progress bar on stderr for long-running commands.
 
 use std::time::Duration;
 
@@ -7,12 +7,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::OutputOptions;
 use crate::instance::ProgressReporter;
 
-/// A bar, or nothing where nobody watches.
+/// Hidden unless a terminal is attached.
 #[derive(Clone, Debug)]
 pub(crate) struct TerminalProgress(ProgressBar);
 
 impl TerminalProgress {
-    /// A bar for work that has this name.
     pub(crate) fn new(output: OutputOptions, name: &'static str) -> Self {
         if !output.shows_progress() {
             return Self(ProgressBar::hidden());
@@ -22,7 +21,6 @@ impl TerminalProgress {
         Self(bar)
     }
 
-    /// Takes the bar away.
     pub(crate) fn clear(&self) {
         self.0.finish_and_clear();
     }

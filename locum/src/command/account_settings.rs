@@ -1,5 +1,4 @@
-//! `locum ads account set`: what an account may have, what it is held to, and what came of its
-//! review.
+//! `locum ads account set`: an account's limits, feature gates and review status.
 
 use ads::field_kind::FieldKind;
 use ads::record::AdsRecord;
@@ -10,7 +9,6 @@ use store::Tx;
 
 use super::ads::{AccountCommand, invalid_parameter, show_account};
 
-/// Sets what is given, and nothing else.
 pub(super) fn update_account(tx: &mut Tx<'_>, account: AdsRecord, command: &AccountCommand) -> Result<Value, Error> {
     let AccountCommand::Set {
         campaigns,
@@ -31,10 +29,10 @@ pub(super) fn update_account(tx: &mut Tx<'_>, account: AdsRecord, command: &Acco
     let account = apply_choice(account, ("estimate", "estimate"), estimate.as_deref())?;
     let account = apply_choice(account, ("gates", "feature_gates"), gates.as_deref())?;
     let account = apply_choice(account, ("approval", "approval_status"), approval.as_deref())?;
-    let most = MAX_CAMPAIGNS;
-    let account = apply_limit(account, ("campaigns", "campaign_limit"), *campaigns, most)?;
-    let most = MAX_LINE_ITEMS;
-    let account = apply_limit(account, ("line_items", "line_item_limit"), *line_items, most)?;
+    let max = MAX_CAMPAIGNS;
+    let account = apply_limit(account, ("campaigns", "campaign_limit"), *campaigns, max)?;
+    let max = MAX_LINE_ITEMS;
+    let account = apply_limit(account, ("line_items", "line_item_limit"), *line_items, max)?;
     save_account(tx, account)
 }
 
@@ -44,25 +42,23 @@ fn save_account(tx: &mut Tx<'_>, mut account: AdsRecord) -> Result<Value, Error>
     show_account(tx, account)
 }
 
-/// With another limit, if one is given.
 fn apply_limit(
     mut account: AdsRecord,
     (name, field): (&'static str, &'static str),
     limit: Option<i64>,
-    most: i64,
+    max: i64,
 ) -> Result<AdsRecord, Error> {
     let Some(limit) = limit else {
         return Ok(account);
     };
-    if !(1..=most).contains(&limit) {
-        let message = format!("A limit is one of 1 to {most}");
+    if !(1..=max).contains(&limit) {
+        let message = format!("A limit must be between 1 and {max}");
         return Err(invalid_parameter(name, &limit.to_string(), &message));
     }
     account.set(field, limit);
     Ok(account)
 }
 
-/// With one of the words that a field may hold, if one is given.
 fn apply_choice(
     mut account: AdsRecord,
     (name, field): (&'static str, &'static str),
@@ -78,7 +74,6 @@ fn apply_choice(
     Ok(account)
 }
 
-/// The business that an account belongs to.
 fn apply_business(mut account: AdsRecord, business: Option<&str>) -> Result<AdsRecord, Error> {
     let Some(business) = business else {
         return Ok(account);
@@ -89,7 +84,6 @@ fn apply_business(mut account: AdsRecord, business: Option<&str>) -> Result<AdsR
     Ok(account)
 }
 
-/// What is opened to an account one by one.
 fn apply_opt_ins(mut account: AdsRecord, allow: &[String], refuse: &[String]) -> Result<AdsRecord, Error> {
     if let Some(unknown) = allow
         .iter()
@@ -99,7 +93,7 @@ fn apply_opt_ins(mut account: AdsRecord, allow: &[String], refuse: &[String]) ->
         return Err(invalid_parameter(
             "allow",
             unknown,
-            &format!("It is one of {}", OPT_IN_FEATURES.join(", ")),
+            &format!("Expected one of {}", OPT_IN_FEATURES.join(", ")),
         ));
     }
     let mut refused: Vec<String> = account.texts("refused").into_iter().map(str::to_owned).collect();

@@ -28,159 +28,154 @@ use super::targeting_options::{self, OptionCommand};
 use super::{account_settings, find, simulation};
 use crate::instance::Instance;
 
-/// What may be done about advertising.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum AdsCommand {
-    /// Accounts that advertise
+    /// Manage advertising accounts
     #[command(subcommand)]
     Account(AccountCommand),
-    /// Users at whose videos advertisements are shown
+    /// Manage publishers: users whose videos carry ads
     #[command(subcommand)]
     Publisher(PublisherCommand),
-    /// Makes events up for an account's line items, marked as simulated: for developers who need
-    /// figures to draw
+    /// Generate simulated events for an account's line items, to test statistics
     Simulate {
-        /// Its id
+        /// The id
         account: String,
-        /// Those of so many hours, the present one the last
+        /// The number of hours to simulate, ending with the current hour
         #[arg(long, default_value_t = 24)]
         hours: i64,
-        /// What they follow from: the same events come of the same number
+        /// The seed: the same seed produces the same events
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
-    /// Sets of publishers for some countries
+    /// Manage curated categories: sets of publishers by country
     #[command(subcommand)]
     CuratedCategory(CuratedCommand),
-    /// What line items may be targeted by: interests, events, …
+    /// Manage targeting options: interests, events, …
     #[command(subcommand)]
     Option(OptionCommand),
 }
 
-/// What may be done about accounts that advertise.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum AccountCommand {
-    /// Makes an account; its user administers it and is the one whom it promotes
+    /// Create an account; the user administers it and is its promotable user
     Create {
-        /// Its name
+        /// The name
         name: String,
         /// @username or id
         #[arg(long)]
         user: String,
-        /// Its time zone, as the IANA names it
+        /// The IANA time zone
         #[arg(long, default_value = "America/Los_Angeles")]
         timezone: String,
-        /// Its industry: `RETAIL`, `TRAVEL`, …
+        /// The industry: `RETAIL`, `TRAVEL`, …
         #[arg(long, default_value = "")]
         industry: String,
-        /// In the sandbox
+        /// Create the account in the sandbox
         #[arg(long)]
         sandbox: bool,
     },
-    /// Lists the accounts that a user has a role on
+    /// List the accounts on which a user has a role
     List {
         /// @username or id
         user: String,
     },
-    /// Shows an account, who may act on it and whose posts it may promote
+    /// Show an account, its users and its promotable users
     Show {
-        /// Its id
+        /// The id
         account: String,
     },
-    /// Gives a user a role on an account, or takes it away
+    /// Set or remove a user's role on an account
     Role {
-        /// Its id
+        /// The id
         account: String,
         /// @username or id
         user: String,
         /// `ACCOUNT_ADMIN`, `AD_MANAGER`, `CREATIVE_MANAGER`, `CAMPAIGN_ANALYST`, `ANALYST` or
-        /// `PARTNER_AUDIENCE_MANAGER`; none takes it away
+        /// `PARTNER_AUDIENCE_MANAGER`; omit to remove the role
         role: Option<String>,
-        /// May also make posts in the account's name
+        /// Allow composing posts on behalf of the account
         #[arg(long)]
         composer: bool,
     },
-    /// Lets an account promote a user's posts by reposting them, with that user's consent
+    /// Allow an account to promote a user's posts by reposting them, with that user's consent
     Promote {
-        /// Its id
+        /// The id
         account: String,
         /// @username or id
         user: String,
     },
-    /// Gives an account features, or takes them away
+    /// Add or remove account features
     Feature {
-        /// Its id
+        /// The id
         account: String,
-        /// One that it gets; may be given more than once
+        /// A feature to add; repeatable
         #[arg(long)]
         add: Vec<String>,
-        /// One that it loses; may be given more than once
+        /// A feature to remove; repeatable
         #[arg(long)]
         remove: Vec<String>,
     },
-    /// Gives an account something to pay with
+    /// Add a funding instrument to an account
     Funding {
-        /// Its id
+        /// The id
         account: String,
-        /// `INSERTION_ORDER`, `CREDIT_LINE`, `CREDIT_CARD`, `AGENCY_CREDIT_LINE` or
-        /// `PARTNER_MANAGED`
+        /// `INSERTION_ORDER`, `CREDIT_LINE`, `CREDIT_CARD`, `AGENCY_CREDIT_LINE` or `PARTNER_MANAGED`
         #[arg(long = "type", default_value = "INSERTION_ORDER")]
         kind: String,
-        /// ISO 4217
+        /// The ISO 4217 currency code
         #[arg(long, default_value = "USD")]
         currency: String,
-        /// Its amount, in whole units of the currency: what it is funded with, or its limit
+        /// The funded amount or credit limit, in whole units of the currency
         #[arg(long)]
         amount: Option<i64>,
-        /// From when on; from now on when nothing is said
+        /// The start time [default: now]
         #[arg(long)]
         start: Option<String>,
-        /// Until when
+        /// The end time
         #[arg(long)]
         end: Option<String>,
     },
-    /// Looks at once for what could do better; otherwise that happens once a day
+    /// Refresh an account's recommendations now instead of waiting for the daily run
     Recommend {
-        /// Its id
+        /// The id
         account: String,
-        /// Turns this recommendation down instead
+        /// Dismiss this recommendation instead
         #[arg(long, value_name = "RECOMMENDATION")]
         dismiss: Option<String>,
     },
-    /// Says how much an account may have, what it is held to, or what came of its review
+    /// Set an account's limits, feature gates or review status
     Set {
-        /// Its id
+        /// The id
         account: String,
-        /// So many active campaigns, at most 8,000
+        /// The maximum number of active campaigns, up to 8,000
         #[arg(long)]
         campaigns: Option<i64>,
-        /// So many active line items, at most 8,000
+        /// The maximum number of active line items, up to 8,000
         #[arg(long, value_name = "COUNT")]
         line_items: Option<i64>,
-        /// `strict` refuses what needs a feature that it does not have; `lenient` allows most of it
+        /// `strict` rejects requests that need a feature the account lacks; `lenient` allows most of them
         #[arg(long)]
         gates: Option<String>,
         /// `ACCEPTED`, `UNDER_REVIEW` or `REJECTED`
         #[arg(long)]
         approval: Option<String>,
-        /// The business that it belongs to; accounts of one business may share audiences
+        /// The business the account belongs to; accounts of one business may share audiences
         #[arg(long, value_name = "ID")]
         business: Option<String>,
-        /// Opens `ACCOUNT_HISTORY` or `RECOMMENDATIONS` to it
+        /// Enable `ACCOUNT_HISTORY` or `RECOMMENDATIONS`
         #[arg(long, value_name = "NAME")]
         allow: Vec<String>,
-        /// Closes it
+        /// Disable `ACCOUNT_HISTORY` or `RECOMMENDATIONS`
         #[arg(long, value_name = "NAME")]
         refuse: Vec<String>,
-        /// How estimates of audiences are told: `rounded` or `exact`
+        /// The precision of audience estimates: `rounded` or `exact`
         #[arg(long)]
         estimate: Option<String>,
     },
 }
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, command: AdsCommand) -> Result<Value, Error> {
     let command = match command {
         AdsCommand::Account(command) => command,
@@ -269,23 +264,23 @@ fn execute_account_command(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<
 fn create_account(tx: &mut Tx<'_>, user: &str, new: &NewAdsAccount) -> Result<Value, Error> {
     let user = find::user(tx, user)?;
     if !AccountTimeZone::is_known(&new.timezone) {
-        let message = format!("No time zone is called {}", new.timezone);
+        let message = format!("Unknown time zone {}", new.timezone);
         return Err(invalid_parameter("timezone", &new.timezone, &message));
     }
     let made = accounts::insert(tx, user.id, new)?;
     show_account(tx, made)
 }
 
-/// Lets an account promote a user's posts; the user is told of it, once.
+/// Notifies the user by email the first time.
 fn allow_promotion(tx: &mut Tx<'_>, site: &EmailSite, account: &str, user: &str) -> Result<Value, Error> {
     let account = find_account(tx, account)?;
     let user = find::user(tx, user)?;
-    let mut desk = AccountContext::new_for_operator(tx, user.id, account.clone());
-    if promotable_users::find_by_user(&mut desk, user.id)?.is_some() {
+    let mut context = AccountContext::new_for_operator(tx, user.id, account.clone());
+    if promotable_users::find_by_user(&mut context, user.id)?.is_some() {
         return show_account(tx, account);
     }
-    promotable_users::add(&mut desk, user.id, "REPOSTS_ONLY")?;
-    let by = promotable_users::find_own_user(&mut desk)?;
+    promotable_users::add(&mut context, user.id, "REPOSTS_ONLY")?;
+    let by = promotable_users::find_own_user(&mut context)?;
     let by = by.map(|by| store::users::find_by_id(tx, by)).transpose()?;
     let by = by.flatten().map_or(String::new(), |by| format!(" of @{}", by.username));
     let text = format!(
@@ -313,10 +308,14 @@ fn grant_role(
     };
     let role = AdsRole::parse(name).ok_or_else(|| {
         let names: Vec<&str> = AdsRole::ALL.iter().map(|role| role.name()).collect();
-        invalid_parameter("role", name, &format!("A role is one of {}", names.join(", ")))
+        invalid_parameter("role", name, &format!("Expected one of {}", names.join(", ")))
     })?;
     if composes && !role.may_compose_posts() {
-        return Err(invalid_parameter("composer", name, &format!("A {name} makes no posts")));
+        return Err(invalid_parameter(
+            "composer",
+            name,
+            &format!("A {name} cannot compose posts"),
+        ));
     }
     ads::account_roles::grant_role(tx, &by, account, user, (role, composes))
 }
@@ -331,15 +330,15 @@ fn change_features(tx: &mut Tx<'_>, account: &str, add: &[String], remove: &[Str
         return Err(invalid_parameter(
             "feature",
             unknown,
-            &format!("No feature is called {unknown}"),
+            &format!("Unknown feature {unknown}"),
         ));
     }
     let mut all: Vec<String> = account.texts("features").into_iter().map(str::to_owned).collect();
     all.extend(add.iter().cloned());
     all.retain(|feature| !remove.contains(feature));
-    let mut desk = AccountContext::new_for_operator(tx, UserId::new(0), account);
-    features::set(&mut desk, all)?;
-    let id = desk.account_id()?;
+    let mut context = AccountContext::new_for_operator(tx, UserId::new(0), account);
+    features::set(&mut context, all)?;
+    let id = context.account_id()?;
     let account = accounts::find(tx, id)?.ok_or_else(|| find::not_found("account", ""))?;
     show_account(tx, account)
 }
@@ -374,12 +373,11 @@ fn add_funding_instrument(tx: &mut Tx<'_>, account: AdsRecord, command: &Account
     let params = ads::operations::field_params(&FUNDING_INSTRUMENT, true);
     let given = ParsedParams::parse_item(&params, &members.collect(), Vocabulary::Post, false);
     let owner = UserId::new(0);
-    let mut desk = AccountContext::new_for_operator(tx, owner, account);
-    let made = engine::create(&mut desk, &FUNDING_INSTRUMENT, &given)?;
-    render_record(&mut desk, &made)
+    let mut context = AccountContext::new_for_operator(tx, owner, account);
+    let made = engine::create(&mut context, &FUNDING_INSTRUMENT, &given)?;
+    render_record(&mut context, &made)
 }
 
-/// Looks for what could do better of what an account pays for.
 async fn recommend_for_account(instance: &Instance, account: String) -> Result<Value, Error> {
     let adviser = recommendation_engine(instance)?;
     let find = move |tx: &mut Tx<'_>| {
@@ -395,7 +393,6 @@ async fn recommend_for_account(instance: &Instance, account: String) -> Result<V
     shown.await
 }
 
-/// Who looks for what could do better.
 pub(crate) fn recommendation_engine(instance: &Instance) -> Result<RecommendationEngine, Error> {
     Ok(RecommendationEngine {
         evaluator: Arc::clone(&instance.evaluator),
@@ -404,7 +401,6 @@ pub(crate) fn recommendation_engine(instance: &Instance) -> Result<Recommendatio
     })
 }
 
-/// Looks at what a funding instrument pays for, and says what could do better.
 pub(crate) async fn recommend_for_instrument(
     instance: &Instance,
     adviser: &RecommendationEngine,
@@ -420,11 +416,10 @@ pub(crate) async fn recommend_for_instrument(
     say.await
 }
 
-/// Turns a recommendation down.
 fn dismiss_recommendation(tx: &mut Tx<'_>, account: &AdsRecord, text: &str) -> Result<(), Error> {
     let id = IdFormat::Twelve.parse("dismiss", text).unwrap_or(-1);
-    let mut desk = AccountContext::new_for_operator(tx, UserId::new(0), account.clone());
-    if ads::recommendations::dismiss(&mut desk, id)? {
+    let mut context = AccountContext::new_for_operator(tx, UserId::new(0), account.clone());
+    if ads::recommendations::dismiss(&mut context, id)? {
         return Ok(());
     }
     Err(find::not_found("recommendation", text))
@@ -483,15 +478,15 @@ pub(super) fn show_account(tx: &mut Tx<'_>, account: AdsRecord) -> Result<Value,
         gates => gates,
     }
     .to_owned();
-    let mut desk = AccountContext::new_for_operator(tx, UserId::new(0), account.clone());
-    let promotable: Vec<Value> = promotable_users::list_all(&mut desk)?
+    let mut context = AccountContext::new_for_operator(tx, UserId::new(0), account.clone());
+    let promotable: Vec<Value> = promotable_users::list_all(&mut context)?
         .iter()
         .map(|one| {
             let user = one.int("user_id").unwrap_or(0).to_string();
             json!({ "user": user, "type": one.text("promotable_user_type") })
         })
         .collect();
-    let mut shown = render_record(&mut desk, &account)?;
+    let mut shown = render_record(&mut context, &account)?;
     if let Some(members) = shown.as_object_mut() {
         members.insert("sandbox".to_owned(), sandbox.into());
         members.insert("features".to_owned(), features.into());
@@ -505,7 +500,7 @@ pub(super) fn show_account(tx: &mut Tx<'_>, account: AdsRecord) -> Result<Value,
     Ok(shown)
 }
 
-fn render_record(desk: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Value, Error> {
-    let text = engine::render_record(desk, record)?;
+fn render_record(context: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Value, Error> {
+    let text = engine::render_record(context, record)?;
     Ok(serde_json::from_str(&text).unwrap_or_default())
 }

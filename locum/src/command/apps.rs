@@ -5,113 +5,109 @@ use std::str::FromStr;
 use base::{AppId, Entitlement, Error, Fault, Refusal};
 use clap::{Args, Subcommand};
 use network::apps::{self, App, AppCredentialKind, AppCredentials};
-use network::audit::AuditAction as Act;
+use network::audit::AuditAction;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{audit, find};
 use crate::instance::Instance;
 
-/// What may be done about applications.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum AppCommand {
-    /// Registers an app; its keys are shown once
+    /// Register an app and print its keys once
     Create(NewAppArgs),
-    /// Lists apps
+    /// List apps
     List {
-        /// Of this user only: @username or id
+        /// Only apps of this user: @username or id
         #[arg(long)]
         owner: Option<String>,
     },
-    /// Shows an app and what it is known by; no secret
+    /// Show an app and its public identifiers; never a secret
     Keys {
         /// Id, API key, client id or name
         app: String,
     },
-    /// Makes one credential anew and shows it once; the old one is dead at once
+    /// Regenerate one credential and print it once; the old one is invalidated immediately
     Rotate {
         /// Id, API key, client id or name
         app: String,
         /// api, bearer or client
         which: String,
     },
-    /// Sets the callback URLs
+    /// Set the callback URLs
     Callbacks {
         /// Id, API key, client id or name
         app: String,
-        /// At most ten
+        /// Up to ten callback URLs
         urls: Vec<String>,
     },
-    /// Sets the kind of OAuth 2.0 client
+    /// Set the OAuth 2.0 client type
     Type {
         /// Id, API key, client id or name
         app: String,
         /// web, automated, native or single-page
         kind: String,
     },
-    /// Sets the tier of an app, and what it is entitled to beyond or short of it
+    /// Set an app's access level, and entitlements that differ from it
     Access(AppAccessArgs),
-    /// Deletes an app with all its tokens
+    /// Delete an app and all its tokens
     Delete {
         /// Id, API key, client id or name
         app: String,
     },
 }
 
-/// What an app may use.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct AppAccessArgs {
     /// Id, API key, client id or name
     app: String,
-    /// self-serve or enterprise, with all that comes with it
+    /// self-serve or enterprise, with the entitlements of that level
     #[arg(long)]
     level: Option<String>,
-    /// Entitles it to `full_archive`, `blocks`, `follows_and_likes`, `ads` or `ads_serving`; may be given several times
+    /// Grant `full_archive`, `blocks`, `follows_and_likes`, `ads` or `ads_serving`; repeatable
     #[arg(long, value_name = "NAME")]
     allow: Vec<String>,
-    /// Ends such an entitlement; may be given more than once
+    /// Revoke an entitlement; repeatable
     #[arg(long, value_name = "NAME")]
     refuse: Vec<String>,
 }
 
-/// A new app.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct NewAppArgs {
-    /// Its name, shown to people
+    /// The name shown to users
     name: String,
-    /// Who registers it: @username or id
+    /// The owner: @username or id
     #[arg(long)]
     owner: String,
     /// web, automated, native or single-page
     #[arg(long, default_value = "web")]
     kind: String,
-    /// What its OAuth 1.0a tokens may do: read, write or messages
+    /// The permission of OAuth 1.0a tokens: read, write or messages
     #[arg(long, default_value = "write")]
     permission: String,
     /// self-serve or enterprise
     #[arg(long, default_value = "self-serve")]
     access_level: String,
-    /// A callback URL; may be given up to ten times
+    /// A callback URL; repeatable up to ten times
     #[arg(long = "callback", value_name = "URL")]
     callbacks: Vec<String>,
-    /// What it says it does
+    /// The description
     #[arg(long, default_value = "")]
     description: String,
-    /// Its website
+    /// The website
     #[arg(long, value_name = "URL", default_value = "")]
     website: String,
-    /// It may ask for the user's email address
+    /// Allow requesting the user's email address
     #[arg(long)]
     request_email: bool,
-    /// It may use sign-in with the service
+    /// Allow signing users in with their account here
     #[arg(long)]
     sign_in: bool,
 }
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, command: AppCommand) -> Result<Value, Error> {
     let store = &instance.store;
     match command {
@@ -125,7 +121,7 @@ pub(super) async fn execute(instance: &Instance, command: AppCommand) -> Result<
         AppCommand::Callbacks { app, urls } => {
             let changed = store.write(move |tx| {
                 let id = find::app(tx, &app)?.id;
-                record_audit(tx, Act::APP_UPDATE, id, &json!({"changed": ["callback_urls"]}))?;
+                record_audit(tx, AuditAction::APP_UPDATE, id, &json!({"changed": ["callback_urls"]}))?;
                 apps::set_callback_urls(tx, id, &urls)
             });
             changed.await.map(|app| render_app(&app))
@@ -133,7 +129,7 @@ pub(super) async fn execute(instance: &Instance, command: AppCommand) -> Result<
         AppCommand::Type { app, kind } => {
             let changed = store.write(move |tx| {
                 let id = find::app(tx, &app)?.id;
-                record_audit(tx, Act::APP_UPDATE, id, &json!({"changed": ["kind"]}))?;
+                record_audit(tx, AuditAction::APP_UPDATE, id, &json!({"changed": ["kind"]}))?;
                 apps::set_client_kind(tx, id, parse_word("kind", &kind)?)
             });
             changed.await.map(|app| render_app(&app))
@@ -146,7 +142,7 @@ pub(super) async fn execute(instance: &Instance, command: AppCommand) -> Result<
             let deleted = store.write(move |tx| {
                 let found = find::app(tx, &app)?;
                 apps::delete(tx, found.id)?;
-                record_audit(tx, Act::APP_DELETE, found.id, &json!({"name": found.name}))?;
+                record_audit(tx, AuditAction::APP_DELETE, found.id, &json!({"name": found.name}))?;
                 Ok(found)
             });
             let app = deleted.await?;
@@ -155,8 +151,7 @@ pub(super) async fn execute(instance: &Instance, command: AppCommand) -> Result<
     }
 }
 
-/// Notes what was done to an app.
-fn record_audit(tx: &mut store::Tx<'_>, kind: Act, app: AppId, detail: &Value) -> Result<(), Error> {
+fn record_audit(tx: &mut store::Tx<'_>, kind: AuditAction, app: AppId, detail: &Value) -> Result<(), Error> {
     Ok(audit::record(tx, kind, Some(app), detail)?)
 }
 
@@ -174,7 +169,7 @@ fn create_app(tx: &mut store::Tx<'_>, new: &NewAppArgs) -> Result<Value, Error> 
         sign_in: new.sign_in,
     };
     let (app, keys) = apps::create(tx, &new)?;
-    record_audit(tx, Act::APP_CREATE, app.id, &json!({"name": app.name}))?;
+    record_audit(tx, AuditAction::APP_CREATE, app.id, &json!({"name": app.name}))?;
     let mut value = render_app(&app);
     if let Some(map) = value.as_object_mut() {
         map.extend(issued_secrets(&keys, None));
@@ -215,7 +210,7 @@ fn set_access(tx: &mut store::Tx<'_>, asked: &AppAccessArgs) -> Result<App, Erro
         "access_level": app.access_level,
         "entitlements": app.entitlements,
     });
-    record_audit(tx, Act::APP_UPDATE, id, &detail)?;
+    record_audit(tx, AuditAction::APP_UPDATE, id, &detail)?;
     Ok(app)
 }
 
@@ -223,7 +218,7 @@ fn parse_entitlements(flag: &'static str, names: &[String]) -> Result<Vec<Entitl
     let known = |name: &String| {
         Entitlement::parse(name).ok_or_else(|| {
             let all = Entitlement::ALL.map(Entitlement::name).join(", ");
-            let message = format!("{flag}: [{name}] is none of {all}");
+            let message = format!("{flag}: [{name}] is not one of {all}");
             Refusal::invalid_parameter(flag, name, message)
         })
     };
@@ -236,13 +231,13 @@ fn rotate_credential(tx: &mut store::Tx<'_>, app: &str, word: &str) -> Result<Va
         "bearer" => AppCredentialKind::Bearer,
         "client" => AppCredentialKind::Client,
         other => {
-            let message = format!("[{other}] is none of api, bearer, client");
+            let message = format!("[{other}] is not one of api, bearer, client");
             return Err(Refusal::invalid_parameter("which", other, message).into());
         }
     };
     let app = find::app(tx, app)?;
     let keys = apps::rotate_credential(tx, app.id, which)?;
-    record_audit(tx, Act::APP_ROTATE, app.id, &json!({"credential": word}))?;
+    record_audit(tx, AuditAction::APP_ROTATE, app.id, &json!({"credential": word}))?;
     let mut value = json!({"id": app.id.to_string(), "name": app.name});
     if let Some(map) = value.as_object_mut() {
         map.extend(issued_secrets(&keys, Some(which)));
@@ -250,7 +245,7 @@ fn rotate_credential(tx: &mut store::Tx<'_>, app: &str, word: &str) -> Result<Va
     Ok(value)
 }
 
-/// Secrets that are shown once: all of them, or the one that was made anew.
+/// All secrets, or only the regenerated one.
 fn issued_secrets(keys: &AppCredentials, which: Option<AppCredentialKind>) -> serde_json::Map<String, Value> {
     let wanted = |one: AppCredentialKind| which.is_none_or(|which| which == one);
     let mut map = serde_json::Map::new();
@@ -294,7 +289,6 @@ fn render_app(app: &App) -> Value {
     })
 }
 
-/// Reads one of a few words.
 pub(super) fn parse_word<T: FromStr<Err = Fault>>(parameter: &'static str, text: &str) -> Result<T, Refusal> {
     text.parse()
         .map_err(|fault: Fault| Refusal::invalid_parameter(parameter, text, format!("{parameter}: {fault}")))

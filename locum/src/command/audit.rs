@@ -1,4 +1,4 @@
-//! `locum audit`: what was done to accounts and apps, by whom and from where.
+//! `locum audit`: the audit log of accounts and apps.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -15,36 +15,33 @@ use super::execute::ensure_new_file;
 use super::find;
 use crate::instance::Instance;
 
-/// What may be asked of the record.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum AuditCommand {
-    /// Lists entries, newest first
+    /// List entries, newest first
     List {
-        /// What this user did: @username or id
+        /// Only actions by this user: @username or id
         #[arg(long)]
         user: Option<String>,
-        /// What was done to this app: id, API key, client id or name
+        /// Only actions on this app: id, API key, client id or name
         #[arg(long)]
         app: Option<String>,
-        /// Begins before this entry
+        /// Start before this entry
         #[arg(long, value_name = "SEQ")]
         before: Option<i64>,
-        /// At most so many
+        /// The maximum number of results
         #[arg(long, default_value_t = 100)]
         limit: i64,
     },
-    /// Writes all entries as JSON Lines, oldest first
+    /// Export all entries as JSON Lines, oldest first
     Export {
-        /// The file to write
+        /// The output file
         file: PathBuf,
     },
 }
 
-/// Entries that are read at once.
 const EXPORT_PAGE_SIZE: i64 = 1000;
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, command: AuditCommand) -> Result<Value, Error> {
     match command {
         AuditCommand::List {
@@ -77,7 +74,7 @@ fn find_app_id(tx: &mut Tx<'_>, app: Option<&str>) -> Result<Option<AppId>, Erro
 
 async fn export_entries(instance: &Instance, path: &Path) -> Result<Value, Error> {
     ensure_new_file(path)?;
-    let file = File::create_new(path).map_err(Fault::context("making the file"))?;
+    let file = File::create_new(path).map_err(Fault::context("creating the file"))?;
     let mut out = BufWriter::new(file);
     let (mut last, mut lines) = (0, 0_u64);
     loop {
@@ -116,12 +113,12 @@ fn render_entry(entry: &AuditEntry) -> Value {
     })
 }
 
-/// Notes what an operator does, in the transaction that does it.
+/// Records in the caller's transaction.
 pub(super) fn record(tx: &mut Tx<'_>, kind: AuditAction, app: Option<AppId>, detail: &Value) -> Result<(), Fault> {
     audit::append(tx, &AuditActor::operator(), kind, app, detail)
 }
 
-/// The same of what is no transaction.
+/// Records in a transaction of its own.
 pub(super) async fn record_separately(instance: &Instance, kind: AuditAction, detail: Value) -> Result<(), Error> {
     let note = move |tx: &mut Tx<'_>| Ok(record(tx, kind, None, &detail)?);
     instance.store.write(note).await

@@ -11,15 +11,13 @@ use super::execute::ensure_new_file;
 use super::export;
 use crate::instance::Instance;
 
-/// A copy of the database.
 #[derive(Args, Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct BackupArgs {
-    /// The file to write; of a PostgreSQL database it is JSON Lines without keys and passwords,
-    /// whose full copy is `pg_dump`'s
+    /// The output file; for PostgreSQL it contains JSON Lines without keys and passwords, so use `pg_dump` for a
+    /// full backup
     pub(super) file: PathBuf,
 }
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, backup: &BackupArgs) -> Result<Value, Error> {
     ensure_new_file(&backup.file)?;
     if instance.store.is_shared() {

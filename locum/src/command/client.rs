@@ -1,4 +1,4 @@
-//! Speaks HTTP to a running server: to its control interface, or to its front door.
+//! An HTTP client for a running server's control API and public API.
 
 use std::os::unix::net::UnixStream as Probe;
 use std::path::{Path, PathBuf};
@@ -16,30 +16,15 @@ use tokio::net::{TcpStream, UnixStream};
 use crate::cli::GlobalArgs;
 use crate::command_error::CommandError;
 
-/// A status and a body.
 type ControlReply = (u16, Bytes);
 
-/// Where a server listens, and the token that opens its control interface.
 #[derive(Clone, Debug)]
 pub(crate) enum ControlEndpoint {
-    /// A socket file in the data folder.
-    Socket {
-        /// The socket.
-        path: PathBuf,
-        /// The file that holds the token.
-        token: PathBuf,
-    },
-    /// An address.
-    Address {
-        /// `host:port`.
-        authority: String,
-        /// The file that holds the token, where one is needed.
-        token: Option<PathBuf>,
-    },
+    Socket { path: PathBuf, token: PathBuf },
+    Address { authority: String, token: Option<PathBuf> },
 }
 
 impl ControlEndpoint {
-    /// The control socket of a data folder.
     pub(crate) fn data_folder_socket(folder: &Path) -> Self {
         Self::Socket {
             path: folder.join("control.sock"),
@@ -47,19 +32,17 @@ impl ControlEndpoint {
         }
     }
 
-    /// The control address that `--url` names.
     pub(super) fn from_url_flag(common: &GlobalArgs) -> Result<Self, CommandError> {
         let url = common.url.as_deref().unwrap_or_default();
         let authority = url
             .strip_prefix("http://")
-            .ok_or_else(|| CommandError::Usage(format!("--url {url}: write it as http://127.0.0.1:PORT")))?;
+            .ok_or_else(|| CommandError::Usage(format!("--url {url}: expected http://127.0.0.1:PORT")))?;
         Ok(Self::Address {
             authority: authority.trim_end_matches('/').to_owned(),
             token: common.token_file.clone(),
         })
     }
 
-    /// Whether somebody answers at the socket.
     pub(super) fn is_reachable(&self) -> bool {
         match self {
             Self::Socket { path, .. } => Probe::connect(crate::runtime::shorten_socket_path(path)).is_ok(),
@@ -86,12 +69,10 @@ impl ControlEndpoint {
     }
 }
 
-/// Posts JSON.
 pub(super) fn post_json(to: &ControlEndpoint, path: &str, body: Vec<u8>) -> Result<ControlReply, CommandError> {
     send_request(to, Method::POST, path, body)
 }
 
-/// Gets a path.
 pub(crate) fn get(from: &ControlEndpoint, path: &str) -> Result<ControlReply, CommandError> {
     send_request(from, Method::GET, path, Vec::new())
 }
@@ -107,7 +88,7 @@ fn send_request(to: &ControlEndpoint, method: Method, path: &str, body: Vec<u8>)
     }
     let request = request
         .body(Full::new(Bytes::from(body)))
-        .map_err(|error| CommandError::Usage(format!("that is no address to ask: {error}")))?;
+        .map_err(|error| CommandError::Usage(format!("invalid request: {error}")))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandError::Failed(format!("starting: {error}")))?;
     runtime.block_on(async {
@@ -127,14 +108,14 @@ fn send_request(to: &ControlEndpoint, method: Method, path: &str, body: Vec<u8>)
 }
 
 fn unreachable_error(place: &dyn std::fmt::Display, error: &dyn std::fmt::Display) -> CommandError {
-    CommandError::Unreachable(format!("no server answers at {place}: {error}"))
+    CommandError::Unreachable(format!("no server responds at {place}: {error}"))
 }
 
 async fn exchange_http(
     io: impl Read + Write + Unpin + Send + 'static,
     request: Request<Full<Bytes>>,
 ) -> Result<ControlReply, CommandError> {
-    let broken = |error: hyper::Error| CommandError::Unreachable(format!("the connection broke: {error}"));
+    let broken = |error: hyper::Error| CommandError::Unreachable(format!("the connection failed: {error}"));
     let (mut sender, connection) = http1::handshake(io).await.map_err(broken)?;
     let answer = async move {
         let response = sender.send_request(request).await?;

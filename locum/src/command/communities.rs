@@ -11,69 +11,67 @@ use store::communities::Community;
 use super::find;
 use crate::instance::Instance;
 
-/// What may be done about communities.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum CommunityCommand {
-    /// Makes a community; its owner is its first member
+    /// Create a community; its owner is its first member
     Create {
-        /// Its name
+        /// The name
         name: String,
-        /// Who makes it: @username or id
+        /// The creator: @username or id
         #[arg(long)]
         owner: String,
-        /// What it is for
+        /// The description
         #[arg(long, default_value = "")]
         description: String,
-        /// Public or Closed: who sees its posts
+        /// Who sees its posts: Public or Closed
         #[arg(long, default_value = "Public")]
         access: String,
-        /// Open, or one of the restricted ways to join
+        /// Open, or one of the restricted join policies
         #[arg(long, default_value = "Open")]
         join_policy: String,
     },
-    /// Lists communities, oldest first
+    /// List communities, oldest first
     List {
-        /// Begins after this id
+        /// Start after this id
         #[arg(long)]
         after: Option<String>,
-        /// At most so many
+        /// The maximum number of results
         #[arg(long, default_value_t = 100)]
         limit: i64,
     },
-    /// Shows a community
+    /// Show a community
     Show {
-        /// Its id
+        /// The id
         community: String,
     },
-    /// Lists a community's members in the order in which they joined
+    /// List a community's members in the order they joined
     Members {
-        /// Its id
+        /// The id
         community: String,
-        /// At most so many
+        /// The maximum number of results
         #[arg(long, default_value_t = 100)]
         limit: i64,
     },
-    /// Lets a user in
+    /// Add a member
     Join {
-        /// Its id
+        /// The id
         community: String,
         /// @username or id
         user: String,
-        /// Whoever decides has approved it; needed where not everyone may join
+        /// The join request is approved; required unless everyone may join
         #[arg(long)]
         approved: bool,
     },
-    /// Takes a member away
+    /// Remove a member
     Leave {
-        /// Its id
+        /// The id
         community: String,
         /// @username or id
         user: String,
     },
 }
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, command: CommunityCommand) -> Result<Value, Error> {
     match command {
         CommunityCommand::Create {

@@ -1,4 +1,4 @@
-//! Who does a command: the server that has the data folder, or this process when there is none.
+//! Runs a command on the server that has the data directory open, or in this process if there is none.
 
 use std::sync::Arc;
 use std::thread;
@@ -12,11 +12,10 @@ use crate::command_error::CommandError;
 use crate::config::RunMode;
 use crate::instance::{COMMANDS_NODE, CreatePolicy};
 
-/// Another command holds a SQLite file only for a moment.
+/// Another command locks a SQLite file only briefly.
 const LOCK_RETRIES: u32 = 50;
 const LOCK_RETRY_DELAY: Duration = Duration::from_millis(100);
 
-/// Has a command done and shows what came of it.
 pub(crate) fn run_and_print(common: &GlobalArgs, command: AdminCommand) -> Result<(), CommandError> {
     let output = OutputOptions::from_args(common);
     let value = run_command(common, command, output)?;
@@ -24,7 +23,6 @@ pub(crate) fn run_and_print(common: &GlobalArgs, command: AdminCommand) -> Resul
     Ok(())
 }
 
-/// Has a command done.
 pub(crate) fn run_command(
     common: &GlobalArgs,
     mut command: AdminCommand,
@@ -62,32 +60,34 @@ fn execute_or_forward(
             COMMANDS_NODE,
             progress,
         ) {
-            Ok(world) => {
-                let value = crate::instance::block_on(execute(&world, command.clone()));
-                world.close();
+            Ok(instance) => {
+                let value = crate::instance::block_on(execute(&instance, command.clone()));
+                instance.close();
                 return Ok(value?);
             }
-            Err(exit) if tries < LOCK_RETRIES && exit.message().contains("another process has") => {
+            Err(error) if tries < LOCK_RETRIES && error.message().contains("another process has") => {
                 tries += 1;
                 thread::sleep(LOCK_RETRY_DELAY);
             }
-            Err(exit) if exit.message().contains("another process has") => {
-                return Err(CommandError::Unreachable(exit.message().to_owned()));
+            Err(error) if error.message().contains("another process has") => {
+                return Err(CommandError::Unreachable(error.message().to_owned()));
             }
-            Err(exit) => return Err(exit),
+            Err(error) => return Err(error),
         }
     }
 }
 
 fn send_to_server(control: &ControlEndpoint, command: &AdminCommand) -> Result<Value, CommandError> {
-    let body =
-        serde_json::to_vec(command).map_err(|error| CommandError::Failed(format!("writing the command: {error}")))?;
+    let body = serde_json::to_vec(command)
+        .map_err(|error| CommandError::Failed(format!("failed to encode the command: {error}")))?;
     let (status, body) = client::post_json(control, "/_control/command", body)?;
     if status != 200 {
         let text = String::from_utf8_lossy(&body);
-        return Err(CommandError::Failed(format!("the server answered {status}: {text}")));
+        return Err(CommandError::Failed(format!(
+            "the server responded with {status}: {text}"
+        )));
     }
     serde_json::from_slice::<CommandAnswer>(&body)
-        .map_err(|error| CommandError::Failed(format!("the server's answer cannot be read: {error}")))?
+        .map_err(|error| CommandError::Failed(format!("failed to decode the server's response: {error}")))?
         .into()
 }

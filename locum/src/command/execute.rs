@@ -1,4 +1,4 @@
-//! The one place where commands are done.
+//! Executes administration commands.
 
 use std::sync::Arc;
 
@@ -15,17 +15,13 @@ use super::{
 use crate::command_error::{CommandError, refusal_text};
 use crate::instance::{Instance, NoProgress};
 
-/// What a server answers to a command that was sent to it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CommandAnswer {
-    /// It was done; this came of it.
     Done(Value),
-    /// It was not: the sentence.
     Refused(String),
 }
 
-/// Does what a command says.
 pub(crate) async fn execute(instance: &Instance, command: AdminCommand) -> Result<Value, Error> {
     match command {
         AdminCommand::User(command) => users::execute(instance, command).await,
@@ -64,21 +60,19 @@ pub(crate) async fn execute(instance: &Instance, command: AdminCommand) -> Resul
     }
 }
 
-/// What a transfer came to, noted if it was done.
 async fn audit_transfer(instance: &Instance, kind: AuditAction, report: Result<Value, Error>) -> Result<Value, Error> {
     let report = report?;
     audit::record_separately(instance, kind, Value::Null).await?;
     Ok(report)
 }
 
-/// Does what the bytes of a request to the control interface say.
 pub(crate) async fn answer_request(instance: Instance, body: &[u8]) -> Value {
     let instance = Instance {
         progress: Arc::new(NoProgress),
         ..instance
     };
     let answer = match serde_json::from_slice::<AdminCommand>(body) {
-        Err(error) => CommandAnswer::Refused(format!("not a command that this version knows: {error}")),
+        Err(error) => CommandAnswer::Refused(format!("unknown command: {error}")),
         Ok(command) => match Box::pin(execute(&instance, command)).await {
             Ok(value) => CommandAnswer::Done(value),
             Err(Error::Refused(refusal)) => CommandAnswer::Refused(refusal_text(&refusal)),
@@ -91,7 +85,7 @@ pub(crate) async fn answer_request(instance: Instance, body: &[u8]) -> Value {
     serde_json::to_value(answer).unwrap_or(Value::Null)
 }
 
-/// Counts everything again and compares, and looks at every page of the file.
+/// Recomputes all counters and, on SQLite, checks every page of the file.
 pub(crate) async fn check_consistency(instance: &Instance) -> Result<Value, Error> {
     let found = instance.store.read(|tx| Ok(integrity::find_mismatches(tx)?)).await?;
     let rows = found.iter().map(|difference| {
@@ -108,16 +102,15 @@ pub(crate) async fn check_consistency(instance: &Instance) -> Result<Value, Erro
     Ok(json!({"sound": sound, "differences": differences, "damage": damage}))
 }
 
-/// A file that a command names, where the command runs; it does not take another's place.
+/// Refuses to overwrite an existing file.
 pub(super) fn ensure_new_file(path: &std::path::Path) -> Result<(), Error> {
     if path.exists() {
-        let message = format!("{} is there already", path.display());
+        let message = format!("{} already exists", path.display());
         return Err(Refusal::invalid_parameter("file", path.display(), message).into());
     }
     Ok(())
 }
 
-/// The answer of another process.
 impl From<CommandAnswer> for Result<Value, CommandError> {
     fn from(answer: CommandAnswer) -> Self {
         match answer {

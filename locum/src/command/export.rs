@@ -1,4 +1,4 @@
-//! `locum export`: everything as JSON Lines that `locum import jsonl` reads.
+//! `locum export`: writes JSON Lines that `locum import jsonl` reads.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -13,28 +13,25 @@ use super::execute::ensure_new_file;
 use super::import::transfer_error;
 use crate::instance::Instance;
 
-/// Where the lines go.
 #[derive(Args, Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ExportArgs {
-    /// JSON Lines; the only form there is
+    /// Export as JSON Lines, the only format
     #[arg(long, default_value_t = true)]
     #[serde(default)]
     jsonl: bool,
-    /// The file to write
+    /// The output file
     #[arg(required = true)]
     pub(super) file: Option<PathBuf>,
 }
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, export: &ExportArgs) -> Result<Value, Error> {
-    let file = export.file.as_ref().ok_or_else(|| Fault::new("no file was named"))?;
+    let file = export.file.as_ref().ok_or_else(|| Fault::new("no file was given"))?;
     export_to_file(instance, file).await
 }
 
-/// Writes everything to a new file.
 pub(super) async fn export_to_file(instance: &Instance, path: &Path) -> Result<Value, Error> {
     ensure_new_file(path)?;
-    let file = File::create_new(path).map_err(Fault::context("making the file"))?;
+    let file = File::create_new(path).map_err(Fault::context("creating the file"))?;
     let mut out = BufWriter::new(file);
     let mut progress = |at: transfer::TransferProgress| instance.progress.report_progress(at.records, at.total);
     let exported = transfer::export_json_lines(&instance.store, &mut out, &mut progress).await;

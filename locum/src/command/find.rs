@@ -1,18 +1,17 @@
-//! What a person means by a user or an app.
+//! Resolves users, posts and apps named on the command line.
 
 use base::{AppId, Error, PostId, Refusal, UserId};
 use store::Tx;
 use store::apps::{self, App};
 use store::users::{self, User};
 
-/// A user by `@username`, `username` or id.
+/// Accepts `@username`, `username` or an id.
 pub(crate) fn user(tx: &mut Tx<'_>, text: &str) -> Result<User, Error> {
     let found = user_or_deleted(tx, text)?;
     let found = Some(found).filter(|user| user.state != users::UserState::Deleted);
     found.ok_or_else(|| not_found("user", text))
 }
 
-/// The same, a deleted one too.
 pub(crate) fn user_or_deleted(tx: &mut Tx<'_>, text: &str) -> Result<User, Error> {
     let name = text.strip_prefix('@').unwrap_or(text);
     let named = users::find_by_username(tx, name)?;
@@ -24,12 +23,11 @@ pub(crate) fn user_or_deleted(tx: &mut Tx<'_>, text: &str) -> Result<User, Error
     found.ok_or_else(|| not_found("user", text))
 }
 
-/// A post by id.
 pub(crate) fn post_id(text: &str) -> Result<PostId, Error> {
     PostId::parse(text).ok_or_else(|| not_found("post", text))
 }
 
-/// An app by id, API key, client id, or a name that only one has.
+/// Accepts an id, API key, client id or unique name.
 pub(crate) fn app(tx: &mut Tx<'_>, text: &str) -> Result<App, Error> {
     let mut found = match AppId::parse(text) {
         Some(id) => apps::find_by_id(tx, id)?,
@@ -53,14 +51,13 @@ fn app_by_name(tx: &mut Tx<'_>, name: &str) -> Result<Option<App>, Error> {
     named.retain(|app| app.name == name);
     let (first, more) = (named.pop(), !named.is_empty());
     if more {
-        let message = format!("more than one app is called [{name}]: use an id");
+        let message = format!("several apps are named [{name}]: use an id");
         return Err(Refusal::invalid_parameter("app", name, message).into());
     }
     Ok(first)
 }
 
-/// Nothing is called that.
 pub(crate) fn not_found(parameter: &'static str, text: &str) -> Error {
-    let message = format!("no {parameter} is called [{text}]");
+    let message = format!("no {parameter} matches [{text}]");
     Refusal::invalid_parameter(parameter, text, message).into()
 }

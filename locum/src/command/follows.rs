@@ -1,4 +1,4 @@
-//! `locum follow`: what protected users do about those who ask to follow them.
+//! `locum follow`: follow requests to protected users.
 
 use base::Error;
 use clap::Subcommand;
@@ -11,35 +11,33 @@ use store::users;
 use super::find;
 use crate::instance::Instance;
 
-/// What may be done about following.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum FollowCommand {
-    /// Lists who has asked to follow a protected user, the latest first
+    /// List follow requests to a protected user, newest first
     Requests {
         /// The protected user: @username or id
         user: String,
-        /// At most so many
+        /// The maximum number of results
         #[arg(long, default_value_t = 100)]
         limit: i64,
     },
-    /// Lets a user follow who has asked to
+    /// Approve a follow request
     Approve {
         /// The protected user: @username or id
         user: String,
-        /// Who asked: @username or id
+        /// The requester: @username or id
         follower: String,
     },
-    /// Turns a request to follow down
+    /// Deny a follow request
     Deny {
         /// The protected user: @username or id
         user: String,
-        /// Who asked: @username or id
+        /// The requester: @username or id
         follower: String,
     },
 }
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, command: FollowCommand) -> Result<Value, Error> {
     let store = &instance.store;
     match command {

@@ -10,36 +10,34 @@ use transfer::{ArchiveOwner, ImportOptions, ImportSource, TransferError};
 
 use crate::instance::Instance;
 
-/// What may be taken in.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ImportCommand {
-    /// The archive that a person downloaded of their account: a zip, or its folder
+    /// Import a downloaded account archive: a zip file or its extracted directory
     Archive(ImportArchiveArgs),
-    /// JSON Lines, as `locum export` writes them
+    /// Import JSON Lines written by `locum export`
     Jsonl {
         /// The file
         path: PathBuf,
     },
 }
 
-/// An archive, and whose it becomes.
 #[derive(Args, Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ImportArchiveArgs {
-    /// The zip or the folder
+    /// The zip file or directory
     path: PathBuf,
-    /// The handle of the user who becomes its owner; without it, the archive's own
+    /// The username of the account to import into [default: the archive's own username]
     #[arg(long)]
     #[serde(default)]
     owner: Option<String>,
-    /// Takes the direct messages too, each for the owner alone
+    /// Also import direct messages, visible to the owner only
     #[arg(long)]
     #[serde(default)]
     messages: bool,
 }
 
 impl ImportCommand {
-    /// The path, which is made absolute where the command is given.
+    /// Made absolute by the calling process.
     pub(super) fn path_mut(&mut self) -> &mut PathBuf {
         match self {
             Self::Archive(ImportArchiveArgs { path, .. }) | Self::Jsonl { path } => path,
@@ -47,7 +45,6 @@ impl ImportCommand {
     }
 }
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, command: ImportCommand) -> Result<Value, Error> {
     let media_dir = Some(instance.settings.media_dir());
     let mut options = ImportOptions {
@@ -69,7 +66,7 @@ pub(super) async fn execute(instance: &Instance, command: ImportCommand) -> Resu
     Ok(report.to_json())
 }
 
-/// Where files are kept in a bucket, those that were copied into the folder go there.
+/// Uploads imported files if a bucket is configured.
 async fn move_files_to_bucket(instance: &Instance) -> Result<(), Error> {
     let files = instance
         .settings
@@ -82,7 +79,7 @@ async fn move_files_to_bucket(instance: &Instance) -> Result<(), Error> {
     Ok(())
 }
 
-/// What ended a transfer: the file is the caller's doing, the store ours.
+/// An unreadable file is the caller's error; a store failure is ours.
 pub(super) fn transfer_error(path: &Path, error: TransferError) -> Error {
     match error {
         TransferError::Store(fault) => fault.into(),

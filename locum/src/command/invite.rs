@@ -12,19 +12,17 @@ use serde_json::{Value, json};
 use crate::instance::Instance;
 use crate::runtime::ListeningAddresses;
 
-/// A link to join by, once.
 #[derive(Args, Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct InviteArgs {
-    /// Sends it there as well
+    /// Also send the link to this address
     #[arg(long, value_name = "ADDRESS")]
     #[serde(default)]
     email: Option<String>,
 }
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, invite: InviteArgs) -> Result<Value, Error> {
     if instance.settings.registration == RegistrationPolicy::Closed {
-        let detail = "Nobody can join here: auth.registration is [closed].";
+        let detail = "Registration is closed: auth.registration is [closed].";
         return Err(Refusal::forbidden(detail).into());
     }
     let (site, email) = (email_site(instance)?, invite.email.unwrap_or_default());
@@ -36,8 +34,7 @@ pub(super) async fn execute(instance: &Instance, invite: InviteArgs) -> Result<V
     Ok(json!({"link": link, "expires_at": end.to_string()}))
 }
 
-/// The platform as its letters name it: under the address that is configured, or under which the
-/// server on this folder was last met.
+/// Uses the configured base URL, or the last known address of the server on this data directory.
 pub(super) fn email_site(instance: &Instance) -> Result<EmailSite, Fault> {
     let settings = &instance.settings;
     let last = || ListeningAddresses::read(&settings.data_dir).map(|listening| listening.base_url);

@@ -1,9 +1,9 @@
-//! `locum keys`: the master key, and what is sealed with it.
+//! `locum keys`: the master key and re-encryption of secrets.
 
 use base::encryption::{MasterKeyId, format_key_id};
 use base::{Error, Refusal};
 use clap::Subcommand;
-use network::audit::{self, AuditAction as Act, AuditActor};
+use network::audit::{self, AuditAction, AuditActor};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -11,28 +11,26 @@ use store::key_rotation::{self, KeyRotationCursor};
 
 use crate::instance::{self, Instance};
 
-/// Rows in one transaction, so that nobody waits for long.
+/// Kept small so that other writers do not wait long.
 const SECRETS_PER_TRANSACTION: i64 = 200;
 
 static KEY_COMMAND_LOCK: Mutex<()> = Mutex::new(());
 
-/// What may be done about the master key.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum KeysCommand {
-    /// Names the keys, and counts what is sealed with the current one
+    /// Show the keys and how many secrets the current key encrypts
     Show,
-    /// Puts a new master key in the place of the old one, which is kept beside it
+    /// Replace the master key; the old key is kept next to it
     Rotate {
-        /// Then seals everything anew with it
+        /// Then re-encrypt all secrets with the new key
         #[arg(long)]
         rewrap: bool,
     },
-    /// Seals everything anew that is sealed with an older key; goes on where it was broken off
+    /// Re-encrypt secrets that use an older key; resumes after an interruption
     Rewrap,
 }
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, command: KeysCommand) -> Result<Value, Error> {
     match command {
         KeysCommand::Show => show_keys(instance).await,
@@ -61,7 +59,7 @@ async fn reencrypt_secrets(instance: &Instance) -> Result<Value, Error> {
         Ok(audit::append(
             tx,
             &AuditActor::operator(),
-            Act::KEY_REWRAP,
+            AuditAction::KEY_REWRAP,
             None,
             &note,
         )?)
@@ -73,7 +71,6 @@ async fn reencrypt_secrets(instance: &Instance) -> Result<Value, Error> {
     ))
 }
 
-/// What every answer says of the keys, and this.
 fn render_keys(instance: &Instance, mut more: Value) -> Value {
     let old = instance.store.context().keyring.old_key_ids();
     let old: Vec<String> = old.into_iter().map(format_key_id).collect();
@@ -89,7 +86,7 @@ fn current_key_name(instance: &Instance) -> String {
     format_key_id(current)
 }
 
-/// A new key: in its file first, so that nothing is ever sealed with a key that may be lost.
+/// Writes the key file first, so that nothing is encrypted with a key that could be lost.
 async fn rotate_master_key(instance: &Instance) -> Result<(), Error> {
     let Some(file) = instance::key_file_path(&instance.settings) else {
         let message = "the configuration holds the master key itself: put a new one there, name the \
@@ -98,7 +95,7 @@ async fn rotate_master_key(instance: &Instance) -> Result<(), Error> {
     };
     let before = current_key_name(instance);
     {
-        // File and ring change together: of two at once, neither loses the other's key.
+        // The file and the keyring change under one lock, so concurrent rotations do not lose a key.
         let _alone = KEY_COMMAND_LOCK.lock();
         let next = instance::replace_key_file(&file, &base::Rng::Os)
             .map_err(|exit| base::Fault::new(exit.message().to_owned()))?;
@@ -109,7 +106,7 @@ async fn rotate_master_key(instance: &Instance) -> Result<(), Error> {
         Ok(audit::append(
             tx,
             &AuditActor::operator(),
-            Act::KEY_ROTATE,
+            AuditAction::KEY_ROTATE,
             None,
             &note,
         )?)
@@ -117,8 +114,7 @@ async fn rotate_master_key(instance: &Instance) -> Result<(), Error> {
     noted.await
 }
 
-/// Looks at every secret, some at a time; answers how many were sealed anew, and how many are sealed
-/// with the current key.
+/// Returns how many secrets were re-encrypted and how many use the current key.
 async fn walk_secrets(instance: &Instance, count: bool) -> Result<(u64, u64), Error> {
     let (mut sealed, mut current) = (0, 0);
     let mut next = Some(KeyRotationCursor::default());

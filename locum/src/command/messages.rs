@@ -1,5 +1,4 @@
-//! `locum message`: what happens around direct messages and has no operation in the interface.
-//! What they say is for those who are in a conversation, and is not shown here.
+//! `locum message`: direct message actions that have no API endpoint. Never shows message contents.
 
 use base::{Error, Id, UserId};
 use clap::{Args, Subcommand};
@@ -13,52 +12,50 @@ use store::messages::{self as stored, DmConversation};
 use super::find;
 use crate::instance::Instance;
 
-/// What may be done about messages.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum MessageCommand {
-    /// Shows who is in a conversation, and how far each has read it
+    /// Show a conversation's participants and their read positions
     Show {
-        /// The conversation's id: two users' ids with a hyphen, or a group's
+        /// The conversation's id: two user ids joined by a hyphen, or a group's id
         conversation: String,
     },
-    /// Notes that a user has read a conversation
+    /// Mark a conversation as read by a user
     Read {
         #[command(flatten)]
         who: ConversationUserArgs,
-        /// Up to this message; the newest by default
+        /// The last message read [default: the newest]
         #[arg(long, value_name = "ID")]
         event: Option<String>,
     },
-    /// Tells the others in a conversation that a user is typing
+    /// Send a typing indicator to the other participants
     Typing(ConversationUserArgs),
-    /// Lets a user into a group
+    /// Add a user to a group
     Join {
         #[command(flatten)]
         who: ConversationUserArgs,
-        /// Who lets them in, and is in it: @username or id
+        /// The participant who adds them: @username or id
         #[arg(long, value_name = "USER")]
         by: String,
     },
-    /// Lets a user leave a group; it takes from them what they have of it
+    /// Remove a user from a group, along with their copy of the conversation
     Leave(ConversationUserArgs),
-    /// Makes a user take messages of everyone
+    /// Allow a user to receive messages from everyone
     Open {
         /// @username or id
         user: String,
     },
-    /// Makes a user take messages of those only whom they follow
+    /// Restrict a user's messages to accounts they follow
     Close {
         /// @username or id
         user: String,
     },
 }
 
-/// A conversation and a user.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct ConversationUserArgs {
-    /// The conversation's id: two users' ids with a hyphen, or a group's
+    /// The conversation's id: two user ids joined by a hyphen, or a group's id
     conversation: String,
     /// @username or id
     user: String,
@@ -71,7 +68,6 @@ impl ConversationUserArgs {
     }
 }
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, command: MessageCommand) -> Result<Value, Error> {
     let work = move |tx: &mut Tx<'_>| match &command {
         MessageCommand::Show { conversation: name } => {

@@ -1,5 +1,4 @@
-//! Administration: one command, executed the same way whether the command line has the data folder
-//! to itself or a running server does it on its behalf.
+//! Administration commands, executed identically in the command line process and by a running server.
 
 mod account_settings;
 pub(crate) mod ads;
@@ -67,62 +66,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::command_error::CommandError;
 
-/// What may be done to a world.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum AdminCommand {
-    /// People.
     User(UserCommand),
-    /// Who follows whom.
     Follow(FollowCommand),
-    /// Posts.
     Post(PostCommand),
-    /// Polls.
     Poll(PollCommand),
-    /// Communities.
     Community(CommunityCommand),
-    /// Community notes.
     Note(NoteCommand),
-    /// News.
     News(NewsCommand),
-    /// Places.
     Place(PlaceCommand),
-    /// Applications.
     App(AppCommand),
-    /// Advertising.
     Ads(AdsCommand),
-    /// Users' tokens.
     Token(TokenCommand),
-    /// An invitation.
     Invite(InviteArgs),
-    /// The record of acts.
     Audit(AuditCommand),
-    /// Spaces and who takes part in them.
     Space(SpaceCommand),
-    /// Direct messages.
     Message(MessageCommand),
-    /// Receivers of events.
     Webhook(WebhookCommand),
-    /// An event that is made to happen.
     Trigger(TriggerArgs),
-    /// Signatures of requests.
     Sign(SignCommand),
-    /// Posts and people from elsewhere.
     Import(ImportCommand),
-    /// Everything as JSON Lines.
     Export(ExportArgs),
-    /// A copy of the database.
     Backup(BackupArgs),
-    /// The master key.
     Keys(KeysCommand),
-    /// Counts everything again.
     Fsck,
-    /// Makes the index of posts anew.
     Reindex,
 }
 
 impl AdminCommand {
-    /// What is shown while it runs.
     pub(crate) const fn progress_label(&self) -> &'static str {
         match self {
             Self::User(_) => "user",
@@ -154,7 +127,7 @@ impl AdminCommand {
 }
 
 impl AdminCommand {
-    /// Reads what only the process can read that the command was given to.
+    /// Reads stdin and local files here, before the command is sent to a running server.
     fn read_local_inputs(&mut self) -> Result<(), CommandError> {
         match self {
             Self::User(command) => command.read_stdin_inputs(),
@@ -186,7 +159,7 @@ impl AdminCommand {
     }
 }
 
-/// A server has another working folder.
+/// The running server has a different working directory.
 fn make_absolute(path: &mut PathBuf) -> Result<(), CommandError> {
     *path = std::path::absolute(&path).map_err(|error| CommandError::Usage(format!("{}: {error}", path.display())))?;
     Ok(())

@@ -13,65 +13,61 @@ use store::news_stories::{NewsStory, NewsStoryState};
 use super::find;
 use crate::instance::Instance;
 
-/// What may be done about news.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum NewsCommand {
-    /// Writes a story
+    /// Create a story
     Create(NewStoryArgs),
-    /// Shows a draft to everyone
+    /// Publish a draft
     Publish {
-        /// Its id
+        /// The id
         story: String,
     },
-    /// Takes a story away
+    /// Delete a story
     Delete {
-        /// Its id
+        /// The id
         story: String,
     },
-    /// Lists stories, newest first, drafts among them
+    /// List stories, including drafts, newest first
     List {
-        /// Begins before this id
+        /// Start before this id
         #[arg(long)]
         before: Option<String>,
-        /// At most so many
+        /// The maximum number of results
         #[arg(long, default_value_t = 100)]
         limit: i64,
     },
-    /// Works out trends and stories from the posts of the last hours at once
+    /// Recompute trends and stories from recent posts now
     Refresh,
 }
 
-/// A new story.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct NewStoryArgs {
-    /// Its headline: 1–100 characters
+    /// The headline: 1–100 characters
     name: String,
-    /// Its category
+    /// The category
     #[arg(long, default_value = "News")]
     category: String,
-    /// Its first sentence
+    /// The hook: the first sentence
     #[arg(long, default_value = "")]
     hook: String,
-    /// What happened
+    /// The summary
     #[arg(long, default_value = "")]
     summary: String,
-    /// A word of caution
+    /// The disclaimer
     #[arg(long, default_value = "")]
     disclaimer: String,
-    /// Id of a post it is about; up to ten
+    /// The id of a related post; repeatable up to ten times
     #[arg(long = "post", value_name = "POST")]
     posts: Vec<String>,
-    /// Shows it to operators only, until it is published
+    /// Create a draft that only operators see
     #[arg(long)]
     draft: bool,
 }
 
-/// Entries of the log that are read in one transaction.
 const ENTRIES_PER_TRANSACTION: i64 = 500;
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, command: NewsCommand) -> Result<Value, Error> {
     match command {
         NewsCommand::Create(new) => {
@@ -105,7 +101,7 @@ pub(super) async fn execute(instance: &Instance, command: NewsCommand) -> Result
     }
 }
 
-/// Reads on in the log to its end; whether there was something.
+/// Returns whether any entries were read.
 pub(crate) async fn follow_event_log(instance: &Instance) -> Result<bool, Error> {
     let mut something = false;
     while instance.store.read(|tx| Ok(topics::is_behind(tx)?)).await? {
@@ -118,12 +114,10 @@ pub(crate) async fn follow_event_log(instance: &Instance) -> Result<bool, Error>
     Ok(something)
 }
 
-/// How often and how long the end of a log is waited for that others write to.
 const LOG_POLL_INTERVAL: Duration = Duration::from_millis(50);
 const MAX_LOG_POLLS: u32 = 100;
 
-/// Reads all that the log tells now. On a database server an entry can be read once all
-/// transactions that are older have ended.
+/// On PostgreSQL, an entry becomes readable only after all older transactions have ended.
 async fn read_to_log_end(instance: &Instance) -> Result<(), Error> {
     let end = instance.store.read(|tx| Ok(store::event_log::highest_seq(tx)?)).await?;
     for _ in 0..MAX_LOG_POLLS {
@@ -137,7 +131,7 @@ async fn read_to_log_end(instance: &Instance) -> Result<(), Error> {
     Ok(())
 }
 
-/// Works out what trends, and the stories; how many trend and how many stories changed.
+/// Returns the number of trends and the number of changed stories.
 pub(crate) async fn refresh_trends(instance: &Instance) -> Result<(usize, usize), Error> {
     let outlook = instance.store.read(|tx| Ok(news::compute_update(tx)?)).await?;
     let trends = outlook.trend_count();

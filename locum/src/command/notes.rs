@@ -1,4 +1,4 @@
-//! `locum note`, and who may write notes.
+//! `locum note`, and permission to write notes.
 
 use base::{Error, Id};
 use clap::{Subcommand, ValueEnum};
@@ -10,56 +10,52 @@ use store::notes::CommunityNote;
 use super::find;
 use crate::instance::Instance;
 
-/// What may be done about notes.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum NoteCommand {
-    /// Shows a note and how it is rated
+    /// Show a note and its ratings
     Show {
-        /// Its id
+        /// The id
         note: String,
     },
-    /// Rates a note for a user; a later rating takes the place of an earlier one
+    /// Rate a note on behalf of a user; replaces the user's earlier rating
     Rate {
-        /// Its id
+        /// The id
         note: String,
-        /// What the user thinks of it
+        /// The rating
         rating: NoteRating,
-        /// Who rates: @username or id
+        /// The rater: @username or id
         #[arg(long = "as", value_name = "USER")]
         user: String,
     },
-    /// Asks for a note on a post
+    /// Request a note on a post
     Request {
-        /// Id of the post
+        /// The post's id
         post: String,
-        /// Who asks: @username or id
+        /// The requester: @username or id
         #[arg(long = "as", value_name = "USER")]
         user: String,
     },
 }
 
-/// What a user thinks of a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum NoteRating {
-    /// It helps
+    /// The note is helpful
     Helpful,
-    /// It does not
+    /// The note is not helpful
     NotHelpful,
 }
 
-/// Whether something is so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum OnOff {
-    /// It is
+    /// Enable
     On,
-    /// It is not
+    /// Disable
     Off,
 }
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, command: NoteCommand) -> Result<Value, Error> {
     match command {
         NoteCommand::Show { note } => {
@@ -86,7 +82,6 @@ pub(super) async fn execute(instance: &Instance, command: NoteCommand) -> Result
     }
 }
 
-/// Lets a user write notes, or no longer.
 pub(super) async fn set_note_writer(instance: &Instance, user: String, may: OnOff) -> Result<Value, Error> {
     let may = may == OnOff::On;
     let changed = instance.store.write(move |tx| {

@@ -10,47 +10,45 @@ use store::places::Place;
 use super::find;
 use crate::instance::Instance;
 
-/// What may be done about places.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum PlaceCommand {
-    /// Adds a place that posts can be tagged with
+    /// Add a place that posts can be tagged with
     Add(NewPlaceArgs),
-    /// Lists places
+    /// List places
     List {
-        /// Begins after this id
+        /// Start after this id
         #[arg(long)]
         after: Option<String>,
-        /// At most so many
+        /// The maximum number of results
         #[arg(long, default_value_t = 100)]
         limit: i64,
     },
-    /// Shows a place
+    /// Show a place
     Show {
-        /// Its id
+        /// The id
         place: String,
     },
 }
 
-/// A new place.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct NewPlaceArgs {
-    /// Its name
+    /// The name
     name: String,
-    /// Its name and what it lies in; the name when absent
+    /// The full name, including the containing place [default: the name]
     #[arg(long, default_value = "")]
     full_name: String,
-    /// Its country
+    /// The country's name
     #[arg(long, default_value = "")]
     country: String,
-    /// Its country, ISO 3166-1 alpha-2
+    /// The country's ISO 3166-1 alpha-2 code
     #[arg(long, default_value = "", value_name = "CODE")]
     country_code: String,
     /// poi, neighborhood, city, admin, country or unknown
     #[arg(long = "type", default_value = "unknown", value_name = "KIND")]
     kind: String,
-    /// Its bounds in degrees
+    /// The bounding box in degrees
     #[arg(
         long,
         value_name = "WEST,SOUTH,EAST,NORTH",
@@ -58,15 +56,14 @@ pub(crate) struct NewPlaceArgs {
         allow_hyphen_values = true
     )]
     bbox: Vec<f64>,
-    /// A place that it lies in, by id; may be repeated
+    /// The id of a place that contains it; repeatable
     #[arg(long, value_name = "PLACE")]
     within: Vec<String>,
-    /// Its id, sixteen hexadecimal digits; made up when absent
+    /// The id, sixteen hexadecimal digits [default: generated]
     #[arg(long, default_value = "")]
     id: String,
 }
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, command: PlaceCommand) -> Result<Value, Error> {
     match command {
         PlaceCommand::Add(new) => {

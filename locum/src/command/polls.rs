@@ -11,31 +11,29 @@ use store::polls::Poll;
 use super::find;
 use crate::instance::Instance;
 
-/// What may be done about polls.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum PollCommand {
-    /// Votes in a post's poll, once and for good
+    /// Vote in a post's poll; a vote cannot be changed
     Vote {
-        /// Id of the post
+        /// The post's id
         post: String,
-        /// The option, counted from 1
+        /// The number of the option, starting at 1
         option: i64,
-        /// Who votes: @username or id
+        /// The voter: @username or id
         #[arg(long = "as", value_name = "USER")]
         user: String,
     },
-    /// Shows a post's poll, and what a user voted for
+    /// Show a post's poll and a user's vote
     Show {
-        /// Id of the post
+        /// The post's id
         post: String,
-        /// Who looks: @username or id
+        /// The viewer: @username or id
         #[arg(long = "as", value_name = "USER")]
         user: String,
     },
 }
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, command: PollCommand) -> Result<Value, Error> {
     match command {
         PollCommand::Vote { post, option, user } => {

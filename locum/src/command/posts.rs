@@ -9,23 +9,21 @@ use serde_json::{Value, json};
 use super::find;
 use crate::instance::Instance;
 
-/// What may be done about posts.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum PostCommand {
-    /// Notes in which countries a post is withheld; with none the notice ends
+    /// Withhold a post in the given countries; none lifts the restriction
     Withhold {
-        /// Id of the post
+        /// The post's id
         post: String,
         /// ISO 3166-1 alpha-2 codes
         countries: Vec<String>,
-        /// For a claim to its copyright
+        /// Withhold because of a copyright claim
         #[arg(long)]
         copyright: bool,
     },
 }
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, command: PostCommand) -> Result<Value, Error> {
     let PostCommand::Withhold {
         post,

@@ -1,4 +1,4 @@
-//! The commands of `locum user` that change what stands in a profile.
+//! The `locum user` commands that edit profiles.
 
 use base::{Error, UserId};
 use clap::Args;
@@ -9,39 +9,38 @@ use store::Tx;
 
 use super::find;
 
-/// What shall stand in a profile from now on.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[group(id = "profile-texts")]
 pub(crate) struct ProfileEditArgs {
-    /// The handle: 1–15 of A–Z a–z 0–9 _
+    /// The username: 1–15 characters of A–Z a–z 0–9 _
     #[arg(long)]
     username: Option<String>,
     /// The display name
     #[arg(long)]
     name: Option<String>,
-    /// The biography
+    /// The bio
     #[arg(long)]
     description: Option<String>,
-    /// The place
+    /// The location
     #[arg(long)]
     location: Option<String>,
-    /// The address of a page
+    /// The website URL
     #[arg(long, value_name = "URL")]
     website: Option<String>,
-    /// The address of the picture
+    /// The profile picture URL
     #[arg(long, value_name = "URL")]
     picture: Option<String>,
-    /// The address of the banner
+    /// The banner URL
     #[arg(long, value_name = "URL")]
     banner: Option<String>,
-    /// The day of birth, which nobody is shown: 1990-12-31; empty: not known
+    /// The date of birth, never shown to anyone: 1990-12-31; empty for unknown
     #[arg(long, value_name = "DAY")]
     birthday: Option<String>,
-    /// The gender, which nobody is shown: male or female; empty: not known
+    /// The gender, never shown to anyone: male or female; empty for unknown
     #[arg(long)]
     gender: Option<String>,
-    /// A phone number that was checked, by which advertisers' lists find the user: +351200000000
+    /// A verified phone number, matched against advertisers' lists: +351200000000
     #[arg(long, value_name = "NUMBER")]
     phone: Option<String>,
 }
@@ -67,19 +66,18 @@ impl ProfileEditArgs {
     }
 }
 
-/// An affiliation.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct AffiliationArgs {
     /// The organization: @username or id
     organization: String,
-    /// The address of the badge's picture
+    /// The badge's image URL
     #[arg(long, value_name = "URL", default_value = "")]
     badge_url: String,
-    /// What the badge says
+    /// The badge's description
     #[arg(long, default_value = "")]
     description: String,
-    /// Where the badge leads
+    /// The URL the badge links to
     #[arg(long, value_name = "URL", default_value = "")]
     website: String,
 }

@@ -15,67 +15,63 @@ use store::{Tx, users};
 use super::find;
 use crate::instance::Instance;
 
-/// How many publishers, or curated categories, there may be.
 const MAX_RECORDS: usize = 1000;
 
-/// What may be done about users at whose videos advertisements are shown.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum PublisherCommand {
-    /// Makes a user a publisher, or changes what holds for the publisher
+    /// Add a publisher or update its settings
     Add {
         /// @username or id
         user: String,
-        /// A category of content; may be given more than once
+        /// The id of a content category; repeatable
         #[arg(long = "category", required = true, value_name = "ID")]
         categories: Vec<String>,
-        /// Where advertisements may be shown at the videos, ISO 3166-1; may be given more than once
+        /// An ISO 3166-1 country in which the videos may carry ads; repeatable
         #[arg(long = "country", required = true, value_name = "CODE")]
         countries: Vec<String>,
-        /// Where the videos may be promoted; the same countries when absent
+        /// A country in which the videos may be promoted [default: the same countries]
         #[arg(long = "promoted-in", value_name = "CODE")]
         promoted: Vec<String>,
-        /// Shows no advertisements for now
+        /// Show no ads for now
         #[arg(long)]
         restricted: bool,
     },
-    /// A user is no publisher any longer, and leaves all curated categories
+    /// Remove a publisher, also from all curated categories
     Remove {
         /// @username or id
         user: String,
     },
-    /// Lists publishers
+    /// List publishers
     List,
 }
 
-/// What may be done about sets of publishers.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum CuratedCommand {
-    /// Puts publishers together
+    /// Create a curated category
     Add {
-        /// What it is called
+        /// The name
         name: String,
-        /// What is in it
+        /// The description
         #[arg(long, default_value = "")]
         description: String,
-        /// For which country, ISO 3166-1; may be given more than once
+        /// An ISO 3166-1 country it applies to; repeatable
         #[arg(long = "country", required = true, value_name = "CODE")]
         countries: Vec<String>,
-        /// A publisher, @username or id; may be given more than once
+        /// A publisher: @username or id; repeatable
         #[arg(long = "publisher", required = true, value_name = "USER")]
         publishers: Vec<String>,
     },
-    /// Takes a curated category away
+    /// Remove a curated category
     Remove {
-        /// Its id
+        /// The id
         category: String,
     },
-    /// Lists curated categories
+    /// List curated categories
     List,
 }
 
-/// Does what is said about publishers.
 pub(super) async fn execute_publisher_command(instance: &Instance, command: PublisherCommand) -> Result<Value, Error> {
     let changed = instance.store.write(move |tx| match &command {
         PublisherCommand::Add {
@@ -94,7 +90,7 @@ pub(super) async fn execute_publisher_command(instance: &Instance, command: Publ
             let fresh = || AdsRecord::new(&PUBLISHER, user.id.get(), SHARED_ACCOUNT_ID, tx.now());
             let mut record = known.unwrap_or_else(fresh);
             if let Some(unknown) = categories.iter().find(|id| !is_content_category(id)) {
-                let message = "There is no such category of content";
+                let message = "Unknown content category";
                 return Err(Refusal::invalid_parameter("category", unknown, message).into());
             }
             let promoted = if promoted.is_empty() { countries } else { promoted };
@@ -128,7 +124,6 @@ pub(super) async fn execute_publisher_command(instance: &Instance, command: Publ
     changed.await
 }
 
-/// Does what is said about curated categories.
 pub(super) async fn execute_curated_command(instance: &Instance, command: CuratedCommand) -> Result<Value, Error> {
     let changed = instance.store.write(move |tx| match &command {
         CuratedCommand::Add {
@@ -147,7 +142,7 @@ pub(super) async fn execute_curated_command(instance: &Instance, command: Curate
                 None => None,
             };
             let mut found = found.ok_or_else(|| find::not_found("curated category", category))?;
-            // Line items that name it keep its id; it takes no new ones.
+            // Line items that target it keep its id; new ones cannot use it.
             found.deleted = true;
             found.level = RecordVisibility::Hidden;
             save_record(tx, &mut found, false)?;
@@ -173,18 +168,18 @@ fn build_category(
     }
     let name = name.trim();
     if !(1..=255).contains(&name.chars().count()) {
-        let message = "The name has 1 to 255 characters";
+        let message = "The name must have 1 to 255 characters";
         return Err(Refusal::invalid_parameter("name", name, message).into());
     }
     if description.chars().count() > 1000 {
-        let message = "The description has at most 1000 characters";
+        let message = "The description must have at most 1000 characters";
         return Err(Refusal::invalid_parameter("description", description, message).into());
     }
     let mut ids: Vec<i64> = Vec::new();
     for member in members {
         let user = find::user(tx, member)?;
         if publishers::find_by_user(tx, user.id)?.is_none() {
-            let message = "This user is no publisher";
+            let message = "This user is not a publisher";
             return Err(Refusal::invalid_parameter("publisher", member, message).into());
         }
         if !ids.contains(&user.id.get()) {
@@ -203,7 +198,6 @@ fn build_category(
     Ok(record)
 }
 
-/// A user is taken out of every curated category.
 fn leave_categories(tx: &mut Tx<'_>, user: UserId) -> Result<(), Error> {
     for mut category in curated_categories::list_all(tx)? {
         let mut ids = category.items("publisher_user_ids").to_vec();
@@ -233,7 +227,6 @@ fn render_record(record: &AdsRecord) -> Value {
     members.into()
 }
 
-/// Countries, as the interface writes them.
 fn country_codes(name: &'static str, codes: &[String]) -> Result<Vec<String>, Error> {
     curated_categories::parse_country_codes(name, codes)
         .map_err(|problem| Refusal::invalid_parameter(name, codes.join(","), problem.message.clone()).into())
@@ -250,6 +243,6 @@ fn deduplicate(texts: &[String]) -> Vec<String> {
 }
 
 fn limit_reached(what: &'static str) -> Error {
-    let message = format!("There are {MAX_RECORDS} of them already");
+    let message = format!("There are already {MAX_RECORDS} of them");
     Refusal::invalid_parameter(what, "", message).into()
 }

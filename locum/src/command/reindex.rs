@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 
 use crate::instance::{Instance, SEARCH_INDEX_DIR};
 
-/// Makes the index of posts anew, and waits for it. A running server does it beside its work, and
-/// answers no searches meanwhile.
+/// Waits until the index is rebuilt. A running server answers other requests meanwhile, but no searches.
 pub(super) async fn execute(instance: &Instance) -> Result<Value, Error> {
     let told = |posts| instance.progress.report_progress(posts, None);
     let posts = if let Some(search) = &instance.search {

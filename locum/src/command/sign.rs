@@ -9,47 +9,45 @@ use serde_json::{Value, json};
 use crate::command_error::CommandError;
 use crate::instance::Instance;
 
-/// What may be done about signatures.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum SignCommand {
-    /// Says why the OAuth 1.0a signature of a request holds or does not
+    /// Explain why a request's OAuth 1.0a signature is valid or not
     Explain(SignedRequest),
 }
 
-/// A signed request.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct SignedRequest {
-    /// The whole address that the request goes to, with its query
+    /// The full request URL, including the query
     address: String,
     /// The Authorization header, or - to read it from stdin
     #[arg(default_value = "-")]
     header: String,
-    /// The request's method
+    /// The request method
     #[arg(long, short = 'X', default_value = "GET")]
     method: String,
-    /// The body, if it is application/x-www-form-urlencoded; no other is signed
+    /// The body, if it is application/x-www-form-urlencoded; other bodies are not signed
     #[arg(long, value_name = "BODY")]
     form: Option<String>,
-    /// The base string that your own code builds, to compare with the server's
+    /// The base string that your code builds, to compare with the server's
     #[arg(long, value_name = "TEXT")]
     pub(crate) base_string: Option<String>,
 }
 
 impl SignCommand {
-    /// Reads what must be read where the command was given.
+    /// Runs in the calling process, before the command is sent to a running server.
     pub(super) fn read_stdin_inputs(&mut self) -> Result<(), CommandError> {
         let Self::Explain(request) = self;
         if request.header == "-" {
             request.header = std::io::read_to_string(std::io::stdin())
-                .map_err(|error| CommandError::Failed(format!("reading stdin: {error}")))?;
+                .map_err(|error| CommandError::Failed(format!("failed to read stdin: {error}")))?;
         }
         Ok(())
     }
 }
 
-/// Does it. The answer holds no secret.
+/// The answer contains no secret.
 pub(super) async fn execute(instance: &Instance, command: SignCommand) -> Result<Value, Error> {
     let SignCommand::Explain(request) = command;
     let skew = instance.settings.timestamp_skew.as_millis();

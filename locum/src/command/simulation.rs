@@ -10,13 +10,11 @@ use serde_json::{Value, json};
 use super::ads::{find_account, invalid_parameter};
 use crate::instance::Instance;
 
-/// Hours of one call.
 const MAX_HOURS: i64 = 90 * 24;
 
-/// Makes up what happens to what an account promotes, hour by hour.
 pub(super) async fn simulate(instance: &Instance, account: String, hours: i64, seed: u64) -> Result<Value, Error> {
     if !(1..=MAX_HOURS).contains(&hours) {
-        let message = format!("Between 1 and {MAX_HOURS} hours are simulated");
+        let message = format!("The number of hours must be between 1 and {MAX_HOURS}");
         return Err(invalid_parameter("hours", &hours.to_string(), &message));
     }
     let evaluator = Evaluator::new(instance.search.clone());

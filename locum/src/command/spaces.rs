@@ -15,53 +15,52 @@ use store::spaces::{Space, SpaceRole};
 use super::find;
 use crate::instance::Instance;
 
-/// What may be done about spaces.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum SpaceCommand {
-    /// Makes a space: live at once, or scheduled with --start
+    /// Create a space: live now, or scheduled with --start
     Create(NewSpaceArgs),
-    /// Lists spaces, newest first
+    /// List spaces, newest first
     List {
-        /// At most so many
+        /// The maximum number of results
         #[arg(long, default_value_t = 100)]
         limit: i64,
     },
-    /// Shows a space
+    /// Show a space
     Show {
         /// The space's id
         space: String,
     },
-    /// Opens a scheduled space; it never opens by itself
+    /// Start a scheduled space; spaces never start on their own
     Open {
         /// The space's id
         space: String,
     },
-    /// Closes a live space
+    /// End a live space
     Close {
         /// The space's id
         space: String,
     },
-    /// Calls off a scheduled space
+    /// Cancel a scheduled space
     Cancel {
         /// The space's id
         space: String,
     },
-    /// Lets a user into a live space
+    /// Add a participant to a live space
     Join(SpaceUserArgs),
-    /// Lets a user leave a live space
+    /// Remove a participant from a live space
     Leave(SpaceUserArgs),
-    /// Lets a user speak in a live space
+    /// Make a user a speaker in a live space
     Speak(SpaceUserArgs),
-    /// Invites a user to speak
+    /// Invite a user to speak
     Invite(SpaceUserArgs),
-    /// Lets a user be reminded of a scheduled space
+    /// Subscribe a user to a scheduled space
     Subscribe(SpaceUserArgs),
-    /// Lets a user no longer be reminded of it
+    /// Unsubscribe a user from a scheduled space
     Unsubscribe(SpaceUserArgs),
-    /// Sells a user a ticket to a space that takes one
+    /// Buy a ticket to a ticketed space for a user
     Buy(SpaceUserArgs),
-    /// Shares a post in a live space
+    /// Share a post in a live space
     Share {
         #[command(flatten)]
         who: SpaceUserArgs,
@@ -70,36 +69,34 @@ pub(crate) enum SpaceCommand {
     },
 }
 
-/// A new space.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct NewSpaceArgs {
-    /// Who makes it: @username or id
+    /// The creator: @username or id
     creator: String,
-    /// Its title
+    /// The title
     #[arg(long, default_value = "")]
     title: String,
-    /// When it is to start, at most 14 days ahead: 2026-12-01T18:00:00Z, or 2h from now
+    /// The start time, at most 14 days ahead: 2026-12-01T18:00:00Z, or 2h from now
     #[arg(long, value_name = "WHEN")]
     start: Option<String>,
-    /// Its language; that of its title by default
+    /// The language [default: detected from the title]
     #[arg(long, default_value = "")]
     lang: String,
-    /// Takes a ticket
+    /// Require a ticket
     #[arg(long)]
     ticketed: bool,
-    /// Another host; may be given again
+    /// An additional host; repeatable
     #[arg(long = "host", value_name = "USER")]
     hosts: Vec<String>,
-    /// Somebody who is invited to speak; may be given again
+    /// A user to invite as a speaker; repeatable
     #[arg(long = "invite", value_name = "USER")]
     invited: Vec<String>,
-    /// What it is about; may be given again
+    /// A topic; repeatable
     #[arg(long = "topic", value_name = "NAME")]
     topics: Vec<String>,
 }
 
-/// A space and a user.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct SpaceUserArgs {
@@ -109,10 +106,9 @@ pub(crate) struct SpaceUserArgs {
     user: String,
 }
 
-/// What is done to a space by a user; false when nothing changes.
+/// Returns false if nothing changed.
 type SpaceAction = fn(&mut Tx<'_>, i64, UserId) -> Result<bool, Error>;
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, command: SpaceCommand) -> Result<Value, Error> {
     let store = &instance.store;
     match command {
@@ -169,12 +165,12 @@ fn create_space(tx: &mut Tx<'_>, new: &NewSpaceArgs) -> Result<Value, Error> {
     show_space(tx, made.id)
 }
 
-/// A moment as it is written, or so long after now.
+/// Accepts an RFC 3339 time or a duration from now.
 fn parse_start(now: Time, text: &str) -> Result<Time, Refusal> {
     let after = |span: Duration| now.plus_ms(i64::try_from(span.as_millis()).unwrap_or(i64::MAX));
     let at = Time::parse(text).or_else(|| crate::config::parse_duration(text).map(after));
     at.ok_or_else(|| {
-        let message = format!("[{text}] is no time such as 2026-12-01T18:00:00Z or 2h");
+        let message = format!("[{text}] is not a time such as 2026-12-01T18:00:00Z or 2h");
         Refusal::invalid_parameter("start", text, message)
     })
 }

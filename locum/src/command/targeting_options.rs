@@ -1,4 +1,4 @@
-//! `locum ads option`: what line items may be targeted by that an operator chooses.
+//! `locum ads option`: operator-defined targeting options.
 
 use ads::option_catalog::{self, BLOCKED, CatalogOption, NewCatalogOption, OPTION_TYPES};
 use base::{Error, Refusal};
@@ -10,79 +10,76 @@ use store::Tx;
 use super::find;
 use crate::instance::Instance;
 
-/// What may be done about options of targeting.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum OptionCommand {
-    /// Adds an option, or changes the one with its value
+    /// Add an option or update the one with the same value
     Add(Box<NewTargetingOptionArgs>),
-    /// Takes an option away; line items that name it reach nobody by it
+    /// Remove an option; line items that target it no longer reach anyone through it
     Remove {
-        /// Its type
+        /// The type
         #[arg(value_name = "TYPE")]
         kind: String,
-        /// Its value
+        /// The value
         value: String,
     },
-    /// Lists options of a type, built-in ones included
+    /// List options of a type, including built-in ones
     List {
-        /// The type; all that an operator added when absent
+        /// The type [default: all options added by an operator]
         #[arg(value_name = "TYPE")]
         kind: Option<String>,
     },
 }
 
-/// An option to be.
 #[derive(Args, Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct NewTargetingOptionArgs {
-    /// `INTEREST`, `CONVERSATION`, `EVENT`, `TV_SHOW`, `APP_STORE_CATEGORY`, `DEVICE`,
-    /// `NETWORK_OPERATOR`, `PLATFORM_VERSION`, or `BLOCKED_KEYWORD`, which is never suggested
+    /// `INTEREST`, `CONVERSATION`, `EVENT`, `TV_SHOW`, `APP_STORE_CATEGORY`, `DEVICE`, `NETWORK_OPERATOR`,
+    /// `PLATFORM_VERSION`, or `BLOCKED_KEYWORD` (never suggested)
     #[arg(value_name = "TYPE")]
     kind: String,
-    /// Its name; an interest's has two levels: `Sports/Bicycling`
+    /// The name; interests have two levels: `Sports/Bicycling`
     name: String,
-    /// What criteria name; a new value when absent
+    /// The value that targeting criteria refer to [default: generated]
     #[arg(long)]
     value: Option<String>,
-    /// Posts with this keyword are about it; may be given more than once
+    /// A keyword that identifies posts about it; repeatable
     #[arg(long = "keyword", value_name = "TEXT")]
     keywords: Vec<String>,
-    /// Posts with this hashtag are about it; may be given more than once
+    /// A hashtag that identifies posts about it; repeatable
     #[arg(long = "hashtag", value_name = "TAG")]
     hashtags: Vec<String>,
-    /// Whoever follows this user is one of it, @username or id; may be given more than once
+    /// A user whose followers belong to it: @username or id; repeatable
     #[arg(long = "follow", value_name = "USER")]
     users: Vec<String>,
-    /// Kind of a conversation (`SPORTS`, …) or of an event (`CONFERENCE`, …)
+    /// The kind of conversation (`SPORTS`, …) or event (`CONFERENCE`, …)
     #[arg(long, value_name = "KIND", default_value = "")]
     about: String,
-    /// Country of an event or an operator of networks, ISO 3166-1
+    /// The ISO 3166-1 country of an event or network operator
     #[arg(long, default_value = "")]
     country: String,
     /// `ANDROID` or `IOS`
     #[arg(long, default_value = "")]
     os: String,
-    /// Maker of a device
+    /// The device's manufacturer
     #[arg(long, default_value = "")]
     manufacturer: String,
-    /// Number of a version
+    /// The version number
     #[arg(long, default_value = "")]
     number: String,
-    /// Genre of a show
+    /// The show's genre
     #[arg(long, default_value = "")]
     genre: String,
-    /// Where a show is seen: `en-US`; may be given more than once
+    /// A locale in which a show airs: `en-US`; repeatable
     #[arg(long = "locale", value_name = "LOCALE")]
     locales: Vec<String>,
-    /// When an event begins
+    /// The event's start time
     #[arg(long, default_value = "")]
     start: String,
-    /// When an event ends
+    /// The event's end time
     #[arg(long, default_value = "")]
     end: String,
 }
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, command: OptionCommand) -> Result<Value, Error> {
     match command {
         OptionCommand::List { kind } => {
@@ -114,7 +111,7 @@ pub(super) async fn execute(instance: &Instance, command: OptionCommand) -> Resu
 fn build_option(tx: &mut Tx<'_>, addition: &NewTargetingOptionArgs) -> Result<NewCatalogOption, Error> {
     let words = || addition.keywords.iter().chain(&addition.hashtags);
     if let Some(empty) = words().find(|text| !network::keywords::is_valid_keyword(text)) {
-        let message = "A keyword holds a word";
+        let message = "A keyword must contain a word";
         return Err(Refusal::invalid_parameter("keyword", empty, message).into());
     }
     let mut users = Vec::new();
@@ -129,7 +126,6 @@ fn build_option(tx: &mut Tx<'_>, addition: &NewTargetingOptionArgs) -> Result<Ne
     })
 }
 
-/// What is kept of an option beside its name: what was said of it.
 fn option_details(addition: &NewTargetingOptionArgs, users: &[String]) -> Map<String, Value> {
     let about = if addition.kind.eq_ignore_ascii_case("EVENT") {
         "event_type"

@@ -14,55 +14,53 @@ use super::{apps::parse_word, audit, find};
 use crate::command_error::CommandError;
 use crate::instance::Instance;
 
-/// What may be done about users' tokens.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum TokenCommand {
-    /// Makes a token of a user for an app and shows it once
+    /// Create a user's token for an app and print it once
     Mint(MintTokenArgs),
-    /// Says what a token is and whether it holds
+    /// Describe a token and whether it is valid
     Inspect {
         /// The token, or - to read it from stdin
         token: String,
     },
-    /// Lets an OAuth 2.0 token end now
+    /// Expire an OAuth 2.0 token now
     Expire {
         /// The token, or - to read it from stdin
         token: String,
     },
-    /// Revokes a token with its family
+    /// Revoke a token and its refresh token family
     Revoke {
         /// The token, or - to read it from stdin
         token: String,
     },
 }
 
-/// A new token.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct MintTokenArgs {
-    /// For this app: id, API key, client id or name
+    /// The app: id, API key, client id or name
     #[arg(long)]
     app: String,
-    /// Of this user: @username or id
+    /// The user: @username or id
     #[arg(long)]
     user: String,
-    /// An OAuth 1.0a token and its secret, instead of an OAuth 2.0 token
+    /// Create an OAuth 1.0a token and secret instead of an OAuth 2.0 token
     #[arg(long)]
     oauth1: bool,
-    /// What an OAuth 1.0a token may do: read, write or messages; the app's level by default
+    /// The permission of an OAuth 1.0a token: read, write or messages [default: the app's permission]
     #[arg(long, requires = "oauth1")]
     permission: Option<String>,
-    /// Scopes of an OAuth 2.0 token, space- or comma-separated; all of them by default
+    /// The scopes of an OAuth 2.0 token, separated by spaces or commas [default: all]
     #[arg(long, conflicts_with = "oauth1")]
     scopes: Option<String>,
-    /// How long an OAuth 2.0 token lives: 2h, 30d, or never
+    /// The lifetime of an OAuth 2.0 token: 2h, 30d, or never
     #[arg(long, conflicts_with = "oauth1")]
     ttl: Option<String>,
 }
 
 impl TokenCommand {
-    /// Reads what must be read where the command was given.
+    /// Runs in the calling process, before the command is sent to a running server.
     pub(super) fn read_stdin_inputs(&mut self) -> Result<(), CommandError> {
         match self {
             Self::Mint(_) => Ok(()),
@@ -70,7 +68,7 @@ impl TokenCommand {
                 if token == "-" {
                     token.clear();
                     let read = std::io::stdin().read_line(token);
-                    read.map_err(|error| CommandError::Failed(format!("reading stdin: {error}")))?;
+                    read.map_err(|error| CommandError::Failed(format!("failed to read stdin: {error}")))?;
                     token.truncate(token.trim_end().len());
                 }
                 Ok(())
@@ -79,7 +77,6 @@ impl TokenCommand {
     }
 }
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, command: TokenCommand) -> Result<Value, Error> {
     let store = &instance.store;
     match command {
@@ -102,7 +99,7 @@ pub(super) async fn execute(instance: &Instance, command: TokenCommand) -> Resul
     }
 }
 
-/// Notes what becomes of a token, by whose it is and never by its text.
+/// Records the token's owner, never its text.
 fn record_audit(tx: &mut Tx<'_>, kind: AuditAction, token: &str) -> Result<(), Error> {
     let (app, user) = match tokens::inspect(tx, token)? {
         Some(InspectedToken::Bearer(app)) => (Some(app), None),
@@ -119,7 +116,11 @@ fn token_lifetime(mint: &MintTokenArgs, usual: Duration) -> Result<Option<i64>, 
         None => usual,
         Some("never") => return Ok(None),
         Some(text) => crate::config::parse_duration(text).ok_or_else(|| {
-            Refusal::invalid_parameter("ttl", text, format!("[{text}] is no time such as 2h, 30d or never"))
+            Refusal::invalid_parameter(
+                "ttl",
+                text,
+                format!("[{text}] is not a duration such as 2h, 30d or never"),
+            )
         })?,
     };
     Ok(Some(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
@@ -165,7 +166,7 @@ fn parse_scopes(text: Option<&str>) -> Result<Scopes, Refusal> {
         return Ok(tokens::all_scopes());
     };
     Scopes::parse(&text.replace(',', " "))
-        .map_err(|name| Refusal::invalid_parameter("scopes", &name, format!("no scope is called [{name}]")))
+        .map_err(|name| Refusal::invalid_parameter("scopes", &name, format!("unknown scope [{name}]")))
 }
 
 fn inspect_token(tx: &mut Tx<'_>, token: &str) -> Result<Value, Error> {

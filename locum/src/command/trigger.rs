@@ -1,5 +1,5 @@
-//! `locum trigger`: makes a kind of event happen, by doing what it tells of. Nothing is made up:
-//! the same rules hold as for everyone, and what was done stays.
+//! `locum trigger`: causes an event by performing the action it reports. The action is subject to
+//! the usual rules and is permanent.
 
 use base::{Error, PostId, Refusal, UserId};
 use clap::Args;
@@ -22,33 +22,30 @@ use super::find;
 use crate::config::RunMode;
 use crate::instance::Instance;
 
-/// Why it is not done on a real network.
-pub(super) const DEV_ONLY: &str = "events are triggered in a test world only";
+pub(super) const DEV_ONLY: &str = "events can be triggered on a development server only";
 
-/// What is to happen, and to whom.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct TriggerArgs {
-    /// The kind of event, as subscriptions name it: post.create, follow.follow, dm.received, …
+    /// The event type, as in subscriptions: post.create, follow.follow, dm.received, …
     kind: String,
-    /// Whom the event is about: @username or id; the oldest account by default
+    /// The subject of the event: @username or id [default: the oldest account]
     #[arg(long)]
     user: Option<String>,
-    /// Who else takes part: @username or id; the next oldest account by default
+    /// The other participant: @username or id [default: the second-oldest account]
     #[arg(long, value_name = "USER")]
     other: Option<String>,
-    /// What is written, or stands in the profile from now on; something new by default
+    /// The text of the post, message or profile field [default: generated]
     #[arg(long)]
     text: Option<String>,
-    /// The post that is deleted, answered, quoted, reposted or liked; a new one by default
+    /// The post to delete, reply to, quote, repost or like [default: a new one]
     #[arg(long, value_name = "ID")]
     post: Option<String>,
-    /// Whose access is taken back by oauth.revoke: name, id or API key
+    /// The app whose access oauth.revoke revokes: name, id or API key
     #[arg(long)]
     app: Option<String>,
 }
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, trigger: TriggerArgs) -> Result<Value, Error> {
     if instance.settings.mode != RunMode::Dev {
         return Err(Refusal::forbidden(DEV_ONLY).into());
@@ -64,21 +61,18 @@ pub(super) async fn execute(instance: &Instance, trigger: TriggerArgs) -> Result
     done.await
 }
 
-/// The kind that is called so, if it ever happens here.
 fn require_event_kind(name: &str) -> Result<&'static ActivityEventKind, Refusal> {
     let found = find_event_kind(name).map(|(kind, _)| kind);
     found.filter(|kind| !kind.log_kind.is_empty()).ok_or_else(|| {
         let known = EVENT_KINDS.iter().filter(|kind| !kind.log_kind.is_empty());
         let known: Vec<&str> = known.map(|kind| kind.name).collect();
-        let message = format!("nothing here causes [{name}], only: {}", known.join(", "));
+        let message = format!("[{name}] cannot be triggered; available events: {}", known.join(", "));
         Refusal::invalid_parameter("kind", name, message)
     })
 }
 
-/// What came of it.
 type TriggerResult = Result<Map<String, Value>, Error>;
 
-/// Those who take part, and what they are to say.
 struct TriggerContext<'t> {
     trigger: &'t TriggerArgs,
     user: User,
@@ -96,7 +90,7 @@ impl<'t> TriggerContext<'t> {
             Some(text) => find::user(tx, text)?,
             None => oldest_active_user(tx, Some(user.id))?,
         };
-        // Nobody may say the same twice in a row.
+        // Consecutive duplicate posts are rejected.
         let fresh = || format!("Triggered {}", next_trigger_number(tx));
         let text = trigger.text.clone().unwrap_or_else(fresh);
         Ok(Self {
@@ -124,7 +118,7 @@ impl<'t> TriggerContext<'t> {
             }
             Some(("oauth", _)) => {
                 let app = self.trigger.app.as_deref();
-                let app = app.ok_or_else(|| Refusal::invalid_parameter("app", "", "which --app?"))?;
+                let app = app.ok_or_else(|| Refusal::invalid_parameter("app", "", "--app is required"))?;
                 let app = find::app(tx, app)?;
                 grants::revoke(tx, &AuditActor::user(self.user.id, ""), app.id)?;
                 Ok(json_fields([("app_id", app.id.to_string())]))
@@ -133,7 +127,7 @@ impl<'t> TriggerContext<'t> {
         }
     }
 
-    /// What begins has ended before, what ends has begun: else nothing would happen.
+    /// First undoes or creates the relation as needed, so that the action has an effect.
     fn trigger_relation_event(&self, tx: &mut Tx<'_>, name: &str) -> TriggerResult {
         let (user, other) = (self.user.id, self.other);
         match name {
@@ -204,7 +198,6 @@ impl<'t> TriggerContext<'t> {
         Ok(Map::new())
     }
 
-    /// A post of somebody's.
     fn create_post(tx: &mut Tx<'_>, author: UserId, new: &NewPost) -> Result<PostId, Error> {
         let author = PostAuthor {
             user_id: author,
@@ -214,12 +207,12 @@ impl<'t> TriggerContext<'t> {
         Ok(posts::create(tx, &author, new)?.id)
     }
 
-    /// The post that is meant, or a new one of somebody's.
+    /// The requested post, or a new one by `author`.
     fn target_post(&self, tx: &mut Tx<'_>, author: UserId) -> Result<PostId, Error> {
         if let Some(text) = &self.trigger.post {
             return find::post_id(text);
         }
-        let text = format!("To be acted upon {}", next_trigger_number(tx));
+        let text = format!("Triggered target {}", next_trigger_number(tx));
         Self::create_post(tx, author, &text_post(text))
     }
 
@@ -279,7 +272,7 @@ impl<'t> TriggerContext<'t> {
         let (id, conversation) = match what {
             "sent" => self.send_message(tx, user, other)?,
             "received" => self.send_message(tx, other, user)?,
-            // It is read, or answered, by the other.
+            // The other participant reads or replies.
             "read" => {
                 let (id, conversation) = self.send_message(tx, user, other)?;
                 messages::mark_read(tx, &conversation, other, Some(id))?;
@@ -302,7 +295,7 @@ impl<'t> TriggerContext<'t> {
         Ok(told)
     }
 
-    /// A space begins. One that ends is the user's that is live, or a new one.
+    /// To end a space, uses the user's live space or creates one.
     fn trigger_space_event(&self, tx: &mut Tx<'_>, what: &str) -> TriggerResult {
         let user = self.user.id;
         let mut live = store::spaces::list_active_by_creators(tx, &[user])?;
@@ -324,15 +317,14 @@ impl<'t> TriggerContext<'t> {
     }
 }
 
-/// The oldest account, or the oldest but one: that of somebody who may act.
+/// The oldest active account, except `but`.
 fn oldest_active_user(tx: &mut Tx<'_>, but: Option<UserId>) -> Result<User, Error> {
     let mut oldest = users::list(tx, None, 50)?;
     oldest.retain(|user| user.state == store::users::UserState::Active && Some(user.id) != but);
-    let missing = || Refusal::forbidden("there are too few people: make one with `user create`");
+    let missing = || Refusal::forbidden("too few users: create one with `user create`");
     Ok(oldest.into_iter().next().ok_or_else(missing)?)
 }
 
-/// What was there never before.
 fn next_trigger_number(tx: &Tx<'_>) -> i64 {
     tx.next_id::<()>().get()
 }

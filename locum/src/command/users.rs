@@ -14,65 +14,64 @@ use super::{audit, find, notes};
 use crate::command_error::CommandError;
 use crate::instance::Instance;
 
-/// What may be done about people.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum UserCommand {
-    /// Makes an account; a password that is not given is made up and shown once
+    /// Create an account; without a password, one is generated and printed once
     Create(NewUserArgs),
-    /// Lists accounts, oldest first
+    /// List accounts, oldest first
     List {
-        /// Begins after this id
+        /// Start after this id
         #[arg(long)]
         after: Option<String>,
-        /// At most so many
+        /// The maximum number of results
         #[arg(long, default_value_t = 100)]
         limit: i64,
     },
-    /// Shows an account
+    /// Show an account
     Show {
         /// @username or id
         user: String,
     },
-    /// Sets a password and ends all sessions; one that is not given is made up and shown once
+    /// Set a password and end all sessions; without a password, one is generated and printed once
     Password {
         /// @username or id
         user: String,
-        /// Ends what apps may do for the user as well
+        /// Also revoke all app authorizations
         #[arg(long)]
         #[serde(default)]
         end_tokens: bool,
         #[command(flatten)]
         password: PasswordArgs,
     },
-    /// Takes an account and its posts out of sight
+    /// Suspend an account and hide its posts
     Suspend {
         /// @username or id
         user: String,
     },
-    /// Brings a suspended or deleted account back
+    /// Restore a suspended or deleted account
     Restore {
         /// @username or id
         user: String,
     },
-    /// Changes what stands in a profile
+    /// Edit a profile
     Edit {
         /// @username or id
         user: String,
         #[command(flatten)]
         edit: ProfileEditArgs,
     },
-    /// Shows posts to approved followers only
+    /// Protect an account: show its posts to approved followers only
     Protect {
         /// @username or id
         user: String,
     },
-    /// Shows posts to everyone; requests to follow that still wait are dropped
+    /// Unprotect an account: show its posts to everyone; drops pending follow requests
     Unprotect {
         /// @username or id
         user: String,
     },
-    /// Sets the verification mark
+    /// Set the verification type
     Verify {
         /// @username or id
         user: String,
@@ -80,7 +79,7 @@ pub(crate) enum UserCommand {
         #[arg(default_value = "blue")]
         kind: String,
     },
-    /// Sets the subscription
+    /// Set the premium subscription
     Premium {
         /// @username or id
         user: String,
@@ -88,73 +87,72 @@ pub(crate) enum UserCommand {
         #[arg(default_value = "Premium")]
         kind: String,
     },
-    /// Gives an organization's badge
+    /// Affiliate an account with an organization and show its badge
     Affiliate {
         /// @username or id
         user: String,
         #[command(flatten)]
         affiliation: AffiliationArgs,
     },
-    /// Takes an organization's badge away
+    /// Remove an account's affiliation and badge
     Unaffiliate {
         /// @username or id
         user: String,
     },
-    /// Notes in which countries an account is withheld; with none the notice ends
+    /// Withhold an account in the given countries; none lifts the restriction
     Withhold {
         /// @username or id
         user: String,
         /// ISO 3166-1 alpha-2 codes
         countries: Vec<String>,
     },
-    /// Makes a user a subscriber of an author
+    /// Subscribe a user to an author
     Subscribe {
-        /// Who subscribes: @username or id
+        /// The subscriber: @username or id
         user: String,
-        /// To whom: @username or id
+        /// The author: @username or id
         author: String,
-        /// Ends the subscription
+        /// End the subscription
         #[arg(long)]
         end: bool,
     },
-    /// Lets a user write community notes through the interface, or no longer
+    /// Enable or disable writing community notes through the API
     NoteWriter {
         /// on or off
         switch: OnOff,
         /// @username or id
         user: String,
     },
-    /// Deletes an account
+    /// Delete an account
     Delete {
         /// @username or id
         user: String,
     },
 }
 
-/// A new account.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct NewUserArgs {
-    /// The handle: 1–15 of A–Z a–z 0–9 _
+    /// The username: 1–15 characters of A–Z a–z 0–9 _
     username: String,
     /// The display name
     #[arg(long, default_value = "")]
     name: String,
     #[command(flatten)]
     password: PasswordArgs,
-    /// The biography
+    /// The bio
     #[arg(long, default_value = "")]
     description: String,
-    /// The place
+    /// The location
     #[arg(long, default_value = "")]
     location: String,
-    /// The address of a page
+    /// The website URL
     #[arg(long = "website", value_name = "URL", default_value = "")]
     website: String,
     /// The email address
     #[arg(long, default_value = "")]
     email: String,
-    /// Posts are for approved followers only
+    /// Protect the account: show its posts to approved followers only
     #[arg(long)]
     protected: bool,
     /// blue, business, government or none
@@ -165,15 +163,14 @@ pub(crate) struct NewUserArgs {
     subscription_type: String,
 }
 
-/// A password, given or to be read.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[group(id = "password-given")]
 pub(crate) struct PasswordArgs {
-    /// The password (it shows in the list of processes: --password-stdin does not)
+    /// The password (visible in the process list; prefer --password-stdin)
     #[arg(long, conflicts_with = "password_stdin")]
     password: Option<String>,
-    /// Reads the password from the first line of stdin
+    /// Read the password from the first line of stdin
     #[arg(long)]
     #[serde(skip)]
     password_stdin: bool,
@@ -185,25 +182,25 @@ impl PasswordArgs {
             let mut line = String::new();
             std::io::stdin()
                 .read_line(&mut line)
-                .map_err(|error| CommandError::Failed(format!("reading stdin: {error}")))?;
+                .map_err(|error| CommandError::Failed(format!("failed to read stdin: {error}")))?;
             self.password = Some(line.trim_end_matches(['\r', '\n']).to_owned());
         }
         Ok(())
     }
 
-    /// The password and its stored form. Slow: not inside a transaction.
+    /// Slow: do not call inside a transaction.
     fn hash_or_generate(&self, instance: &Instance) -> Result<HashedPassword, Error> {
-        let chance = &instance.store.context().rng;
+        let rng = &instance.store.context().rng;
         let made_up = self.password.is_none();
         let text = match &self.password {
             Some(text) => text.clone(),
-            None => chance.random_token(20)?,
+            None => rng.random_token(20)?,
         };
         if text.is_empty() {
             return Err(Refusal::invalid_parameter("password", "", "The password is empty").into());
         }
         Ok(HashedPassword {
-            hash: passwords::hash(&text, chance)?,
+            hash: passwords::hash(&text, rng)?,
             generated: made_up.then_some(text),
         })
     }
@@ -211,12 +208,12 @@ impl PasswordArgs {
 
 struct HashedPassword {
     hash: String,
-    /// The password, when it was made up.
+    /// Set if the password was generated.
     generated: Option<String>,
 }
 
 impl UserCommand {
-    /// Reads what must be read where the command was given.
+    /// Runs in the calling process, before the command is sent to a running server.
     pub(super) fn read_stdin_inputs(&mut self) -> Result<(), CommandError> {
         match self {
             Self::Create(new) => new.password.read_stdin_inputs(),
@@ -226,7 +223,6 @@ impl UserCommand {
     }
 }
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, command: UserCommand) -> Result<Value, Error> {
     match command {
         UserCommand::Create(new) => create_user(instance, new).await,
@@ -344,7 +340,6 @@ async fn list_users(instance: &Instance, after: Option<String>, limit: i64) -> R
     Ok(read.await?.iter().map(user_summary).collect())
 }
 
-/// Notes what was done to a user.
 fn record_audit(tx: &mut store::Tx<'_>, kind: AuditAction, user: UserId) -> Result<(), Error> {
     let detail = json!({"user": user.to_string()});
     Ok(audit::record(tx, kind, None, &detail)?)
@@ -379,7 +374,6 @@ async fn delete_user(instance: &Instance, user: String) -> Result<Value, Error> 
     Ok(json!({"id": user.id.to_string(), "username": user.username, "deleted": true}))
 }
 
-/// Changes a user and shows what has become of it.
 async fn change_user(
     instance: &Instance,
     user: String,
@@ -393,7 +387,7 @@ async fn change_user(
     changed.await.map(|user| render_user(&user))
 }
 
-/// Hashing takes tens of milliseconds and all of a core: not on a thread that serves others.
+/// Hashing takes tens of milliseconds of CPU time, so it runs on a blocking thread.
 async fn hash_password(instance: &Instance, password: &PasswordArgs) -> Result<HashedPassword, Error> {
     let (world, password) = (instance.clone(), password.clone());
     let hashing = tokio::task::spawn_blocking(move || password.hash_or_generate(&world));

@@ -1,4 +1,4 @@
-//! `locum webhook`: what the platform sends to receivers, looked at and sent again.
+//! `locum webhook`: inspects and resends webhook deliveries.
 
 use base::refusal::RefusalKind;
 use base::{AppId, Error, Id, Refusal, Time};
@@ -15,62 +15,60 @@ use store::webhooks::{self as stored, Webhook};
 use super::find;
 use crate::instance::Instance;
 
-/// What may be done about webhooks.
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum WebhookCommand {
-    /// The webhooks of an app, or all
+    /// List all webhooks, or those of one app
     List {
         /// The app: name, id or API key
         #[arg(long)]
         app: Option<String>,
     },
-    /// Challenges a receiver now, and says what it answered
+    /// Send a challenge (CRC) to a receiver now and show its response
     Crc {
-        /// Id of the webhook
+        /// The webhook's id
         webhook: String,
     },
-    /// Sends test events to a receiver
+    /// Send test events to a receiver
     Send {
-        /// Id of the webhook
+        /// The webhook's id
         webhook: String,
-        /// How many
+        /// The number of events
         #[arg(long, default_value_t = 1)]
         count: u32,
-        /// What orders them: those with one key arrive one after the other
+        /// The ordering key: events with the same key arrive in order
         #[arg(long, default_value_t = 0)]
         key: i64,
     },
-    /// Sends a delivery again
+    /// Resend a delivery
     Resend {
-        /// Id of the webhook
+        /// The webhook's id
         webhook: String,
-        /// Number of the delivery, as `webhook log` shows it
+        /// The delivery's number, as shown by `webhook log`
         delivery: i64,
     },
-    /// Sends the events of a span again
+    /// Replay the events of a time range
     Replay {
-        /// Id of the webhook
+        /// The webhook's id
         webhook: String,
-        /// The first minute, `yyyymmddHHMM`, included
+        /// The first minute, `yyyymmddHHMM`, inclusive
         from: String,
-        /// The last minute, `yyyymmddHHMM`, excluded
+        /// The last minute, `yyyymmddHHMM`, exclusive
         to: String,
     },
-    /// The newest deliveries to a receiver, and each try
+    /// List the newest deliveries to a receiver with every attempt
     Log {
-        /// Id of the webhook
+        /// The webhook's id
         webhook: String,
-        /// How many
+        /// The number of results
         #[arg(long, default_value_t = 20)]
         limit: u32,
-        /// Only this delivery, with its body
+        /// Show only this delivery, with its body
         #[arg(long)]
         delivery: Option<i64>,
     },
 }
 
-/// Does it.
 pub(super) async fn execute(instance: &Instance, command: WebhookCommand) -> Result<Value, Error> {
     match command {
         WebhookCommand::List { app } => list_webhooks(instance, app).await,
@@ -150,7 +148,6 @@ fn render_webhook(webhook: &Webhook) -> Value {
     })
 }
 
-/// An app that is there, for its secret.
 fn find_app(tx: &mut Tx<'_>, id: AppId) -> Result<App, Error> {
     network::apps::find(tx, id)
 }
