@@ -1,6 +1,5 @@
-//! Work for advertisers that nobody waits for: scheduled posts are published, what people do with
-//! what is promoted is recorded, audiences and figures of a long time are worked out, advertisers are
-//! told what could do better.
+//! Background jobs of advertising: scheduled posts, attribution, audience matching, statistics jobs,
+//! recommendations and email digests.
 
 use std::time::Duration;
 
@@ -10,7 +9,6 @@ use edge::Shutdown;
 use crate::command;
 use crate::instance::Instance;
 
-/// Does all of it, until the signal to stop.
 pub(super) async fn run_ads_jobs(instance: Instance, shutdown: Shutdown) {
     tokio::join!(
         publish_scheduled_posts(instance.clone(), shutdown.clone()),
@@ -22,19 +20,17 @@ pub(super) async fn run_ads_jobs(instance: Instance, shutdown: Shutdown) {
     );
 }
 
-/// How often scheduled posts whose time has come are looked for.
 const SCHEDULED_POSTS_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Publishes scheduled posts of advertisers, until the signal to stop; of several nodes one
-/// publishes each.
+/// Each post is published by exactly one node.
 async fn publish_scheduled_posts(instance: Instance, shutdown: Shutdown) {
     while !shutdown.is_triggered() {
         match publish_next_post(&instance).await {
-            // There may be more of them.
+            // There may be more.
             Ok(true) => continue,
             Ok(false) => {}
-            Err(stop) => {
-                tracing::warn!(?stop, "no scheduled post was published; it is tried again");
+            Err(error) => {
+                tracing::warn!(?error, "failed to publish scheduled posts; will retry");
             }
         }
         let _early = tokio::time::timeout(SCHEDULED_POSTS_INTERVAL, shutdown.wait()).await;
@@ -47,39 +43,37 @@ async fn publish_next_post(instance: &Instance) -> Result<bool, Error> {
         return Ok(false);
     };
     let publish = move |tx: &mut store::Tx<'_>| ads::publishing::publish_scheduled_post(tx, id);
-    if let Err(stop) = instance.store.write(publish).await {
-        tracing::warn!(?stop, id, "a scheduled post was not published; it is put off");
-        let why = format!("{stop:?}");
-        let put_off = move |tx: &mut store::Tx<'_>| ads::publishing::retry_or_fail(tx, id, &why);
-        instance.store.write(put_off).await?;
+    if let Err(error) = instance.store.write(publish).await {
+        tracing::warn!(?error, id, "failed to publish a scheduled post; postponed");
+        let why = format!("{error:?}");
+        let postpone = move |tx: &mut store::Tx<'_>| ads::publishing::retry_or_fail(tx, id, &why);
+        instance.store.write(postpone).await?;
     }
     Ok(true)
 }
 
-/// How often it is looked for custom audiences that are to be worked out.
 const AUDIENCES_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Works out custom audiences after they changed, until the signal to stop.
 async fn match_audiences(instance: Instance, shutdown: Shutdown) {
     while !shutdown.is_triggered() {
         match match_next_audience(&instance).await {
-            // There may be more of them.
+            // There may be more.
             Ok(true) => continue,
             Ok(false) => {}
-            Err(stop) => {
-                tracing::warn!(?stop, "no audience was worked out; it is tried again");
+            Err(error) => {
+                tracing::warn!(?error, "failed to match audiences; will retry");
             }
         }
         let _early = tokio::time::timeout(AUDIENCES_INTERVAL, shutdown.wait()).await;
     }
 }
 
-/// Does one part of it; whether there may be more.
+/// Returns whether there may be more to do.
 async fn match_next_audience(instance: &Instance) -> Result<bool, Error> {
     let plan = instance.settings.audiences;
     let discretion = instance.evaluator.size_disclosure;
-    let behind = |tx: &mut store::Tx<'_>| Ok(ads::audience_matching::has_unkeyed_users(tx)?);
-    if instance.store.read(behind).await? {
+    let has_unread = |tx: &mut store::Tx<'_>| Ok(ads::audience_matching::has_unkeyed_users(tx)?);
+    if instance.store.read(has_unread).await? {
         instance.store.write(ads::audience_matching::key_user_batch).await?;
         return Ok(true);
     }
@@ -92,68 +86,61 @@ async fn match_next_audience(instance: &Instance) -> Result<bool, Error> {
         return Ok(true);
     }
     let measure = move |tx: &mut store::Tx<'_>| ads::audience_matching::measure_audience(tx, id, &discretion);
-    let found = instance.store.read(measure).await?;
-    let settle =
-        move |tx: &mut store::Tx<'_>| ads::audience_matching::save_measurement(tx, id, found, (plan, &discretion));
-    instance.store.write(settle).await?;
+    let measurement = instance.store.read(measure).await?;
+    let save = move |tx: &mut store::Tx<'_>| {
+        ads::audience_matching::save_measurement(tx, id, measurement, (plan, &discretion))
+    };
+    instance.store.write(save).await?;
     Ok(true)
 }
 
-/// How often the log is looked at for what people do.
 const EVENT_LOG_INTERVAL: Duration = Duration::from_secs(1);
-/// Entries of the log that one transaction looks at.
 const ENTRIES_PER_TRANSACTION: i64 = 500;
 
-/// Records what people do with what is promoted, until the signal to stop. Of several nodes one
-/// reads each part of the log.
+/// Each part of the event log is processed by exactly one node.
 async fn attribute_events(instance: Instance, shutdown: Shutdown) {
     let mut wake = instance.store.subscribe_events();
     while !shutdown.is_triggered() {
         match attribute_batch(&instance).await {
-            // There may be more of it.
+            // There may be more.
             Ok(true) => continue,
             Ok(false) => {}
-            Err(stop) => {
-                tracing::warn!(
-                    ?stop,
-                    "what was done with what is promoted was not recorded; it is tried again"
-                );
+            Err(error) => {
+                tracing::warn!(?error, "failed to attribute events; will retry");
             }
         }
         tokio::select! {
             _ = tokio::time::timeout(EVENT_LOG_INTERVAL, wake.changed()) => {}
             () = shutdown.wait() => return,
         }
-        // A busy log is read in batches.
+        // Collect consecutive events into one batch.
         let _early = tokio::time::timeout(GATHER_DELAY, shutdown.wait()).await;
     }
 }
 
-/// How long what is done one after the other is gathered.
+/// Delay that collects consecutive events into one batch.
 const GATHER_DELAY: Duration = Duration::from_millis(200);
 
 async fn attribute_batch(instance: &Instance) -> Result<bool, Error> {
-    let behind = |tx: &mut store::Tx<'_>| Ok(ads::attribution::has_unread_events(tx)?);
-    if !instance.store.read(behind).await? {
+    let has_unread = |tx: &mut store::Tx<'_>| Ok(ads::attribution::has_unread_events(tx)?);
+    if !instance.store.read(has_unread).await? {
         return Ok(false);
     }
-    let follow = |tx: &mut store::Tx<'_>| Ok(ads::attribution::process_events(tx, ENTRIES_PER_TRANSACTION)?);
-    let read = instance.store.write(follow).await?;
+    let process = |tx: &mut store::Tx<'_>| Ok(ads::attribution::process_events(tx, ENTRIES_PER_TRANSACTION)?);
+    let read = instance.store.write(process).await?;
     Ok(i64::try_from(read).unwrap_or(ENTRIES_PER_TRANSACTION) >= ENTRIES_PER_TRANSACTION)
 }
 
-/// How often jobs of figures are looked for.
 const STATS_JOBS_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Works on jobs of figures, one after the other, until the signal to stop; of several nodes one
-/// works on each.
+/// Each job is processed by exactly one node.
 async fn run_stats_jobs(instance: Instance, shutdown: Shutdown) {
     while !shutdown.is_triggered() {
         match run_next_stats_job(&instance).await {
-            // There may be more of them.
+            // There may be more.
             Ok(true) => continue,
             Ok(false) => {}
-            Err(stop) => tracing::warn!(?stop, "a job of figures failed; it is tried again"),
+            Err(error) => tracing::warn!(?error, "failed to run a statistics job; will retry"),
         }
         let _early = tokio::time::timeout(STATS_JOBS_INTERVAL, shutdown.wait()).await;
     }
@@ -165,36 +152,37 @@ async fn run_next_stats_job(instance: &Instance) -> Result<bool, Error> {
     if !instance.store.read(waiting).await? {
         return Ok(false);
     }
-    let begun = instance.store.write(|tx| Ok(jobs::claim_job(tx)?)).await?;
-    let Some(job) = begun else {
+    let claimed = instance.store.write(|tx| Ok(jobs::claim_job(tx)?)).await?;
+    let Some(job) = claimed else {
         return Ok(true);
     };
-    let of = job.clone();
-    let made = instance.store.read(move |tx| Ok(jobs::build_job_file(tx, &of)?)).await;
-    let file = match made {
+    let claimed_job = job.clone();
+    let built = instance
+        .store
+        .read(move |tx| Ok(jobs::build_job_file(tx, &claimed_job)?))
+        .await;
+    let file = match built {
         Ok(file) => Some(file),
-        Err(stop) => {
-            tracing::error!(?stop, id = job.id, "figures could not be worked out");
+        Err(error) => {
+            tracing::error!(?error, id = job.id, "failed to build a statistics file");
             None
         }
     };
-    let end = move |tx: &mut store::Tx<'_>| Ok(jobs::finish_job(tx, &job, file.as_deref())?);
-    instance.store.write(end).await?;
+    let finish = move |tx: &mut store::Tx<'_>| Ok(jobs::finish_job(tx, &job, file.as_deref())?);
+    instance.store.write(finish).await?;
     Ok(true)
 }
 
-/// How often it is looked for funding instruments that a day has passed for.
 const RECOMMENDATIONS_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Recommends advertisers what could do better, until the signal to stop. Of several nodes one says
-/// it.
+/// Each funding instrument is processed by exactly one node.
 async fn refresh_recommendations(instance: Instance, shutdown: Shutdown) {
     while !shutdown.is_triggered() {
         match refresh_next_recommendations(&instance).await {
-            // There may be more of them.
+            // There may be more.
             Ok(true) => continue,
             Ok(false) => {}
-            Err(stop) => tracing::warn!(?stop, "nothing was recommended; it is tried again"),
+            Err(error) => tracing::warn!(?error, "failed to refresh recommendations; will retry"),
         }
         let _early = tokio::time::timeout(RECOMMENDATIONS_INTERVAL, shutdown.wait()).await;
     }
@@ -210,18 +198,16 @@ async fn refresh_next_recommendations(instance: &Instance) -> Result<bool, Error
     Ok(true)
 }
 
-/// How often it is looked for weekly letters.
 const WEEKLY_EMAILS_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Writes weekly letters of what accounts came to, until the signal to stop; of several nodes one
-/// writes each.
+/// Each email is queued by exactly one node.
 async fn write_weekly_emails(instance: Instance, shutdown: Shutdown) {
     while !shutdown.is_triggered() {
         match write_next_weekly_email(&instance).await {
-            // There may be more of them.
+            // There may be more.
             Ok(true) => continue,
             Ok(false) => {}
-            Err(stop) => tracing::warn!(?stop, "no letter was written; it is tried again"),
+            Err(error) => tracing::warn!(?error, "failed to queue digest emails; will retry"),
         }
         let _early = tokio::time::timeout(WEEKLY_EMAILS_INTERVAL, shutdown.wait()).await;
     }

@@ -1,4 +1,4 @@
-//! What answers behind each listener.
+//! The services behind each listener.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use network::apps::{AuthConfig, Authenticator};
 use network::oauth1_flow::LoopbackPorts;
 use network::oauth2_flow::OAuth2Config;
 use web::control::{ControlCommand, ControlServer};
-use web::limits::RateLimitMode as Limiting;
+use web::limits::RateLimitMode;
 use web::metrics::ServerMetrics;
 use web::uploads::UploadProcessor;
 use web::{ApiServer, HttpReply, ServerConfig};
@@ -25,10 +25,8 @@ use crate::command_error::CommandError;
 use crate::config::{RateLimitPolicy, RunMode, ServerSettings};
 use crate::instance::{self, Instance};
 
-/// How often usage is written down.
 const USAGE_FLUSH_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The public interface and the control interface.
 pub(super) struct ServerInterfaces {
     server: ApiServer,
     control: ControlServer,
@@ -40,7 +38,6 @@ pub(super) struct ServerInterfaces {
 type ServeFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl ServerInterfaces {
-    /// Both, over an open world.
     pub(super) fn open(
         instance: &Instance,
         listening: &ListeningAddresses,
@@ -79,12 +76,10 @@ impl ServerInterfaces {
         })
     }
 
-    /// Counts what comes to a listener.
     pub(super) fn register_listener_stats(&self, name: &'static str, stats: Arc<ListenerStats>) {
         self.metrics.add_listener(name, stats);
     }
 
-    /// Keeps up with what other nodes change, until the signal to stop.
     pub(super) async fn follow_other_nodes(&self, shutdown: &Shutdown) {
         tokio::select! {
             () = self.authenticator.poll_credential_changes() => {}
@@ -92,12 +87,12 @@ impl ServerInterfaces {
         }
     }
 
-    /// Writes down what apps call every few seconds, and a last time at the signal to stop.
+    /// Flushes periodically and once more on shutdown.
     pub(super) async fn flush_usage(&self, shutdown: &Shutdown) {
         loop {
             let _early = tokio::time::timeout(USAGE_FLUSH_INTERVAL, shutdown.wait()).await;
-            if let Err(stop) = self.server.flush_usage().await {
-                tracing::warn!(?stop, "usage was not written down; it is tried again");
+            if let Err(error) = self.server.flush_usage().await {
+                tracing::warn!(?error, "failed to flush usage; will retry");
             }
             if shutdown.is_triggered() {
                 return;
@@ -105,42 +100,37 @@ impl ServerInterfaces {
         }
     }
 
-    /// Keeps streams open until the signal to stop, and then says good-bye on each.
+    /// On shutdown, closes each stream with a final message.
     pub(super) async fn run_streams(&self, shutdown: &Shutdown) {
         tokio::select! {
             () = self.server.run_streams() => {}
             () = shutdown.wait() => {}
         }
-        if let Err(stop) = self.server.shut_down_streams().await {
-            tracing::warn!(?stop, "the end of streams was not written down");
+        if let Err(error) = self.server.shut_down_streams().await {
+            tracing::warn!(?error, "failed to record closed streams");
         }
     }
 
-    /// Tells of events until the signal to stop.
     pub(super) async fn run_activity_dispatch(&self, instance: &Instance, shutdown: &Shutdown) {
         let (hub, home) = (self.server.stream_hub(), self.server.event_context());
         background_jobs::dispatch_activity(instance.clone(), hub, home, shutdown.clone()).await;
     }
 
-    /// Looks at uploads until the signal to stop.
     pub(super) async fn process_uploads(&self, shutdown: &Shutdown) {
         if let Some(uploads) = self.server.uploads() {
             uploads.run(shutdown).await;
         }
     }
 
-    /// What turns uploads into media.
     pub(super) fn upload_processor(&self) -> Option<UploadProcessor> {
         self.server.uploads()
     }
 
-    /// Answers clients.
     pub(super) fn serve_public(&self, listener: Listener, shutdown: &Shutdown) -> ServeFuture {
         let limits = self.limits.clone();
         Box::pin(edge::serve(listener, limits, self.server.clone(), shutdown.clone()))
     }
 
-    /// Answers clients in the sandbox of the advertising interface.
     pub(super) fn serve_sandbox(&self, listener: Listener, shutdown: &Shutdown) -> ServeFuture {
         let limits = self.limits.clone();
         Box::pin(edge::serve(
@@ -151,7 +141,6 @@ impl ServerInterfaces {
         ))
     }
 
-    /// Answers administrators.
     pub(super) fn serve_control(&self, listener: Listener, shutdown: &Shutdown) -> ServeFuture {
         let limits = self.limits.clone();
         Box::pin(edge::serve(listener, limits, self.control.clone(), shutdown.clone()))
@@ -171,9 +160,9 @@ fn auth_config(settings: &ServerSettings, listening: &ListeningAddresses) -> Aut
 fn web_config(settings: &ServerSettings, listening: &ListeningAddresses, page_key: [u8; 32]) -> ServerConfig {
     ServerConfig {
         rate_limits: match settings.rate_limits {
-            RateLimitPolicy::Table => Limiting::Table,
-            RateLimitPolicy::Off => Limiting::Off,
-            RateLimitPolicy::Scale(times) => Limiting::Scale(times),
+            RateLimitPolicy::Table => RateLimitMode::Table,
+            RateLimitPolicy::Off => RateLimitMode::Off,
+            RateLimitPolicy::Scale(times) => RateLimitMode::Scale(times),
         },
         oauth_settings: oauth_rules(settings, listening),
         default_vocabulary: settings.vocabulary,
@@ -206,7 +195,7 @@ fn duration_ms(span: Duration) -> i64 {
     i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// How the OAuth flows are set up: clients in development listen where there is a free port.
+/// Development servers accept any loopback port in redirect URIs.
 fn oauth_rules(settings: &ServerSettings, listening: &ListeningAddresses) -> OAuth2Config {
     let loose = settings.mode == RunMode::Dev;
     OAuth2Config {
@@ -220,7 +209,6 @@ fn oauth_rules(settings: &ServerSettings, listening: &ListeningAddresses) -> OAu
     }
 }
 
-/// The door that commands come in by when a server has the data folder.
 fn command_handler(instance: &Instance) -> ControlCommand {
     let instance = instance.clone();
     ControlCommand {
@@ -232,7 +220,6 @@ fn command_handler(instance: &Instance) -> ControlCommand {
     }
 }
 
-/// The key of page tokens.
 pub(super) fn page_token_key(instance: &Instance) -> Result<[u8; 32], CommandError> {
     Ok(instance::shared_key(&instance.store, "page_key")?)
 }

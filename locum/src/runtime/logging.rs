@@ -1,4 +1,4 @@
-//! The log on stderr.
+//! Logging to stderr.
 
 use std::io::{IsTerminal, stderr};
 
@@ -7,7 +7,7 @@ use tracing_subscriber::EnvFilter;
 use crate::command_error::CommandError;
 use crate::config::ServerSettings;
 
-/// Starts the log. A second call in one process changes nothing.
+/// A second call in one process has no effect.
 pub(super) fn start(settings: &ServerSettings) -> Result<(), CommandError> {
     let filter = EnvFilter::try_new(&settings.log_level)
         .map_err(|error| CommandError::Usage(format!("observe.log_level [{}]: {error}", settings.log_level)))?;

@@ -1,4 +1,4 @@
-//! A server from its start to its end.
+//! The server's lifecycle: startup, listeners, background jobs and shutdown.
 
 mod ads_jobs;
 mod background_jobs;
@@ -19,20 +19,18 @@ use crate::command_error::CommandError;
 use crate::config::{RunMode, ServerSettings};
 use crate::instance::{self, CreatePolicy, NoProgress};
 
-/// `locum serve`.
 pub(crate) fn serve(common: &GlobalArgs, args: &ServeArgs) -> Result<(), CommandError> {
     let settings = prepare_settings(common, RunMode::Serve, &args.listen, args.listen.config_flags())?;
     let node = settings.node;
     let instance = instance::open(settings, CreatePolicy::CreateMissing, node, Arc::new(NoProgress))?;
     let output = OutputOptions::from_args(common);
     run_server(instance, args.listen.ready_fd, |ready| {
-        let line = format!("locum {} serves {}", env!("CARGO_PKG_VERSION"), ready.base_url);
+        let line = format!("locum {} is serving {}", env!("CARGO_PKG_VERSION"), ready.base_url);
         output.print_text(&line);
         Ok(())
     })
 }
 
-/// The settings of a server, with its log started.
 pub(crate) fn prepare_settings(
     common: &GlobalArgs,
     mode: RunMode,
@@ -44,7 +42,7 @@ pub(crate) fn prepare_settings(
     settings.set_port(args.port);
     logging::start(&settings)?;
     for danger in &settings.dangers {
-        warn_in_red(&format!("{danger} is on"));
+        warn_in_red(&format!("{danger} is enabled"));
     }
     Ok(Arc::new(settings))
 }

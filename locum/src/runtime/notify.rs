@@ -1,4 +1,4 @@
-//! Tells whoever started the server that it is ready, or going away.
+//! Readiness notifications to the parent process and the service manager.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 use base::Fault;
 
-/// One line with the server's address to a file descriptor that the parent holds the other end of.
+/// Writes one line with the server's address to a file descriptor inherited from the parent process.
 pub(super) fn notify_ready_fd(number: i32, line: &str) -> Result<(), Fault> {
     let mut pipe = OpenOptions::new()
         .write(true)
@@ -16,7 +16,7 @@ pub(super) fn notify_ready_fd(number: i32, line: &str) -> Result<(), Fault> {
     writeln!(pipe, "{line}").map_err(Fault::context("writing to --ready-fd"))
 }
 
-/// What the service manager is told; nothing where there is none.
+/// Does nothing if there is no service manager.
 pub(super) fn notify_service_manager(state: &str) {
     let Ok(name) = std::env::var("NOTIFY_SOCKET") else {
         return;
@@ -27,6 +27,6 @@ pub(super) fn notify_service_manager(state: &str) {
     };
     let sent = address.and_then(|address| UnixDatagram::unbound()?.send_to_addr(state.as_bytes(), &address));
     if let Err(error) = sent {
-        tracing::warn!(%error, "the service manager was not told");
+        tracing::warn!(%error, "failed to notify the service manager");
     }
 }

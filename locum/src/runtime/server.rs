@@ -1,4 +1,4 @@
-//! Everything that runs, in one place, from the first listener to the last farewell.
+//! Runs all listeners and background jobs of a server until shutdown.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,16 +19,11 @@ use super::{ads_jobs, background_jobs, notify};
 use crate::command_error::CommandError;
 use crate::instance::{Instance, SEARCH_INDEX_DIR};
 
-/// What is known once clients can come.
 #[derive(Clone, Debug)]
 pub(crate) struct ServerAddresses {
-    /// The address that clients use.
     pub(crate) base_url: String,
-    /// Where the server listens.
     pub(crate) addr: SocketAddr,
-    /// The address of the advertising interface's sandbox, where it has a port of its own.
     pub(crate) ads_sandbox: Option<String>,
-    /// Where administration comes to, beside the socket.
     pub(crate) control: Option<SocketAddr>,
 }
 
@@ -43,8 +38,7 @@ impl ServerAddresses {
     }
 }
 
-/// Runs a server on an open world until it is told to stop. `announce` is called once clients can
-/// come.
+/// Runs until shutdown. `announce` is called once clients can connect.
 pub(crate) fn run_server(
     instance: Instance,
     ready_fd: Option<i32>,
@@ -101,36 +95,36 @@ async fn run_until_shutdown(
     } = sockets;
     let ready = ServerAddresses::from_listening(&listening);
     let shutdown = Shutdown::new();
-    let (desk, sender) = WebhookAdmin::open(Arc::clone(&instance.store), settings.webhooks.clone());
-    let kept = files.clone();
-    let doors = ServerInterfaces::open(instance, &listening, token, page_key, files, desk, &shutdown)?;
+    let (webhook_admin, sender) = WebhookAdmin::open(Arc::clone(&instance.store), settings.webhooks.clone());
+    let bucket_files = files.clone();
+    let services = ServerInterfaces::open(instance, &listening, token, page_key, files, webhook_admin, &shutdown)?;
     let mailer = background_jobs::configured_mailer(settings)?;
-    doors.register_listener_stats("public", public.stats());
+    services.register_listener_stats("public", public.stats());
     if let Some(sandbox) = &sandbox {
-        doors.register_listener_stats("ads_sandbox", sandbox.stats());
+        services.register_listener_stats("ads_sandbox", sandbox.stats());
     }
     let serving = async {
-        let control = control.map(|listener| doors.serve_control(listener, &shutdown));
-        let sandbox = sandbox.map(|listener| doors.serve_sandbox(listener, &shutdown));
+        let control = control.map(|listener| services.serve_control(listener, &shutdown));
+        let sandbox = sandbox.map(|listener| services.serve_sandbox(listener, &shutdown));
         tokio::join!(
-            doors.serve_public(public, &shutdown),
+            services.serve_public(public, &shutdown),
             OptionFuture::from(sandbox),
             OptionFuture::from(control),
-            doors.serve_control(local, &shutdown),
-            background_jobs::enforce_retention(instance.clone(), doors.upload_processor(), shutdown.clone()),
+            services.serve_control(local, &shutdown),
+            background_jobs::enforce_retention(instance.clone(), services.upload_processor(), shutdown.clone()),
             background_jobs::send_emails(instance.clone(), mailer, shutdown.clone()),
             background_jobs::close_polls(instance.clone(), shutdown.clone()),
             ads_jobs::run_ads_jobs(instance.clone(), shutdown.clone()),
             background_jobs::refresh_trends(instance.clone(), shutdown.clone()),
             background_jobs::index_posts(instance.clone(), shutdown.clone()),
             background_jobs::run_compliance_jobs(instance.clone(), shutdown.clone()),
-            background_jobs::move_files_to_bucket(kept, &shutdown),
+            background_jobs::move_files_to_bucket(bucket_files, &shutdown),
             sender.run(shutdown.wait()),
-            doors.process_uploads(&shutdown),
-            doors.follow_other_nodes(&shutdown),
-            doors.flush_usage(&shutdown),
-            doors.run_streams(&shutdown),
-            doors.run_activity_dispatch(instance, &shutdown),
+            services.process_uploads(&shutdown),
+            services.follow_other_nodes(&shutdown),
+            services.flush_usage(&shutdown),
+            services.run_streams(&shutdown),
+            services.run_activity_dispatch(instance, &shutdown),
         )
     };
     announce(&ready)?;

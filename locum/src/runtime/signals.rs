@@ -1,20 +1,19 @@
-//! The first signal asks to stop, the second does not ask.
+//! Signal handling: the first signal starts a graceful shutdown, the second exits immediately.
 
 use base::Fault;
 use edge::Shutdown;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// What the shell expects of a process that was interrupted.
+/// The conventional exit status after SIGINT.
 const INTERRUPTED: i32 = 130;
 
-/// Waits for SIGTERM and SIGINT.
 pub(super) struct StopSignals {
     term: Signal,
     int: Signal,
 }
 
 impl StopSignals {
-    /// From here on the process does not die of them.
+    /// From here on, these signals no longer terminate the process.
     pub(super) fn install() -> Result<Self, Fault> {
         let watch = |kind| signal(kind).map_err(Fault::context("watching for signals"));
         Ok(Self {
@@ -23,14 +22,14 @@ impl StopSignals {
         })
     }
 
-    /// Gives the signal to stop, then waits for the second, which ends the process at once.
+    /// Triggers the shutdown on the first signal; exits immediately on the second.
     pub(super) async fn forward_to_shutdown(mut self, shutdown: Shutdown) {
         self.next().await;
         super::notify::notify_service_manager("STOPPING=1");
-        tracing::info!("stopping; a second signal stops at once");
+        tracing::info!("shutting down; a second signal exits immediately");
         shutdown.trigger();
         self.next().await;
-        tracing::warn!("stopped at once");
+        tracing::warn!("exiting immediately");
         std::process::exit(INTERRUPTED);
     }
 

@@ -1,4 +1,4 @@
-//! The listeners, and the names that others find them by.
+//! Binding of the listeners, and `server.json`, which tells other processes where they are.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -11,21 +11,16 @@ use crate::command_error::CommandError;
 use crate::config::{ServerSettings, local_url};
 use crate::instance::write_private;
 
-/// Longer names do not fit into a socket's address.
+/// The limit of `sockaddr_un`, with some margin.
 const MAX_SOCKET_PATH_BYTES: usize = 100;
 
-/// Where a running server listens, as `server.json` in the data folder says.
+/// The contents of `server.json` in the data directory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ListeningAddresses {
-    /// Its process.
     pub(crate) pid: u32,
-    /// Where clients come to.
     pub(crate) addr: SocketAddr,
-    /// Where administration comes to, beside the socket.
     pub(crate) control: Option<SocketAddr>,
-    /// The address that clients use.
     pub(crate) base_url: String,
-    /// The address of the second port, where the sandbox of the advertising interface is.
     #[serde(default)]
     pub(crate) ads_sandbox: Option<String>,
 }
@@ -35,37 +30,32 @@ impl ListeningAddresses {
         folder.join("server.json")
     }
 
-    /// What a folder's server says; none when none runs or ran.
+    /// `None` if no server has run on this directory.
     pub(crate) fn read(folder: &Path) -> Option<Self> {
         let text = std::fs::read_to_string(Self::file_path(folder)).ok()?;
         serde_json::from_str(&text).ok()
     }
 
-    /// Says it.
     pub(super) fn write(&self, folder: &Path) -> Result<(), Fault> {
         let text = serde_json::to_string(self).map_err(Fault::context("server.json"))?;
         write_private(&Self::file_path(folder), &format!("{text}\n"))
     }
 
-    /// The server is gone.
     pub(super) fn remove(folder: &Path) {
         let _gone = std::fs::remove_file(Self::file_path(folder));
     }
 }
 
-/// Every listener, bound.
 pub(super) struct BoundSockets {
     pub(super) public: Listener,
-    /// The second port, of the advertising interface's sandbox.
     pub(super) sandbox: Option<Listener>,
     pub(super) control: Option<Listener>,
     pub(super) local: Listener,
     pub(super) listening: ListeningAddresses,
-    /// What opens the control interface.
     pub(super) token: String,
 }
 
-/// Binds every listener. Needs a runtime around it.
+/// Must be called inside a Tokio runtime.
 pub(super) fn bind(settings: &ServerSettings) -> Result<BoundSockets, CommandError> {
     let public = edge::bind(settings.addr)
         .map_err(|error| CommandError::Failed(format!("listen.addr {}: {error}", settings.addr)))?;
@@ -96,13 +86,12 @@ pub(super) fn bind(settings: &ServerSettings) -> Result<BoundSockets, CommandErr
     })
 }
 
-/// The second port, at the same address as the first.
-fn bind_sandbox(beside: SocketAddr, port: u16) -> Result<Listener, CommandError> {
-    let addr = SocketAddr::new(beside.ip(), port);
+fn bind_sandbox(public_addr: SocketAddr, port: u16) -> Result<Listener, CommandError> {
+    let addr = SocketAddr::new(public_addr.ip(), port);
     edge::bind(addr).map_err(|error| CommandError::Failed(format!("listen.ads_sandbox_port {addr}: {error}")))
 }
 
-/// The control port; another when the usual one is taken and nobody asked for it.
+/// Falls back to a free port if the default port is taken and none was requested.
 fn bind_control(settings: &ServerSettings, addr: SocketAddr) -> Result<Listener, CommandError> {
     let bound = edge::bind(addr).or_else(|error| {
         if settings.control_port_may_change {
@@ -114,8 +103,8 @@ fn bind_control(settings: &ServerSettings, addr: SocketAddr) -> Result<Listener,
     bound.map_err(|error| CommandError::Failed(format!("listen.control_addr {addr}: {error}")))
 }
 
-/// A socket's path in a form that fits into an address, however deep its folder lies: through a
-/// link of the folder in `/proc`, which stays open for as long as the process lives.
+/// Shortens a socket path that does not fit into `sockaddr_un`, through `/proc/self/fd` of its directory. The file
+/// descriptor stays open for the life of the process.
 pub(crate) fn shorten_socket_path(path: &Path) -> PathBuf {
     use std::os::fd::AsRawFd;
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
