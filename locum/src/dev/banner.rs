@@ -1,62 +1,47 @@
-//! What `locum dev` prints once clients can come: only what is true today.
+//! The banner that `locum dev` prints when it is ready.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::env_file::EnvFile;
 
-/// The facts of the box.
 #[derive(Debug)]
 pub(super) struct BannerFacts<'a> {
-    /// What the world began with.
     pub(super) world: &'a str,
-    /// Its seed.
     pub(super) seed: u64,
-    /// The data folder.
     pub(super) data_dir: String,
-    /// Whether it was made just now.
     pub(super) is_new: bool,
-    /// From the command to here.
+    /// Time since the process started.
     pub(super) startup_time: Duration,
-    /// Users, posts and apps.
     pub(super) counts: WorldCounts,
-    /// The address that clients use.
     pub(super) base_url: &'a str,
-    /// The sandbox of the advertising interface, where it has a port of its own.
     pub(super) ads_sandbox: Option<&'a str>,
-    /// Where administration comes to.
     pub(super) control: Option<SocketAddr>,
-    /// The credentials.
     pub(super) credentials: &'a EnvFile,
 }
 
-/// How much there is.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WorldCounts {
-    /// Users.
     pub(super) users: u64,
-    /// Live posts.
     pub(super) posts: i64,
-    /// Apps.
     pub(super) apps: u64,
-    /// There are more than were counted.
+    /// Whether there are more users or posts than were counted.
     pub(super) is_truncated: bool,
 }
 
-/// The box.
 pub(super) fn render_banner(facts: &BannerFacts<'_>) -> String {
     let BannerFacts {
         world,
         seed,
         data_dir,
         base_url,
-        credentials: lines,
+        credentials: env,
         ..
     } = facts;
-    let kept = if facts.is_new { "created" } else { "kept" };
+    let state = if facts.is_new { "created" } else { "existing" };
     let more = if facts.counts.is_truncated { "+" } else { "" };
     let mut text = format!(
-        "locum {} · dev world {world:?} · seed {seed} · clock live · data {data_dir} ({kept})\n  \
+        "locum {} · dev world {world:?} · seed {seed} · clock live · data {data_dir} ({state})\n  \
          ready in {:.2} s   {}{more} users  {}{more} posts  {} apps   DEV MODE: not for real users\n\n  \
          API       {base_url}\n",
         env!("CARGO_PKG_VERSION"),
@@ -66,25 +51,25 @@ pub(super) fn render_banner(facts: &BannerFacts<'_>) -> String {
         facts.counts.apps,
     );
     if let Some(sandbox) = facts.ads_sandbox {
-        let line = format!("  Sandbox   {sandbox}  (of the advertising interface)\n");
+        let line = format!("  Sandbox   {sandbox}  (Ads API)\n");
         text.push_str(&line);
     }
     if let Some(control) = facts.control {
         let line = format!("  Control   http://{control}  (token in {data_dir}/control.token)\n");
         text.push_str(&line);
     }
-    if lines.get("USER_TOKEN").is_some() {
-        text.push_str(&render_credentials(data_dir, lines));
+    if env.get("USER_TOKEN").is_some() {
+        text.push_str(&render_credentials(data_dir, env));
     } else {
-        text.push_str("\n  begin:  locum user create ada\n          locum app create demo --owner ada\n");
+        text.push_str("\n  start with:  locum user create ada\n               locum app create demo --owner ada\n");
     }
-    text.push_str("Ctrl-C stops. State is kept; removing the folder returns to the seed.\n");
+    text.push_str("Ctrl-C stops the server. Data is kept; delete the data directory to start over.\n");
     text
 }
 
-fn render_credentials(data_dir: &str, lines: &EnvFile) -> String {
+fn render_credentials(data_dir: &str, env: &EnvFile) -> String {
     let part = |name: &str| {
-        let value = lines.get(name).unwrap_or_default();
+        let value = env.get(name).unwrap_or_default();
         let start: String = value.chars().take(8).collect();
         format!("{start}…")
     };
@@ -96,8 +81,8 @@ fn render_credentials(data_dir: &str, lines: &EnvFile) -> String {
          (all in {data_dir}/dev.env, mode 0600)\n\n  \
          try:  eval \"$(locum env)\"\n        \
          curl -s $LOCUM_BASE_URL/2/users/me -H \"Authorization: Bearer $LOCUM_USER_TOKEN\"\n",
-        lines.get("USERNAME").unwrap_or_default(),
-        lines.get("PASSWORD").unwrap_or_default(),
+        env.get("USERNAME").unwrap_or_default(),
+        env.get("PASSWORD").unwrap_or_default(),
         part("API_KEY"),
         part("API_SECRET"),
         part("BEARER_TOKEN"),

@@ -1,5 +1,4 @@
-//! What the world `ads` has beside the demo world: an advertiser's campaigns in every state, down to
-//! what is shown. All of it is asked for as a client would.
+//! The ad campaigns of the `ads` world, in every state; created through the Ads API engine.
 
 use ads::access::AdsRole;
 use ads::record::AdsRecord;
@@ -15,7 +14,6 @@ use store::Tx;
 use super::demo_people::PEOPLE;
 use super::demo_world::{DemoWorldBuilder, HOUR, WORLD_CREATED_AT};
 
-/// The picture of a card.
 pub(super) const PICTURE: &[u8] = include_bytes!("harbour.png");
 const PICTURE_ALT_TEXT: &str = "A boat with a white and a red sail in front of a low sun";
 const WIDTH: i64 = 1200;
@@ -23,7 +21,7 @@ const HEIGHT: i64 = 628;
 const PORTUGAL: &str = "3c65374ea675483e";
 const DAY: i64 = 24 * HOUR;
 
-/// Makes it; where the picture's file belongs below the media folder.
+/// Returns the picture's path relative to the media directory.
 pub(super) fn create_campaigns(
     tx: &mut Tx<'_>,
     world: &DemoWorldBuilder,
@@ -73,12 +71,10 @@ fn upload_picture(tx: &mut Tx<'_>, by: UserId) -> Result<(String, String), Error
     Ok((format!("3_{}", upload.id), medium.path))
 }
 
-/// The `id` of what was answered.
 fn response_id(record: &Value) -> String {
     record.get("id").and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// The tree while it grows.
 struct CampaignBuilder<'t, 'c> {
     tx: &'t mut Tx<'c>,
     user: UserId,
@@ -106,7 +102,7 @@ impl CampaignBuilder<'_, '_> {
         json: Option<Value>,
     ) -> Result<Value, Error> {
         let operation = operations::find_operation(method, path)
-            .ok_or_else(|| Fault::new(format!("there is no {method} of {path}")))?;
+            .ok_or_else(|| Fault::new(format!("no operation matches {method} {path}")))?;
         let caller = AdsCaller {
             user: self.user,
             app: Some(CONSOLE_APP_ID),
@@ -118,11 +114,11 @@ impl CampaignBuilder<'_, '_> {
             .collect();
         let request = AdsRequest::new_without_app(operation, caller, &ids, pairs, json);
         let answered = ads::dispatch_request(self.tx, &request)?;
-        let answer: Value = serde_json::from_str(&answered.body).map_err(Fault::context("an answer of the engine"))?;
+        let answer: Value =
+            serde_json::from_str(&answered.body).map_err(Fault::context("parsing an Ads API response"))?;
         Ok(answer.get("data").cloned().unwrap_or_default())
     }
 
-    /// Makes something; its id.
     fn create_entity(&mut self, path: &str, pairs: &[(&str, &str)]) -> Result<String, Error> {
         Ok(response_id(&self.request_entity("POST", path, &[], pairs)?))
     }
@@ -153,7 +149,6 @@ impl CampaignBuilder<'_, '_> {
         self.create_entity("line_items", &pairs)
     }
 
-    /// A post that is seen only where it is promoted.
     fn create_promoted_only_post(&mut self, text: &str, card: &str) -> Result<String, Error> {
         let user = self.user.to_string();
         let mut pairs = vec![("as_user_id", user.as_str()), ("text", text)];
@@ -183,7 +178,6 @@ impl CampaignBuilder<'_, '_> {
         Ok(())
     }
 
-    /// The library, a card that leads to a site, a poll; the card's address.
     fn create_creatives(&mut self, picture: &str) -> Result<String, Error> {
         let pairs = [("media_key", picture), ("name", "Harbour in the evening")];
         self.request_entity("POST", "media_library", &[], &pairs)?;
@@ -207,7 +201,6 @@ impl CampaignBuilder<'_, '_> {
         Ok(uri.unwrap_or_default().to_owned())
     }
 
-    /// Campaigns that are shown: posts, a card, the account itself.
     fn create_running_campaigns(&mut self, card: &str) -> Result<(), Error> {
         let campaign = self.create_campaign("Autumn on the water", "ACTIVE")?;
         let objective = [("objective", "ENGAGEMENTS")];
@@ -244,7 +237,6 @@ impl CampaignBuilder<'_, '_> {
         self.add_targeting(&item, &[("FOLLOWERS_OF_USER", &user)])
     }
 
-    /// What is paused, planned, a draft, or lacks something.
     fn create_inactive_campaigns(&mut self) -> Result<(), Error> {
         let user = self.user.to_string();
         let campaign = self.create_campaign("Winter offers", "PAUSED")?;
@@ -272,7 +264,6 @@ impl CampaignBuilder<'_, '_> {
         self.create_entity("draft_<posts>", &draft).map(|_| ())
     }
 
-    /// A campaign that ended on the day on which the world begins.
     fn create_ended_campaign(&mut self) -> Result<(), Error> {
         let campaign = self.create_campaign("Summer", "ACTIVE")?;
         let ends: Time = WORLD_CREATED_AT.plus_ms(HOUR);
@@ -283,7 +274,6 @@ impl CampaignBuilder<'_, '_> {
         self.promote_posts(&item, &[post])
     }
 
-    /// An audience of the people of the world.
     fn create_audience(&mut self) -> Result<(), Error> {
         let audience = self.create_entity("custom_audiences", &[("name", "Newsletter")])?;
         let users: Vec<Value> = PEOPLE

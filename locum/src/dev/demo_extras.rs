@@ -1,5 +1,5 @@
-//! The rest of the demo world: lists, a poll, spaces, a community, a place, a picture, acts upon
-//! posts, messages and notes. Made after the credentials, so that these are the same as ever.
+//! The rest of the demo world: lists, a poll, spaces, a community, a place, a picture, engagements,
+//! messages and notes. Created after the credentials, so that those stay the same.
 
 use base::{AppId, Error, PostId, UserId};
 use network::audit::AuditActor;
@@ -18,12 +18,10 @@ use store::Tx;
 
 use super::demo_world::{DemoWorldBuilder, HOUR};
 
-/// The picture of the demo world.
 pub(super) const PICTURE: &[u8] = include_bytes!("boat.png");
-/// What it shows.
 const PICTURE_ALT_TEXT: &str = "A small sailing boat on calm water under a pale sky";
 
-/// Makes it; where the picture's file belongs below the media folder.
+/// Returns the picture's path relative to the media directory.
 pub(super) fn create_extras(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<String, Error> {
     create_relations(tx, world)?;
     create_engagements(tx, world)?;
@@ -52,7 +50,6 @@ fn text_post(text: &str) -> NewPost {
     }
 }
 
-/// A request that waits, a subscription, an affiliate, a parody.
 fn create_relations(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Error> {
     let (ada, bob, acme) = (world.user_id("ada")?, world.user_id("bob")?, world.user_id("acme")?);
     follows::follow(tx, bob, world.user_id("carol")?)?;
@@ -68,7 +65,6 @@ fn create_relations(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Err
     Ok(())
 }
 
-/// Likes, reposts, bookmarks with a folder, a hidden reply.
 fn create_engagements(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Error> {
     let (hello, tags) = (world.tagged_post("hello")?, world.tagged_post("tags")?);
     for name in ["bob", "grace", "zoe", "yuki", "noor"] {
@@ -92,7 +88,6 @@ fn create_engagements(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), E
     replies::set_hidden(tx, ada, rude, true)
 }
 
-/// A list with members, followers and a pin, and a private one.
 fn create_lists(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Error> {
     let (ada, grace) = (world.user_id("ada")?, world.user_id("grace")?);
     let open = NewList {
@@ -133,7 +128,6 @@ fn create_poll(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Error> {
     Ok(())
 }
 
-/// A space that is to come, one that takes place, and one that is over.
 fn create_spaces(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Error> {
     let (acme, grace, zoe) = (world.user_id("acme")?, world.user_id("grace")?, world.user_id("zoe")?);
     let (ada, bob) = (world.user_id("ada")?, world.user_id("bob")?);
@@ -213,7 +207,6 @@ fn create_place(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Error> 
     publish_post(tx, world.user_id("zoe")?, &post).map(|_| ())
 }
 
-/// A conversation of two, and a group. Messages are shown for a month only.
 fn create_conversations(tx: &mut Tx<'_>, [ada, bob, grace]: [UserId; 3]) -> Result<(), Error> {
     let from = |user_id| MessageSender { user_id, app_id: None };
     let says = |text: &str| NewMessage {
@@ -229,7 +222,6 @@ fn create_conversations(tx: &mut Tx<'_>, [ada, bob, grace]: [UserId; 3]) -> Resu
     Ok(())
 }
 
-/// A note that was rated helpful, on a post that somebody asked for one on.
 fn create_note(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Error> {
     let post = text_post("The moon is made of green cheese, and everyone knows it.");
     let post = publish_post(tx, world.user_id("parody_ada")?, &post)?;
@@ -252,7 +244,6 @@ fn create_note(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Error> {
     Ok(())
 }
 
-/// A post with a picture, which says what it shows.
 fn create_picture_post(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<String, Error> {
     let zoe = world.user_id("zoe")?;
     let size = i64::try_from(PICTURE.len()).unwrap_or(0);
@@ -284,8 +275,8 @@ fn create_picture_post(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<Stri
     Ok(medium.path)
 }
 
-/// What is written just before the world is first used, by the running clock: who, how many
-/// minutes before, what. Several people write about the same, so that it trends and becomes news.
+/// Posts relative to the real clock: author, minutes ago, text. Several authors mention the same topics, so that these
+/// trend and become news.
 const RECENT_POSTS: &[(&str, i64, &str)] = &[
     ("bob", 115, "The first boats are in the harbour. #HarbourFest"),
     ("grace", 98, "Fireworks over the Old Lighthouse at ten. #HarbourFest"),
@@ -307,7 +298,6 @@ const RECENT_POSTS: &[(&str, i64, &str)] = &[
     ("grace", 6, "Does $ACME pay for the fireworks?"),
 ];
 
-/// Writes it, messages, and a poll that is open for a week.
 pub(super) fn create_recent_activity(tx: &mut Tx<'_>) -> Result<(), Error> {
     let user = |tx: &mut Tx<'_>, name: &str| {
         let found = store::users::find_by_username(tx, name)?;

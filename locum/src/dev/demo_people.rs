@@ -1,31 +1,21 @@
-//! The people of the demo world. Each says what it is there to show.
+//! The users of the demo world. Each bio says what the user demonstrates.
 
-/// One of them.
 pub(super) struct DemoPerson {
-    /// The handle.
     pub(super) username: &'static str,
-    /// The display name.
     pub(super) name: &'static str,
-    /// The biography.
     pub(super) description: &'static str,
-    /// The place.
     pub(super) location: &'static str,
-    /// The page.
     pub(super) url: &'static str,
-    /// What sets it apart.
     pub(super) traits: PersonTraits,
 }
 
-/// What sets a person apart.
 #[derive(Clone, Copy, Default)]
 pub(super) struct PersonTraits {
-    /// Posts are for approved followers only.
     pub(super) protected: bool,
-    /// Suspended at the end.
     pub(super) suspended: bool,
-    /// The verification mark, or empty.
+    /// Empty for none.
     pub(super) verified: &'static str,
-    /// The subscription, or empty.
+    /// Empty for none.
     pub(super) subscription: &'static str,
 }
 
@@ -57,7 +47,7 @@ const fn basic_person(
     }
 }
 
-/// All twelve, oldest account first.
+/// Oldest account first.
 pub(super) static PEOPLE: &[DemoPerson] = &[
     DemoPerson {
         location: "London",
@@ -133,8 +123,7 @@ pub(super) static PEOPLE: &[DemoPerson] = &[
     basic_person("lurker", "Lurker", "Never posts; follows everyone", PLAIN),
 ];
 
-/// Who follows whom beyond the rules in the world's making: everyone follows @ada, @lurker
-/// follows everyone.
+/// In addition to the rules in [`super::demo_world`]: everyone follows @ada, and @lurker follows everyone.
 pub(super) static FOLLOWS: &[(&str, &str)] = &[
     ("ada", "bob"),
     ("ada", "carol"),

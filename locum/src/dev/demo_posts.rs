@@ -1,43 +1,29 @@
-//! The posts of the demo world: first those that each show one thing, then everyday ones between
-//! them so that timelines have pages.
+//! The posts of the demo world: showcase posts that each demonstrate one feature, and everyday posts
+//! that fill timelines.
 
-/// A post to be written.
 #[derive(Clone, Debug)]
 pub(super) struct DemoPost {
-    /// The author.
     pub(super) author: &'static str,
-    /// The text.
     pub(super) text: String,
-    /// The name that later lines call it by, or empty.
+    /// The name that later posts refer to; may be empty.
     pub(super) tag: &'static str,
-    /// What kind it is.
     pub(super) kind: DemoPostKind,
 }
 
-/// What kind of post a line is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum DemoPostKind {
-    /// A post of its own.
     Plain,
-    /// A reply to a tagged post.
     Reply(&'static str),
-    /// A reply to the everyday post so many before.
+    /// A reply to the everyday post this many positions earlier.
     ReplyToEveryday(usize),
-    /// A quote of a tagged post.
     Quote(&'static str),
-    /// A quote of the everyday post so many before.
+    /// A quote of the everyday post this many positions earlier.
     QuoteOfEveryday(usize),
-    /// A later version of a tagged post.
     Edit(&'static str),
-    /// Who may reply.
     ReplySettings(&'static str),
-    /// For promotion only.
     Nullcast,
-    /// Marked as made with AI.
     MadeWithAi,
-    /// Marked as a paid partnership.
     PaidPartnership,
-    /// Deleted again.
     Deleted,
 }
 
@@ -52,7 +38,7 @@ fn demo_post(by: &'static str, tag: &'static str, kind: DemoPostKind, text: impl
 
 use DemoPostKind::{Deleted, MadeWithAi, Nullcast, PaidPartnership, Plain, Quote, Reply, ReplySettings};
 
-/// Author, name, kind and text of the posts that each show one thing.
+/// Author, tag, kind and text.
 type ShowcaseRow = (&'static str, &'static str, DemoPostKind, &'static str);
 static SHOWCASE: &[ShowcaseRow] = &[
     (
@@ -169,7 +155,6 @@ static SHOWCASE: &[ShowcaseRow] = &[
     ),
 ];
 
-/// Posts that each show one thing.
 pub(super) fn showcase_posts() -> Vec<DemoPost> {
     let rows = SHOWCASE.iter();
     let lines = rows.map(|(by, tag, kind, text)| demo_post(by, tag, kind.clone(), *text));
@@ -181,7 +166,7 @@ pub(super) fn showcase_posts() -> Vec<DemoPost> {
     lines.chain(made).collect()
 }
 
-/// Posts whose later versions still may be written when the world is made: the last of all.
+/// Edited posts come last, so that they are still within the edit window.
 pub(super) fn edited_posts() -> Vec<DemoPost> {
     use DemoPostKind::Edit;
     vec![
@@ -196,7 +181,6 @@ pub(super) fn edited_posts() -> Vec<DemoPost> {
     ]
 }
 
-/// Authors of everyday posts.
 const AUTHORS: [&str; 9] = [
     "ada",
     "bob",
@@ -231,7 +215,6 @@ const ENDINGS: [&str; 6] = [
     " https://example.com/notes",
 ];
 
-/// The `number`-th everyday post. `back` are further facts: whose post is so many before.
 pub(super) fn everyday_post(number: usize) -> DemoPost {
     let pick = |words: &[&'static str], step: usize| {
         let place = (number * step) % words.len().max(1);
@@ -251,7 +234,6 @@ pub(super) fn everyday_post(number: usize) -> DemoPost {
     demo_post(by, "", kind, text)
 }
 
-/// More than 280, in paragraphs.
 fn long_text() -> String {
     let paragraph = "A long post has more than 280 weighted characters. Its text is cut short in \
                      `text`, with the whole of it in its own field, entities and all: #long @ada \

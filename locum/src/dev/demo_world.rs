@@ -1,9 +1,9 @@
-//! Makes the demo world: the same on every machine, through the same verbs as everyone's posts.
+//! Creates the demo world, identical on every machine, through the same functions as API requests.
 
 use ads::account_context::AccountContext;
 use ads::engine;
 use ads::parsed_params::ParsedParams;
-use ads::record::AdsRecord as Account;
+use ads::record::AdsRecord;
 use ads::resources::accounts::{self, NewAdsAccount};
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use base::id::first_snowflake_at;
@@ -20,35 +20,27 @@ use super::demo_people::{DemoPerson, FOLLOWS, PEOPLE};
 use super::demo_posts::{DemoPost, DemoPostKind, edited_posts, everyday_post, showcase_posts};
 use super::{PictureFile, demo_campaigns};
 
-/// The moment at which the demo world stands when it is made: 2026-10-01T12:00:00Z. Fixed, so that
-/// its ids are the same everywhere.
+/// 2026-10-01T12:00:00Z. Fixed, so that generated ids are the same everywhere.
 pub(super) const WORLD_CREATED_AT: Time = Time::from_seconds(1_790_856_000);
-/// Everyday posts; with the others, about 340.
+/// Together with the showcase posts, about 340.
 const EVERYDAY_POSTS: usize = 300;
 const MINUTE: i64 = 60_000;
 pub(super) const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
-/// Posts reach back so far.
 const POSTS_TIME_SPAN: i64 = 60 * DAY;
-/// The password of everyone.
 pub(super) const PASSWORD: &str = "dev";
-/// Where sign-in comes back to; nobody needs to listen there to try the rest.
+/// The redirect URI of the demo apps; nothing needs to listen there.
 pub(super) const CALLBACK: &str = "http://127.0.0.1:8765/callback";
 
-/// What a client needs.
 #[derive(Clone, Debug)]
 pub(super) struct DemoCredentials {
-    /// The confidential app.
     pub(super) app: AppCredentials,
-    /// The public app.
     pub(super) public_app: AppCredentials,
-    /// @ada's and @bob's.
     pub(super) users: [DemoUserKeys; 2],
-    /// Pictures, by where their files belong below the media folder.
+    /// Paths relative to the media directory.
     pub(super) pictures: Vec<PictureFile>,
 }
 
-/// A user's credentials for the first app.
 #[derive(Clone, Debug)]
 pub(super) struct DemoUserKeys {
     pub(super) id: UserId,
@@ -58,7 +50,6 @@ pub(super) struct DemoUserKeys {
     pub(super) user_token: String,
 }
 
-/// Writes the whole world in one transaction, with an advertiser's campaigns if they are wanted.
 pub(super) fn create_demo_world(
     tx: &mut Tx<'_>,
     password_hash: &str,
@@ -76,7 +67,7 @@ pub(super) fn create_demo_world(
     let account = create_ads_account(tx, world.user_id("ada")?)?;
     let ada = issue_user_keys(tx, &demo, world.user_id("ada")?, "ada")?;
     let bob = issue_user_keys(tx, &demo, world.user_id("bob")?, "bob")?;
-    // Whatever is added to the world comes here: the keys above stay as they are.
+    // Additions go here, after the credentials, so that existing keys stay the same.
     let mut pictures = vec![(demo_extras::create_extras(tx, &world)?, demo_extras::PICTURE)];
     if campaigns {
         pictures.push((
@@ -92,8 +83,7 @@ pub(super) fn create_demo_world(
     })
 }
 
-/// An account to advertise with, and something to pay with.
-fn create_ads_account(tx: &mut Tx<'_>, user: UserId) -> Result<Account, Error> {
+fn create_ads_account(tx: &mut Tx<'_>, user: UserId) -> Result<AdsRecord, Error> {
     let new = NewAdsAccount {
         name: "Demo account".to_owned(),
         industry_type: "TECHNOLOGY".to_owned(),
@@ -105,12 +95,11 @@ fn create_ads_account(tx: &mut Tx<'_>, user: UserId) -> Result<Account, Error> {
     given.insert("currency", "USD".into());
     given.insert("start_time", WORLD_CREATED_AT.ms().into());
     given.insert("funded_amount_local_micro", 10_000_000_000_i64.into());
-    let mut desk = AccountContext::new_for_operator(tx, user, account.clone());
-    engine::create(&mut desk, &FUNDING_INSTRUMENT, &given)?;
+    let mut context = AccountContext::new_for_operator(tx, user, account.clone());
+    engine::create(&mut context, &FUNDING_INSTRUMENT, &given)?;
     Ok(account)
 }
 
-/// What an app of the demo world is.
 struct DemoApp {
     name: &'static str,
     kind: AppKind,
@@ -159,7 +148,6 @@ fn issue_user_keys(tx: &mut Tx<'_>, app: &App, user: UserId, username: &'static 
     })
 }
 
-/// A world being made.
 pub(super) struct DemoWorldBuilder {
     users: Vec<(&'static str, UserId)>,
     app: Option<App>,
@@ -169,7 +157,6 @@ pub(super) struct DemoWorldBuilder {
 }
 
 impl DemoWorldBuilder {
-    /// The world with its people.
     fn new(tx: &mut Tx<'_>, password_hash: &str) -> Result<Self, Error> {
         let mut people = Vec::new();
         let mut joined = WORLD_CREATED_AT.plus_ms(-400 * DAY);
@@ -210,7 +197,7 @@ impl DemoWorldBuilder {
         Ok(())
     }
 
-    /// All posts, oldest first.
+    /// Oldest first.
     fn create_posts(&mut self, tx: &mut Tx<'_>) -> Result<(), Error> {
         let shown = showcase_posts();
         let every = (EVERYDAY_POSTS / shown.len().max(1)).max(1);
@@ -318,13 +305,13 @@ fn new_user(tx: &Tx<'_>, person: &DemoPerson, joined: Time, password_hash: &str)
     })
 }
 
-/// A snowflake of a moment; its low bits come from the seed.
-pub(super) fn moment_id<K>(chance: &Rng, at: Time) -> Result<base::Id<K>, Error> {
-    let [high, low] = chance.random_bytes::<2>()?;
+/// A snowflake id for a time; its low bits come from the seed.
+pub(super) fn moment_id<K>(rng: &Rng, at: Time) -> Result<base::Id<K>, Error> {
+    let [high, low] = rng.random_bytes::<2>()?;
     let low = i64::from(u16::from_be_bytes([high, low]) & 0x0fff);
     Ok(base::Id::new(first_snowflake_at(at) | low))
 }
 
 pub(super) fn missing_reference(what: &str, name: &str) -> Error {
-    base::Fault::new(format!("the demo world has no {what} called {name}")).into()
+    base::Fault::new(format!("the demo world has no {what} named {name}")).into()
 }

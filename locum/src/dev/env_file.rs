@@ -1,4 +1,4 @@
-//! `dev.env`: what clients of a test world need, one `LOCUM_NAME=value` a line.
+//! `dev.env`: the address and credentials of a development server, one `LOCUM_NAME=value` per line.
 
 use std::path::{Path, PathBuf};
 
@@ -7,19 +7,16 @@ use base::Fault;
 use super::demo_world::{CALLBACK, DemoCredentials, DemoUserKeys, PASSWORD};
 use crate::instance::write_private;
 
-/// Names and values, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EnvFile(pub(crate) Vec<(String, String)>);
 
 const PREFIX: &str = "LOCUM_";
 
 impl EnvFile {
-    /// Where a folder's lines are.
     pub(crate) fn file_path(folder: &Path) -> PathBuf {
         folder.join("dev.env")
     }
 
-    /// What the demo world's credentials are called.
     pub(super) fn from_credentials(credentials: &DemoCredentials) -> Self {
         let mut lines = Self::default();
         let DemoCredentials {
@@ -60,13 +57,11 @@ impl EnvFile {
         self.0.push((name.to_owned(), value.to_owned()));
     }
 
-    /// The value of a name without its prefix.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The same lines with the addresses of a server before them.
     pub(super) fn prepend_addresses(&self, base_url: &str, ads_sandbox: Option<&str>) -> Self {
         let mut lines = Self::default();
         lines.add_line("BASE_URL", base_url);
@@ -79,13 +74,12 @@ impl EnvFile {
         lines
     }
 
-    /// The file's text.
     pub(super) fn to_text(&self) -> String {
         let lines = self.0.iter().map(|(name, value)| format!("{PREFIX}{name}={value}\n"));
         lines.collect()
     }
 
-    /// Reads the file's text; what is no line of ours is left out.
+    /// Ignores lines that are not `LOCUM_NAME=value`.
     pub(crate) fn parse(text: &str) -> Self {
         let lines = text.lines().filter_map(|line| {
             let (name, value) = line.strip_prefix(PREFIX)?.split_once('=')?;
@@ -94,13 +88,12 @@ impl EnvFile {
         Self(lines.collect())
     }
 
-    /// Writes the file, for its owner alone.
     pub(super) fn write(&self, folder: &Path) -> Result<(), Fault> {
         write_private(&Self::file_path(folder), &self.to_text())
     }
 }
 
-/// Without a port of its own, the sandbox of the ads interface is told by its host, which every resolver takes for this
+/// Without a port of its own, the Ads API sandbox is selected by a `localhost` subdomain, which resolves to this
 /// machine.
 fn sandbox_url(base_url: &str) -> String {
     let (scheme, authority) = base_url.split_once("://").unwrap_or(("http", base_url));

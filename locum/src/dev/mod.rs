@@ -1,4 +1,4 @@
-//! `locum dev`: a test world that is ready at once and the same everywhere.
+//! `locum dev`: the development server.
 
 mod banner;
 mod demo_campaigns;
@@ -26,12 +26,11 @@ use crate::config::{RunMode, ServerSettings};
 use crate::instance::{self, CreatePolicy, DataFolder, Instance, InstanceManifest, NoProgress};
 use crate::runtime::{self, ServerAddresses};
 
-/// Where the credentials are kept, encrypted, so that `dev.env` can be written again.
+/// The encrypted fact from which `dev.env` can be rewritten.
 const ENV_FACT_KEY: &str = "dev_env";
-/// Users that are counted for the box.
+/// Users counted for the banner; beyond this it prints `+`.
 const MAX_COUNTED_USERS: i64 = 1000;
 
-/// `locum dev`.
 pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandError> {
     let began = clock::monotonic_now();
     let settings = runtime::prepare_settings(common, RunMode::Dev, &args.listen, args.config_flags())?;
@@ -61,10 +60,8 @@ pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandErro
     })
 }
 
-/// A picture's path and its bytes.
 type PictureFile = (String, &'static [u8]);
 
-/// How the start went.
 #[derive(Clone, Copy)]
 struct StartReport {
     started_at: Instant,
@@ -111,15 +108,14 @@ fn print_banner(
     }));
 }
 
-/// The open store, with its world in it.
 fn open_demo_store(settings: &ServerSettings, found: DataFolder) -> Result<Store, CommandError> {
     let DataFolder {
         manifest: record,
         keyring,
         is_new,
     } = found;
-    let options = |chance| instance::store_options(settings, chance, keyring.clone());
-    // Whether the world was made is asked of the database: an earlier start may have been cut off.
+    let options = |rng| instance::store_options(settings, rng, keyring.clone());
+    // Ask the database: an earlier start may have been interrupted.
     let first = if is_new {
         Rng::Os
     } else {
@@ -133,7 +129,7 @@ fn open_demo_store(settings: &ServerSettings, found: DataFolder) -> Result<Store
         return Ok(store);
     }
     store.close();
-    // A world is made at a fixed moment with the seed's own randomness.
+    // The demo world uses a fixed time and random numbers derived from the seed.
     let store = instance::open_store(StoreOptions {
         clock: Clock::frozen_at(demo_world::WORLD_CREATED_AT),
         node: 0,
@@ -158,16 +154,16 @@ fn write_picture(file: &Path, bytes: &[u8]) -> Result<(), CommandError> {
         let mut file = open.write(true).create(true).truncate(true).open(file)?;
         file.write_all(bytes)
     });
-    Ok(written.map_err(Fault::context("writing the demo world's picture"))?)
+    Ok(written.map_err(Fault::context("writing the demo world's pictures"))?)
 }
 
-/// Makes the world; the pictures whose files belong below the media folder.
+/// Returns the pictures to write below the media directory.
 fn create_world(store: &Store, keyring: &Keyring, record: &InstanceManifest) -> Result<Vec<PictureFile>, CommandError> {
-    let chance = store.context().rng.clone();
-    let hash = passwords::hash(demo_world::PASSWORD, &chance)?;
+    let rng = store.context().rng.clone();
+    let hash = passwords::hash(demo_world::PASSWORD, &rng)?;
     let (keyring, name) = (keyring.clone(), record.world.clone());
     let planted = store.write(move |tx| {
-        // A database that others have filled is left as it is.
+        // A database that already has data is left unchanged.
         if meta::get(tx, "world")?.is_some() {
             return Ok(Vec::new());
         }
@@ -184,7 +180,6 @@ fn create_world(store: &Store, keyring: &Keyring, record: &InstanceManifest) -> 
     Ok(instance::block_on(planted)?)
 }
 
-/// The credentials that were made with the world.
 fn load_env(store: &Store) -> Result<EnvFile, CommandError> {
     let text = instance::read_encrypted_fact(store, ENV_FACT_KEY)?.unwrap_or_default();
     Ok(EnvFile::parse(&String::from_utf8_lossy(&text)))

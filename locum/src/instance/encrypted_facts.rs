@@ -1,4 +1,4 @@
-//! Facts of the database that only the holder of the master key can read.
+//! Facts in the database that are encrypted with the master key.
 
 use base::encryption::Keyring;
 use base::{Error, Fault};
@@ -6,22 +6,20 @@ use store::{Store, Tx, meta};
 
 use super::blocking::block_on;
 
-/// Stores a fact, sealed.
 pub(crate) fn set_encrypted_fact(tx: &mut Tx<'_>, keyring: &Keyring, key: &str, plain: &[u8]) -> Result<(), Error> {
     let sealed = keyring.encrypt(key, plain, tx.rng())?;
     Ok(meta::set(tx, key, &encode_hex(&sealed))?)
 }
 
-/// A sealed fact, if it is set.
 pub(crate) fn read_encrypted_fact(store: &Store, key: &'static str) -> Result<Option<Vec<u8>>, Error> {
     let text = block_on(store.read(move |tx| Ok(meta::get(tx, key)?)))?;
     let Some(text) = text else { return Ok(None) };
-    let sealed = decode_hex(&text).ok_or_else(|| Fault::new(format!("{key} is garbled")))?;
+    let sealed = decode_hex(&text).ok_or_else(|| Fault::new(format!("{key} is corrupt")))?;
     let plain = store.context().keyring.decrypt(key, &sealed);
     Ok(Some(plain.map_err(Fault::from)?))
 }
 
-/// Thirty-two bytes that every node on the database has, made by the first that asks.
+/// 32 bytes shared by all nodes on a database; created on first use.
 pub(crate) fn shared_key(store: &Store, key: &'static str) -> Result<[u8; 32], Error> {
     let keyring = store.context().keyring.clone();
     block_on(store.write(move |tx| {
@@ -33,7 +31,7 @@ pub(crate) fn shared_key(store: &Store, key: &'static str) -> Result<[u8; 32], E
     }))?;
     let plain = read_encrypted_fact(store, key)?.unwrap_or_default();
     let plain = <[u8; 32]>::try_from(plain);
-    plain.map_err(|_| Fault::new(format!("{key} is garbled")).into())
+    plain.map_err(|_| Fault::new(format!("{key} is corrupt")).into())
 }
 
 fn encode_hex(bytes: &[u8]) -> String {

@@ -1,4 +1,4 @@
-//! The master key: where it is, and what keeps it from being used.
+//! Loads, creates and replaces the master key.
 
 use std::path::{Path, PathBuf};
 
@@ -9,19 +9,18 @@ use super::private_files::write_private;
 use crate::command_error::CommandError;
 use crate::config::{RunMode, ServerSettings};
 
-/// The ring of keys that the settings lead to. `new`: the folder is being made, so that a key may
-/// be as well.
-pub(crate) fn load_keyring(settings: &ServerSettings, chance: &Rng, new: bool) -> Result<Keyring, CommandError> {
+/// With `new`, a missing key file is created.
+pub(crate) fn load_keyring(settings: &ServerSettings, rng: &Rng, new: bool) -> Result<Keyring, CommandError> {
     let mut old = settings.keys.old_key_files.clone();
     if let Some(file) = key_file_path(settings) {
         old.extend(previous_key_files(&file));
     }
     let old = old.iter().map(|path| read_key_file(path));
     let old = old.collect::<Result<Vec<_>, CommandError>>()?;
-    Ok(Keyring::new(load_current_key(settings, chance, new)?, old))
+    Ok(Keyring::new(load_current_key(settings, rng, new)?, old))
 }
 
-/// The file that the key is read from; none where the configuration holds the key itself.
+/// `None` if the configuration contains the key itself.
 pub(crate) fn key_file_path(settings: &ServerSettings) -> Option<PathBuf> {
     match (&settings.keys.file, &settings.keys.key_line) {
         (Some(file), _) => Some(file.clone()),
@@ -30,7 +29,7 @@ pub(crate) fn key_file_path(settings: &ServerSettings) -> Option<PathBuf> {
     }
 }
 
-/// Keys that a rotation has put beside their successor: its name, a dot, and eight digits.
+/// Keys that a rotation left next to their successor, with a dot and eight digits appended to the name.
 fn previous_key_files(file: &Path) -> Vec<PathBuf> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let Ok(entries) = std::fs::read_dir(folder.unwrap_or(Path::new("."))) else {
@@ -50,57 +49,56 @@ fn previous_key_files(file: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Puts a new key in the place of the one in a file, and that one beside it. At every moment the
-/// file holds a whole key, and the one before is there as well.
-pub(crate) fn replace_key_file(file: &Path, chance: &Rng) -> Result<MasterKey, CommandError> {
+/// Replaces the key in a file and keeps the old one next to it. The replacement is atomic: a crash loses neither key.
+pub(crate) fn replace_key_file(file: &Path, rng: &Rng) -> Result<MasterKey, CommandError> {
     let before = read_key_file(file)?;
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}", format_key_id(before.id())));
     write_private(&file.with_file_name(name), before.encode().expose_secret())?;
-    let next = MasterKey::generate(chance)?;
+    let next = MasterKey::generate(rng)?;
     write_private(file, next.encode().expose_secret())?;
     Ok(next)
 }
 
-fn load_current_key(settings: &ServerSettings, chance: &Rng, new: bool) -> Result<MasterKey, CommandError> {
-    let beside = settings.data_dir.join("master.key");
+fn load_current_key(settings: &ServerSettings, rng: &Rng, new: bool) -> Result<MasterKey, CommandError> {
+    let default_file = settings.data_dir.join("master.key");
     if let Some(line) = &settings.keys.key_line {
         ensure_key_outside_data(settings)?;
-        let place = settings
+        let origin = settings
             .keys
             .file
             .as_deref()
             .map_or_else(|| "secrets.master_key".to_owned(), |path| path.display().to_string());
         return MasterKey::parse(line.expose_secret())
-            .map_err(|error| CommandError::Usage(format!("{place}: {error}")));
+            .map_err(|error| CommandError::Usage(format!("{origin}: {error}")));
     }
     if settings.mode == RunMode::Serve && !settings.keys.allow_in_data_dir {
         return Err(CommandError::Usage(format!(
-            "no master key: name its file with secrets.master_key_file. `locum init` makes one; \
-             it must lie outside {}",
+            "no master key: set secrets.master_key_file (`locum init` creates a key file); \
+             it must be outside {}",
             settings.data_dir.display()
         )));
     }
-    if beside.exists() {
-        return read_key_file(&beside);
+    if default_file.exists() {
+        return read_key_file(&default_file);
     }
     if !new {
         return Err(CommandError::Failed(format!(
-            "{} is missing: without it nothing that was encrypted can be read; put it back",
-            beside.display()
+            "{} is missing: encrypted data cannot be read without it; restore it",
+            default_file.display()
         )));
     }
-    create_key_file(&beside, chance)?;
-    read_key_file(&beside)
+    create_key_file(&default_file, rng)?;
+    read_key_file(&default_file)
 }
 
-/// Makes a key file, mode 0600.
-pub(crate) fn create_key_file(path: &Path, chance: &Rng) -> Result<(), Fault> {
-    let key = MasterKey::generate(chance)?;
+/// Created with mode 0600.
+pub(crate) fn create_key_file(path: &Path, rng: &Rng) -> Result<(), Fault> {
+    let key = MasterKey::generate(rng)?;
     write_private(path, key.encode().expose_secret())
 }
 
-/// In a real network, the key's file does not lie with the data that it protects.
+/// In production, the key file must not be inside the data directory.
 fn ensure_key_outside_data(settings: &ServerSettings) -> Result<(), CommandError> {
     let Some(file) = &settings.keys.file else {
         return Ok(());
@@ -108,7 +106,7 @@ fn ensure_key_outside_data(settings: &ServerSettings) -> Result<(), CommandError
     let within = canonical_path(file).starts_with(canonical_path(&settings.data_dir));
     if settings.mode == RunMode::Serve && within && !settings.keys.allow_in_data_dir {
         return Err(CommandError::WrongMode(format!(
-            "{} lies in the data folder, beside what it protects: put it elsewhere, or set \
+            "{} is inside the data directory that it protects: move it elsewhere, or set \
              secrets.danger_key_in_data_dir",
             file.display()
         )));

@@ -1,4 +1,4 @@
-//! An open data folder: its mode, its keys, its store.
+//! An open data directory: its settings, keys and store.
 
 mod blocking;
 mod encrypted_facts;
@@ -25,16 +25,13 @@ use store::Store;
 
 use crate::config::ServerSettings;
 
-/// The index of posts, in the data folder.
 pub(crate) const SEARCH_INDEX_DIR: &str = "search";
 
-/// Who is told how far long work has come.
 pub(crate) trait ProgressReporter: Send + Sync {
-    /// So many are done, of so many if that is known.
+    /// `of` is the total, if known.
     fn report_progress(&self, done: u64, of: Option<u64>);
 }
 
-/// Nobody is told.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NoProgress;
 
@@ -42,23 +39,19 @@ impl ProgressReporter for NoProgress {
     fn report_progress(&self, _done: u64, _of: Option<u64>) {}
 }
 
-/// Everything that a command acts on.
 #[derive(Clone)]
 pub(crate) struct Instance {
-    /// The configuration.
     pub(crate) settings: Arc<ServerSettings>,
-    /// The open store.
     pub(crate) store: Arc<Store>,
-    /// Who is told how far long work has come.
     pub(crate) progress: Arc<dyn ProgressReporter>,
-    /// The index of posts, where a server keeps it up.
+    /// Present only while a server keeps the index up to date.
     pub(crate) search: Option<Arc<PostSearch>>,
-    /// Who decides whom advertising reaches: one in a process, since it keeps what it found.
+    /// One per process, because it caches its sets.
     pub(crate) evaluator: Arc<Evaluator>,
 }
 
 impl Instance {
-    /// Closes the store once nobody else holds it.
+    /// Closes the store if this is the last reference.
     pub(crate) fn close(self) {
         if let Some(store) = Arc::into_inner(self.store) {
             store.close();

@@ -1,4 +1,4 @@
-//! Opening a data folder: nothing is touched unless everything fits.
+//! Opens a data directory. Nothing is changed unless all checks pass.
 
 use std::sync::Arc;
 
@@ -12,37 +12,30 @@ use super::{Instance, ProgressReporter, master_key, private_files};
 use crate::command_error::CommandError;
 use crate::config::{RunMode, ServerSettings};
 
-/// What to do about a folder that is not there yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CreatePolicy {
-    /// Make it.
     CreateMissing,
-    /// Say so.
     RequireExisting,
 }
 
-/// A folder that fits, before its store is opened.
 pub(crate) struct DataFolder {
-    /// What the folder is.
     pub(crate) manifest: InstanceManifest,
-    /// Whether it was made just now.
     pub(crate) is_new: bool,
-    /// The keys.
     pub(crate) keyring: Keyring,
 }
 
-/// Node number of commands that work beside a server on the same database.
+/// Node number of commands that run next to a server on the same database.
 pub(crate) const COMMANDS_NODE: u16 = 1023;
 
-/// Finds a data folder, or makes it. That it was opened is counted in the record, which is written
-/// once its store turns out to fit: what is refused is not touched.
+/// The increased start count is written only after the store has been checked, so a refused directory is left
+/// unchanged.
 pub(crate) fn find_or_create(settings: &ServerSettings, creating: CreatePolicy) -> Result<DataFolder, CommandError> {
     let record = InstanceManifest::read(&settings.data_dir)?;
     check_mode(settings, record.as_ref())?;
     let is_new = record.is_none();
     if is_new && creating == CreatePolicy::RequireExisting {
         return Err(CommandError::Unreachable(format!(
-            "there is no data folder at {}: start `locum dev` or `locum serve`, or name one with \
+            "no data directory at {}: start `locum dev` or `locum serve`, or specify one with \
              --data-dir",
             settings.data_dir.display()
         )));
@@ -66,21 +59,20 @@ pub(crate) fn find_or_create(settings: &ServerSettings, creating: CreatePolicy) 
     })
 }
 
-/// Opens a data folder, or makes it.
 pub(crate) fn open(
     settings: Arc<ServerSettings>,
     creating: CreatePolicy,
     node: u16,
     progress: Arc<dyn ProgressReporter>,
 ) -> Result<Instance, CommandError> {
-    let found = find_or_create(&settings, creating)?;
-    let chance = instance_rng(&found.manifest);
+    let folder = find_or_create(&settings, creating)?;
+    let rng = instance_rng(&folder.manifest);
     let store = open_store(StoreOptions {
         node,
-        ..store_options(&settings, chance, found.keyring)
+        ..store_options(&settings, rng, folder.keyring)
     })?;
-    check_store_matches(&store, &found.manifest)?;
-    found.manifest.write(&settings.data_dir)?;
+    check_store_matches(&store, &folder.manifest)?;
+    folder.manifest.write(&settings.data_dir)?;
     Ok(Instance {
         settings,
         store: Arc::new(store),
@@ -90,8 +82,7 @@ pub(crate) fn open(
     })
 }
 
-/// How the settings open a store.
-pub(crate) fn store_options(settings: &ServerSettings, chance: Rng, keyring: Keyring) -> StoreOptions {
+pub(crate) fn store_options(settings: &ServerSettings, rng: Rng, keyring: Keyring) -> StoreOptions {
     StoreOptions {
         location: settings.database_location.clone(),
         data_dir: settings.data_dir.clone(),
@@ -99,18 +90,17 @@ pub(crate) fn store_options(settings: &ServerSettings, chance: Rng, keyring: Key
         node: settings.node,
         migrate: settings.migrate_on_start,
         clock: Clock::System,
-        rng: chance,
+        rng,
         keyring,
     }
 }
 
-/// Opens a store.
 pub(crate) fn open_store(options: StoreOptions) -> Result<Store, Fault> {
     block_on(async {
         let store = Store::open(options).await?;
         let indexes = ads::record_indexes();
-        let made = store.write(move |tx| Ok(store::records::sync_indexes(tx, &indexes)?));
-        match made.await {
+        let synced = store.write(move |tx| Ok(store::records::sync_indexes(tx, &indexes)?));
+        match synced.await {
             Ok(()) => Ok(store),
             Err(Error::Failed(fault)) => Err(fault),
             Err(Error::Refused(refusal)) => Err(Fault::new(format!("{refusal:?}"))),
@@ -118,11 +108,11 @@ pub(crate) fn open_store(options: StoreOptions) -> Result<Store, Fault> {
     })
 }
 
-/// A folder is what it was made as, for good.
+/// The mode of a data directory cannot change.
 fn check_mode(settings: &ServerSettings, record: Option<&InstanceManifest>) -> Result<(), CommandError> {
     match record.map(InstanceManifest::mode).transpose()? {
-        Some(made) if made != settings.mode => Err(CommandError::WrongMode(format!(
-            "{} was made by `locum {made}` and is not opened by `locum {}`",
+        Some(created) if created != settings.mode => Err(CommandError::WrongMode(format!(
+            "{} was created by `locum {created}` and cannot be opened by `locum {}`",
             settings.data_dir.display(),
             settings.mode
         ))),
@@ -130,8 +120,8 @@ fn check_mode(settings: &ServerSettings, record: Option<&InstanceManifest>) -> R
     }
 }
 
-/// Randomness after the world was made: the system's in a real network; in a test world it follows
-/// from the seed and the number of starts, so that nothing is issued twice.
+/// The operating system's in production; in development, derived from the seed and the number of starts, so that no id
+/// or key is issued twice.
 pub(crate) fn instance_rng(record: &InstanceManifest) -> Rng {
     if record.mode == RunMode::Serve.name() {
         return Rng::Os;
@@ -140,19 +130,19 @@ pub(crate) fn instance_rng(record: &InstanceManifest) -> Rng {
     Rng::from_seed(record.seed ^ record.starts.wrapping_mul(stride))
 }
 
-/// The database says the same as the folder: they may have been moved apart.
+/// Detects a database that belongs to another data directory.
 pub(crate) fn check_store_matches(store: &Store, record: &InstanceManifest) -> Result<(), CommandError> {
     let mode = record.mode.clone();
-    let said = block_on(store.write(move |tx| {
-        let said = meta::get(tx, "mode")?;
-        if said.is_none() {
+    let stored_mode = block_on(store.write(move |tx| {
+        let stored_mode = meta::get(tx, "mode")?;
+        if stored_mode.is_none() {
             meta::set(tx, "mode", &mode)?;
         }
-        Ok::<_, Error>(said)
+        Ok::<_, Error>(stored_mode)
     }))?;
-    match said {
-        Some(said) if said != record.mode => Err(CommandError::WrongMode(format!(
-            "the database was made by `locum {said}` and is not opened by `locum {}`",
+    match stored_mode {
+        Some(stored_mode) if stored_mode != record.mode => Err(CommandError::WrongMode(format!(
+            "the database was created by `locum {stored_mode}` and cannot be opened by `locum {}`",
             record.mode
         ))),
         _ => Ok(()),

@@ -1,4 +1,4 @@
-//! Files of the data folder that only their owner may read.
+//! Files in the data directory that only their owner may read.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::Write;
@@ -7,13 +7,13 @@ use std::path::Path;
 
 use base::Fault;
 
-/// Makes the data folder if it is not there, for its owner alone.
+/// Mode 0700.
 pub(super) fn create_private_folder(path: &Path) -> Result<(), Fault> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
-    made.map_err(|error| Fault::from_cause(format!("making {}", path.display()), error))
+    made.map_err(|error| Fault::from_cause(format!("creating {}", path.display()), error))
 }
 
-/// Writes a file whole or not at all, mode 0600.
+/// Writes atomically, mode 0600.
 pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), Fault> {
     let fault = |error| Fault::from_cause(format!("writing {}", path.display()), error);
     let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -34,7 +34,6 @@ pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), Fault> {
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(fault)
 }
 
-/// Whether files can be made in a folder.
 pub(crate) fn check_writable(folder: &Path) -> Result<(), Fault> {
     let probe = folder.join(".locum-probe");
     write_private(&probe, "")?;

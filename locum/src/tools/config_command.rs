@@ -6,7 +6,6 @@ use crate::cli::{ConfigCommand, GlobalArgs, OutputOptions};
 use crate::command_error::CommandError;
 use crate::config::{ServerSettings, config_rows};
 
-/// Checks or shows the configuration.
 pub(crate) fn run_config_command(
     common: &GlobalArgs,
     verb: ConfigCommand,

@@ -1,4 +1,4 @@
-//! `locum doctor`: what would keep a server from running well, each with a word of advice.
+//! `locum doctor`: checks the configuration and environment, with advice for each problem.
 
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -15,12 +15,11 @@ use crate::config::{RunMode, ServerSettings};
 use crate::instance::{self, InstanceManifest};
 use crate::runtime::ListeningAddresses;
 
-/// Less room than this is a warning, a tenth of it a fault.
+/// Less free space than this is a warning; less than a tenth of it is a failure.
 const MIN_FREE_BYTES: u64 = 1024 * 1024 * 1024;
-/// Before this (2026-01-01) a clock cannot be right.
+/// 2026-01-01; an earlier clock is certainly wrong.
 const EARLIEST_CLOCK_SECONDS: i64 = 1_767_225_600;
 
-/// What was found about one thing.
 enum DoctorFinding {
     Healthy(String),
     Warning(String),
@@ -29,11 +28,11 @@ enum DoctorFinding {
 
 type DoctorCheck = fn(&ServerSettings) -> DoctorFinding;
 
-/// Looks at everything; a red line is a failure.
+/// Exits with a failure if any check fails.
 pub(crate) fn run_doctor(common: &GlobalArgs, output: OutputOptions) -> Result<ExitCode, CommandError> {
     let settings = common.load_settings()?;
     let looks: [(&str, DoctorCheck); 10] = [
-        ("data folder", check_data_folder),
+        ("data directory", check_data_folder),
         ("disk", check_disk_space),
         ("master key", check_master_key),
         ("database", check_database),
@@ -49,12 +48,12 @@ pub(crate) fn run_doctor(common: &GlobalArgs, output: OutputOptions) -> Result<E
         .iter()
         .any(|(_, finding)| matches!(finding, DoctorFinding::Failure(_)));
     let row = |(name, finding): (&str, DoctorFinding)| {
-        let (state, says) = match finding {
-            DoctorFinding::Healthy(says) => ("good", says),
-            DoctorFinding::Warning(says) => ("doubtful", says),
-            DoctorFinding::Failure(says) => ("bad", says),
+        let (state, message) = match finding {
+            DoctorFinding::Healthy(message) => ("good", message),
+            DoctorFinding::Warning(message) => ("doubtful", message),
+            DoctorFinding::Failure(message) => ("bad", message),
         };
-        json!({"name": name, "state": state, "says": says})
+        json!({"name": name, "state": state, "says": message})
     };
     output.print_value(&found.into_iter().map(row).collect::<Value>());
     Ok(if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -63,22 +62,25 @@ pub(crate) fn run_doctor(common: &GlobalArgs, output: OutputOptions) -> Result<E
 fn check_data_folder(settings: &ServerSettings) -> DoctorFinding {
     let path = &settings.data_dir;
     if !path.exists() {
-        return DoctorFinding::Warning(format!("{} is not there yet; the first start makes it", path.display()));
+        return DoctorFinding::Warning(format!(
+            "{} does not exist yet; the first start creates it",
+            path.display()
+        ));
     }
     if let Err(fault) = instance::check_writable(path) {
         return DoctorFinding::Failure(fault.to_string());
     }
     let rights = std::fs::metadata(path).map_or(0, |data| data.permissions().mode() & 0o777);
     let made = match InstanceManifest::read(path) {
-        Ok(Some(record)) => format!("made by `locum {}`", record.mode),
+        Ok(Some(record)) => format!("created by `locum {}`", record.mode),
         Ok(None) => "empty".to_owned(),
         Err(fault) => return DoctorFinding::Failure(fault.to_string()),
     };
-    let says = format!("{}, mode {rights:o}, {made}", path.display());
+    let message = format!("{}, mode {rights:o}, {made}", path.display());
     if rights.is_multiple_of(0o10) {
-        DoctorFinding::Healthy(says)
+        DoctorFinding::Healthy(message)
     } else {
-        DoctorFinding::Warning(format!("{says}: others may look inside; chmod 0700"))
+        DoctorFinding::Warning(format!("{message}: accessible to other users; run chmod 0700"))
     }
 }
 
@@ -86,31 +88,31 @@ fn check_disk_space(settings: &ServerSettings) -> DoctorFinding {
     let place = settings.data_dir.ancestors().find(|path| path.exists());
     let place = place.unwrap_or(Path::new("."));
     match rustix::fs::statvfs(place) {
-        Err(error) => DoctorFinding::Warning(format!("the free room could not be read: {error}")),
+        Err(error) => DoctorFinding::Warning(format!("failed to determine the free space: {error}")),
         Ok(stat) => {
             let free = stat.f_bavail.saturating_mul(stat.f_frsize);
-            let says = format!("{} MiB free", free / (1024 * 1024));
+            let message = format!("{} MiB free", free / (1024 * 1024));
             match free {
-                free if free < MIN_FREE_BYTES / 10 => DoctorFinding::Failure(says),
-                free if free < MIN_FREE_BYTES => DoctorFinding::Warning(says),
-                _ => DoctorFinding::Healthy(says),
+                free if free < MIN_FREE_BYTES / 10 => DoctorFinding::Failure(message),
+                free if free < MIN_FREE_BYTES => DoctorFinding::Warning(message),
+                _ => DoctorFinding::Healthy(message),
             }
         }
     }
 }
 
 fn check_master_key(settings: &ServerSettings) -> DoctorFinding {
-    let beside = settings.data_dir.join("master.key");
-    let file = settings.keys.file.clone().unwrap_or(beside);
+    let default_file = settings.data_dir.join("master.key");
+    let file = settings.keys.file.clone().unwrap_or(default_file);
     if settings.mode == RunMode::Dev && settings.keys.key_line.is_none() && !file.exists() {
-        return DoctorFinding::Warning("none yet; the first start makes one".to_owned());
+        return DoctorFinding::Warning("none yet; the first start creates one".to_owned());
     }
     if let Err(exit) = instance::load_keyring(settings, &Rng::Os, false) {
         return DoctorFinding::Failure(exit.message().to_owned());
     }
     match std::fs::metadata(&file).map(|data| data.permissions().mode() & 0o077) {
-        Ok(0) | Err(_) => DoctorFinding::Healthy("can be read".to_owned()),
-        Ok(_) => DoctorFinding::Warning(format!("{}: others may read it; chmod 0600", file.display())),
+        Ok(0) | Err(_) => DoctorFinding::Healthy("readable".to_owned()),
+        Ok(_) => DoctorFinding::Warning(format!("{}: readable by other users; run chmod 0600", file.display())),
     }
 }
 
@@ -118,10 +120,10 @@ fn check_database(settings: &ServerSettings) -> DoctorFinding {
     match instance::block_on(Store::migration_status(settings.database_location.clone())) {
         Ok(_) => DoctorFinding::Healthy(match &settings.database_location {
             store::DatabaseLocation::File(path) if !path.exists() => {
-                "SQLite; the first start makes the file".to_owned()
+                "SQLite; the first start creates the file".to_owned()
             }
             store::DatabaseLocation::File(path) => format!("SQLite, {}", path.display()),
-            store::DatabaseLocation::Server(_) => "PostgreSQL answers".to_owned(),
+            store::DatabaseLocation::Server(_) => "PostgreSQL responds".to_owned(),
         }),
         Err(fault) => DoctorFinding::Failure(fault.to_string()),
     }
@@ -129,14 +131,14 @@ fn check_database(settings: &ServerSettings) -> DoctorFinding {
 
 fn check_migrations(settings: &ServerSettings) -> DoctorFinding {
     match instance::block_on(Store::migration_status(settings.database_location.clone())) {
-        Err(_) => DoctorFinding::Failure("unknown while the database does not answer".to_owned()),
+        Err(_) => DoctorFinding::Failure("unknown: the database does not respond".to_owned()),
         Ok(all) => {
             let missing = all.iter().filter(|one| one.applied_at.is_none()).count();
-            let says = format!("{} of {} applied", all.len() - missing, all.len());
+            let message = format!("{} of {} applied", all.len() - missing, all.len());
             if missing == 0 || settings.migrate_on_start {
-                DoctorFinding::Healthy(says)
+                DoctorFinding::Healthy(message)
             } else {
-                DoctorFinding::Failure(format!("{says}: run `locum migrate up`"))
+                DoctorFinding::Failure(format!("{message}: run `locum migrate up`"))
             }
         }
     }
@@ -146,9 +148,10 @@ fn check_port(settings: &ServerSettings) -> DoctorFinding {
     match TcpListener::bind(settings.addr) {
         Ok(_) => DoctorFinding::Healthy(format!("{} is free", settings.addr)),
         Err(error) => match ListeningAddresses::read(&settings.data_dir) {
-            Some(server) if server.addr == settings.addr => {
-                DoctorFinding::Healthy(format!("{} is this folder's running server", settings.addr))
-            }
+            Some(server) if server.addr == settings.addr => DoctorFinding::Healthy(format!(
+                "{} is used by the running server of this data directory",
+                settings.addr
+            )),
             _ => DoctorFinding::Failure(format!("{}: {error}", settings.addr)),
         },
     }
@@ -157,7 +160,9 @@ fn check_port(settings: &ServerSettings) -> DoctorFinding {
 fn check_clock(_settings: &ServerSettings) -> DoctorFinding {
     let now = clock::wall_time();
     if now.seconds() < EARLIEST_CLOCK_SECONDS {
-        DoctorFinding::Failure(format!("{now} is in the past: signatures and ids need the right time"))
+        DoctorFinding::Failure(format!(
+            "{now} is in the past: signatures and ids need the correct time"
+        ))
     } else {
         DoctorFinding::Healthy(now.to_string())
     }
@@ -166,9 +171,9 @@ fn check_clock(_settings: &ServerSettings) -> DoctorFinding {
 fn check_mail(settings: &ServerSettings) -> DoctorFinding {
     let Some(mail) = &settings.mail else {
         return match settings.mode {
-            RunMode::Dev => DoctorFinding::Healthy("letters stay in the mailbox of this world".to_owned()),
+            RunMode::Dev => DoctorFinding::Healthy("emails stay in the development mailbox".to_owned()),
             RunMode::Serve => DoctorFinding::Warning(
-                "no mail server (mail.smtp_url): nobody can confirm an address or set a new \
+                "no mail server (mail.smtp_url): users cannot confirm an address or reset their \
                  password"
                     .to_owned(),
             ),
@@ -176,7 +181,7 @@ fn check_mail(settings: &ServerSettings) -> DoctorFinding {
     };
     let checked = mail::SmtpMailer::new(&mail.url, &mail.from).and_then(|server| server.check_connection());
     match checked {
-        Ok(()) => DoctorFinding::Healthy("the mail server lets this program in".to_owned()),
+        Ok(()) => DoctorFinding::Healthy("the mail server accepts the credentials".to_owned()),
         Err(fault) => DoctorFinding::Failure(fault.to_string()),
     }
 }
@@ -192,14 +197,14 @@ fn check_media(settings: &ServerSettings) -> DoctorFinding {
         })
     });
     match checked {
-        Ok(()) => DoctorFinding::Healthy(format!("{bucket} takes files")),
+        Ok(()) => DoctorFinding::Healthy(format!("{bucket} is writable")),
         Err(exit) => DoctorFinding::Failure(format!("{bucket}: {}", exit.message())),
     }
 }
 
 fn check_dangers(settings: &ServerSettings) -> DoctorFinding {
     if settings.dangers.is_empty() {
-        DoctorFinding::Healthy("none is on".to_owned())
+        DoctorFinding::Healthy("none enabled".to_owned())
     } else {
         DoctorFinding::Warning(settings.dangers.join(", "))
     }

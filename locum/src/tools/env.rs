@@ -4,12 +4,12 @@ use crate::cli::{EnvArgs, EnvFormat, GlobalArgs, print_line};
 use crate::command_error::CommandError;
 use crate::dev::EnvFile;
 
-/// Prints what clients need, in the words of a shell.
 pub(crate) fn print_env(common: &GlobalArgs, args: &EnvArgs) -> Result<(), CommandError> {
     let settings = common.load_settings()?;
     let path = EnvFile::file_path(&settings.data_dir);
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| CommandError::Failed(format!("{}: {error}; `locum dev` writes it", path.display())))?;
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        CommandError::Failed(format!("{}: {error}; start `locum dev` to create it", path.display()))
+    })?;
     let lines = EnvFile::parse(&text);
     let shell = if common.json { EnvFormat::Json } else { args.shell };
     print_line(format_for_shell(&lines, shell).trim_end());

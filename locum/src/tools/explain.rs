@@ -1,4 +1,4 @@
-//! `locum sign explain`, for people.
+//! Text output of `locum sign explain`.
 
 use std::fmt::Write;
 
@@ -8,7 +8,6 @@ use crate::cli::{GlobalArgs, OutputOptions};
 use crate::command::{AdminCommand, SignCommand, run_command};
 use crate::command_error::CommandError;
 
-/// Explains a signed request.
 pub(crate) fn explain_signature(
     common: &GlobalArgs,
     verb: SignCommand,
@@ -41,11 +40,11 @@ fn render_explanation(found: &Value, theirs: Option<&str>) -> String {
         let _written = writeln!(all, "{text}");
     };
     match list_field(found, "failures") {
-        [] => line("The signature holds."),
+        [] => line("The signature is valid."),
         failures => {
             for failure in failures {
                 let (check, message) = (text_field(failure, "check"), text_field(failure, "message"));
-                line(&format!("Fails: {check}. {message}"));
+                line(&format!("Failed check: {check}. {message}"));
             }
         }
     }
@@ -69,22 +68,21 @@ fn render_explanation(found: &Value, theirs: Option<&str>) -> String {
     all
 }
 
-/// Where two base strings part, with what stands there.
 fn render_difference(ours: &str, theirs: &str, at: Option<&Value>) -> String {
     let at = at.and_then(Value::as_u64).map(usize::try_from);
     let Some(Ok(at)) = at else {
-        return "They are the same.".to_owned();
+        return "They are identical.".to_owned();
     };
     let from = |text: &str| {
         let rest = text.as_bytes().get(at..).unwrap_or_default();
         match rest.get(..rest.len().min(24)).unwrap_or_default() {
-            [] => "its end".to_owned(),
+            [] => "the end".to_owned(),
             piece => format!("{:?}", String::from_utf8_lossy(piece)),
         }
     };
     let byte = at.saturating_add(1);
     let (ours, theirs) = (from(ours), from(theirs));
-    format!("They part at byte {byte}: the server's has {ours}, yours has {theirs}.")
+    format!("They differ at byte {byte}: the server's has {ours}, yours has {theirs}.")
 }
 
 #[cfg(test)]
@@ -97,7 +95,7 @@ mod tests {
         let at = json!(4);
         let said = render_difference("GET&http", "GET+http", Some(&json!(3)));
         assert!(said.contains("byte 4") && said.contains("\"+http\""), "{said}");
-        assert!(render_difference("GET&", "GET&x", Some(&at)).contains("its end"));
-        assert_eq!(render_difference("a", "a", None), "They are the same.");
+        assert!(render_difference("GET&", "GET&x", Some(&at)).contains("the end"));
+        assert_eq!(render_difference("a", "a", None), "They are identical.");
     }
 }

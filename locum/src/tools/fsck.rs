@@ -8,14 +8,12 @@ use crate::cli::{GlobalArgs, OutputOptions};
 use crate::command::{AdminCommand, run_command};
 use crate::command_error::CommandError;
 
-/// Counts everything again; differences are a failure.
 pub(crate) fn run_fsck(common: &GlobalArgs, output: OutputOptions) -> Result<ExitCode, CommandError> {
     let value = run_command(common, AdminCommand::Fsck, output)?;
     output.print_value(&value);
     Ok(exit_code(&value))
 }
 
-/// Success, when a count found no difference.
 pub(super) fn exit_code(value: &Value) -> ExitCode {
     if value.get("sound").and_then(Value::as_bool) == Some(true) {
         ExitCode::SUCCESS

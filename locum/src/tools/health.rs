@@ -7,7 +7,6 @@ use crate::command::{ControlEndpoint, get};
 use crate::command_error::CommandError;
 use crate::runtime::ListeningAddresses;
 
-/// Asks the running server whether it lives, or whether it can serve.
 pub(crate) fn check_health(common: &GlobalArgs, args: HealthArgs, output: OutputOptions) -> Result<(), CommandError> {
     let path = if args.ready { "/readyz" } else { "/livez" };
     let place = match &common.url {
@@ -18,18 +17,18 @@ pub(crate) fn check_health(common: &GlobalArgs, args: HealthArgs, output: Output
         None => find_endpoint(common)?,
     };
     let (status, body) = get(&place, path)?;
-    let said = String::from_utf8_lossy(&body).trim().to_owned();
+    let text = String::from_utf8_lossy(&body).trim().to_owned();
     if status != 200 {
-        return Err(CommandError::Failed(format!("{path} answered {status}: {said}")));
+        return Err(CommandError::Failed(format!("{path} responded with {status}: {text}")));
     }
-    output.print_value(&json!({"path": path, "status": status, "says": said}));
+    output.print_value(&json!({"path": path, "status": status, "says": text}));
     Ok(())
 }
 
 fn find_endpoint(common: &GlobalArgs) -> Result<ControlEndpoint, CommandError> {
     let folder = common.load_settings()?.data_dir;
     let listening = ListeningAddresses::read(&folder)
-        .ok_or_else(|| CommandError::Unreachable(format!("no server runs on {}", folder.display())))?;
+        .ok_or_else(|| CommandError::Unreachable(format!("no server is running on {}", folder.display())))?;
     let mut addr = listening.addr;
     if addr.ip().is_unspecified() {
         addr.set_ip(std::net::Ipv4Addr::LOCALHOST.into());

@@ -7,13 +7,13 @@ use crate::command_error::CommandError;
 use crate::config::{ConfigValueKind, validate_value};
 use crate::instance;
 
-/// Prints a configuration of a real network, and makes its master key if that has a place.
+/// Creates the master key file if its path is given.
 pub(crate) fn print_initial_config(args: &InitArgs, db: Option<&str>) -> Result<(), CommandError> {
     validate_value(ConfigValueKind::Origin, &args.base_url)
-        .map_err(|takes| CommandError::Usage(format!("--base-url [{}] is not {takes}", args.base_url)))?;
+        .map_err(|takes| CommandError::Usage(format!("--base-url [{}] is invalid; expected {takes}", args.base_url)))?;
     let db = db.unwrap_or("sqlite");
     validate_value(ConfigValueKind::Database, db)
-        .map_err(|takes| CommandError::Usage(format!("--db is not {takes}")))?;
+        .map_err(|takes| CommandError::Usage(format!("--db is invalid; expected {takes}")))?;
     let key = args
         .master_key
         .clone()
@@ -21,7 +21,10 @@ pub(crate) fn print_initial_config(args: &InitArgs, db: Option<&str>) -> Result<
     let key = std::path::absolute(&key).map_err(|error| CommandError::Usage(format!("{}: {error}", key.display())))?;
     if args.master_key.is_some() && !key.exists() {
         instance::create_key_file(&key, &Rng::Os)?;
-        eprintln!("made {} (mode 0600); keep a copy apart from the backups", key.display());
+        eprintln!(
+            "created {} (mode 0600); keep a copy separate from the backups",
+            key.display()
+        );
     }
     print_line(&config_text(&args.base_url, db, &key.display().to_string()));
     Ok(())
@@ -30,7 +33,7 @@ pub(crate) fn print_initial_config(args: &InitArgs, db: Option<&str>) -> Result<
 fn config_text(base_url: &str, db: &str, key: &str) -> String {
     let quote = |text: &str| serde_json::Value::from(text).to_string();
     format!(
-        "# Locum, a real network. `locum conf keys` lists every key; `locum conf check` reads this.\n\
+        "# Configuration of a production server. See `locum conf keys`; validate with `locum conf check`.\n\
          \n\
          [core]\n\
          base_url = {}\n\
@@ -38,21 +41,21 @@ fn config_text(base_url: &str, db: &str, key: &str) -> String {
          \n\
          [listen]\n\
          addr = \"127.0.0.1:8080\"\n\
-         # The proxy that ends TLS, so that its X-Forwarded-* headers are believed.\n\
+         # The proxy that terminates TLS; its X-Forwarded-* headers are trusted.\n\
          trusted_proxies = [\"127.0.0.1\"]\n\
          \n\
          [db]\n\
          url = {}\n\
          \n\
          [secrets]\n\
-         # Opens everything that is encrypted in the database: outside the data folder, in no backup.\n\
+         # Decrypts the secrets in the database. Keep it outside the data directory and the backups.\n\
          master_key_file = {}\n\
          \n\
          [auth]\n\
-         # Who may create an account: open, invite (`locum invite` makes the links) or closed.\n\
+         # Who may create an account: open, invite (see `locum invite`) or closed.\n\
          registration = \"closed\"\n\
          \n\
-         # Without a mail server nobody can confirm an address or get back in.\n\
+         # Without a mail server, users cannot confirm an address or reset their password.\n\
          # [mail]\n\
          # smtp_url_file = \"/etc/locum/smtp_url\"   # smtps://name:password@mail.example\n\
          # from = \"Locum <no-reply@social.example>\"\n",

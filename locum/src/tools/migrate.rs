@@ -7,7 +7,6 @@ use crate::cli::{GlobalArgs, MigrateCommand, OutputOptions};
 use crate::command_error::CommandError;
 use crate::instance::{self, COMMANDS_NODE, CreatePolicy};
 
-/// Shows or applies migrations.
 pub(crate) fn run_migrate_command(
     common: &GlobalArgs,
     verb: MigrateCommand,
@@ -16,11 +15,11 @@ pub(crate) fn run_migrate_command(
     let settings = common.load_settings()?;
     if matches!(verb, MigrateCommand::Up) {
         let found = instance::find_or_create(&settings, CreatePolicy::RequireExisting)?;
-        let chance = instance::instance_rng(&found.manifest);
+        let rng = instance::instance_rng(&found.manifest);
         let store = instance::open_store(StoreOptions {
             node: COMMANDS_NODE,
             migrate: true,
-            ..instance::store_options(&settings, chance, found.keyring)
+            ..instance::store_options(&settings, rng, found.keyring)
         })?;
         instance::check_store_matches(&store, &found.manifest)?;
         found.manifest.write(&settings.data_dir)?;

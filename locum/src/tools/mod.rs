@@ -1,4 +1,4 @@
-//! Commands that look at a server or its data from outside.
+//! Commands that do not need an open data directory.
 
 mod config_command;
 mod doctor;

@@ -1,4 +1,4 @@
-//! `locum restore`: a copy is proved before it takes the database's place.
+//! `locum restore`: verifies a backup, then replaces the database with it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,6 @@ use crate::command_error::CommandError;
 use crate::config::ServerSettings;
 use crate::instance::{self, CreatePolicy, Instance, NoProgress};
 
-/// Restores a copy.
 pub(crate) fn restore_backup(
     common: &GlobalArgs,
     args: &RestoreArgs,
@@ -32,7 +31,7 @@ pub(crate) fn restore_backup(
     };
     if target.exists() && !args.replace && !args.dry_run {
         return Err(CommandError::Usage(format!(
-            "{} is there; --replace moves it aside",
+            "{} already exists; use --replace to move it aside",
             target.display()
         )));
     }
@@ -59,7 +58,7 @@ pub(crate) fn restore_backup(
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Opens the copy as a database of its own: its schema and key are checked, and on demand its counts.
+/// Opens the backup as a separate database to check its schema, its key and, on request, its counters.
 fn verify_copy(
     settings: &Arc<ServerSettings>,
     found: &instance::DataFolder,
@@ -67,7 +66,7 @@ fn verify_copy(
     room: &Path,
 ) -> Result<Option<Value>, CommandError> {
     let _left = fs::remove_dir_all(room);
-    fs::create_dir(room).map_err(Fault::context("making room for the copy"))?;
+    fs::create_dir(room).map_err(Fault::context("creating a directory for the backup"))?;
     let copy = room.join("locum.db");
     fs::copy(&args.file, &copy).map_err(|error| CommandError::Usage(format!("{}: {error}", args.file.display())))?;
     let store = instance::open_store(StoreOptions {
@@ -78,7 +77,7 @@ fn verify_copy(
     let said = instance::block_on(store.read(|tx| Ok::<_, Error>(meta::get(tx, "mode")?)))?;
     if said.is_none() {
         return Err(CommandError::Failed(format!(
-            "{} is no copy that `locum backup` made",
+            "{} is not a backup made by `locum backup`",
             args.file.display()
         )));
     }
@@ -99,24 +98,24 @@ fn verify_copy(
     Ok(checked)
 }
 
-/// Moves the database aside and the copy into its place, while nobody has the folder open.
+/// Holds the data directory's lock while the database is replaced.
 fn install_copy(
     settings: &ServerSettings,
     found: &instance::DataFolder,
     room: &Path,
     target: &Path,
 ) -> Result<Option<PathBuf>, CommandError> {
-    // The lock of an open store keeps others out; its database is elsewhere meanwhile.
+    // An open store holds the directory's lock; it uses another database meanwhile.
     let guard = Store::open(StoreOptions {
         location: DatabaseLocation::File(room.join("guard.db")),
         ..instance::store_options(settings, Rng::Os, found.keyring.clone())
     });
     let guard = instance::block_on(guard)?;
     let aside = move_aside(target)?;
-    // The index is of what is moved aside; the next server makes a new one.
+    // The search index belongs to the old database; the next server rebuilds it.
     let _gone = fs::remove_dir_all(settings.data_dir.join(instance::SEARCH_INDEX_DIR));
     let copy = room.join("locum.db");
-    let moved = fs::rename(copy, target).map_err(Fault::context("putting the copy in place"));
+    let moved = fs::rename(copy, target).map_err(Fault::context("installing the backup"));
     guard.close();
     moved?;
     found.manifest.write(&settings.data_dir)?;

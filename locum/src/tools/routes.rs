@@ -7,7 +7,7 @@ use web::router::spell_path;
 
 use crate::cli::{OutputOptions, RoutesArgs, print_line};
 
-/// Every operation, or every line of the contract with what became of it.
+/// With `--coverage`, includes operations that are not implemented.
 pub(crate) fn print_routes(args: RoutesArgs, output: OutputOptions) {
     let rows: Value = if args.coverage {
         let row = |row: coverage::CoverageRow| {
@@ -35,7 +35,6 @@ pub(crate) fn print_routes(args: RoutesArgs, output: OutputOptions) {
     output.print_value(&rows);
 }
 
-/// The OpenAPI document of what is built.
 pub(crate) fn print_openapi() {
     let document = web::openapi::document(&ENDPOINTS, false);
     print_line(&serde_json::to_string_pretty(&document).unwrap_or_default());

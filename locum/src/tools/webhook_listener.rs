@@ -1,5 +1,5 @@
-//! `locum webhook listen`: a receiver to try things with. It answers challenges, checks the
-//! signature of what it gets, and prints it.
+//! `locum webhook listen`: a local webhook receiver. It answers challenges, checks signatures and
+//! prints deliveries.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -17,24 +17,22 @@ use crate::cli::{GlobalArgs, print_line};
 use crate::command_error::CommandError;
 use crate::dev::EnvFile;
 
-/// Arguments of `webhook listen`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct WebhookListenArgs {
-    /// The port to listen on, on this machine; 0 takes a free one
+    /// The port to listen on at the loopback address; 0 picks a free port
     #[arg(long, default_value_t = 5000)]
     pub(crate) port: u16,
-    /// A file with the app's API key secret; by default, that of the test platform's app
+    /// A file with the app's API key secret [default: the development server's app]
     #[arg(long, value_name = "FILE")]
     pub(crate) secret_file: Option<PathBuf>,
-    /// The status that deliveries are answered with
+    /// The response status for deliveries
     #[arg(long, default_value_t = 200, value_name = "N")]
     pub(crate) status: u16,
-    /// Ends after so many deliveries
+    /// Exit after this many deliveries
     #[arg(long, value_name = "N")]
     pub(crate) count: Option<u32>,
 }
 
-/// The longest head and body that are read.
 const MAX_HEAD_BYTES: u64 = 64 * 1024;
 const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 
@@ -43,11 +41,10 @@ struct LocalWebhookReceiver {
     status: u16,
     received_count: AtomicU32,
     max_requests: Option<u32>,
-    /// One line at a time is printed.
+    /// Serializes output lines.
     printing: Mutex<()>,
 }
 
-/// Listens until enough has come, or for ever.
 pub(crate) fn listen_for_webhooks(common: &GlobalArgs, args: &WebhookListenArgs) -> Result<(), CommandError> {
     let listener = TcpListener::bind(("127.0.0.1", args.port))
         .map_err(|error| CommandError::Failed(format!("port {}: {error}", args.port)))?;
@@ -64,13 +61,13 @@ pub(crate) fn listen_for_webhooks(common: &GlobalArgs, args: &WebhookListenArgs)
     receiver.print_json(&json!({ "listening": format!("http://{address}/") }));
     for stream in listener.incoming().map_while(Result::ok) {
         let receiver = Arc::clone(&receiver);
-        // A connection that breaks off has nothing more to tell.
+        // Errors on one connection are ignored.
         std::thread::spawn(move || drop(receiver.handle_connection(stream)));
     }
     Ok(())
 }
 
-/// The secret of a file, of the environment, or of the test platform's app.
+/// From `--secret-file`, the environment, or the development server's app.
 fn consumer_secret(common: &GlobalArgs, args: &WebhookListenArgs) -> Result<Secret, CommandError> {
     let read = |path: &Path| {
         std::fs::read_to_string(path).map_err(|error| CommandError::Usage(format!("{}: {error}", path.display())))
@@ -113,8 +110,8 @@ impl LocalWebhookReceiver {
     fn handle_connection(&self, stream: TcpStream) -> std::io::Result<()> {
         let mut out = stream.try_clone()?;
         let mut lines = BufReader::new(stream);
-        while let Some(heard) = read_request(&mut lines)? {
-            let (status, body) = self.answer_request(&heard);
+        while let Some(request) = read_request(&mut lines)? {
+            let (status, body) = self.answer_request(&request);
             let head = format!(
                 "HTTP/1.1 {status} Answer\r\ncontent-type: application/json\r\n\
                  content-length: {}\r\n\r\n",
@@ -122,7 +119,7 @@ impl LocalWebhookReceiver {
             );
             out.write_all(format!("{head}{body}").as_bytes())?;
             let done = self.received_count.load(Ordering::SeqCst);
-            if self.max_requests.is_some_and(|most| done >= most) {
+            if self.max_requests.is_some_and(|max| done >= max) {
                 out.flush()?;
                 std::process::exit(0);
             }
@@ -130,30 +127,30 @@ impl LocalWebhookReceiver {
         Ok(())
     }
 
-    fn answer_request(&self, heard: &ReceivedRequest) -> (u16, String) {
-        match (heard.method.as_str(), heard.query("crc_token")) {
+    fn answer_request(&self, request: &ReceivedRequest) -> (u16, String) {
+        match (request.method.as_str(), request.query("crc_token")) {
             ("GET", Some(token)) => {
                 let answer = json!({ "response_token": sign(&self.secret, token.as_bytes()) });
                 self.print_json(&json!({ "challenge": token, "answer": answer }));
                 (200, answer.to_string())
             }
             ("POST", _) => {
-                self.print_delivery(heard);
+                self.print_delivery(request);
                 (self.status, "{}".to_owned())
             }
             _ => (404, "{}".to_owned()),
         }
     }
 
-    fn print_delivery(&self, heard: &ReceivedRequest) {
-        let expected = sign(&self.secret, &heard.body);
-        let signature = heard.header(SIGNATURE_HEADER);
-        let body = serde_json::from_slice::<Value>(&heard.body)
-            .unwrap_or_else(|_| json!(String::from_utf8_lossy(&heard.body)));
+    fn print_delivery(&self, request: &ReceivedRequest) {
+        let expected = sign(&self.secret, &request.body);
+        let signature = request.header(SIGNATURE_HEADER);
+        let body = serde_json::from_slice::<Value>(&request.body)
+            .unwrap_or_else(|_| json!(String::from_utf8_lossy(&request.body)));
         self.print_json(&json!({
-            "event_id": heard.header("webhook-id"),
-            "attempt": heard.header("webhook-attempt"),
-            "replay": heard.header("webhook-replay-id"),
+            "event_id": request.header("webhook-id"),
+            "attempt": request.header("webhook-attempt"),
+            "replay": request.header("webhook-replay-id"),
             "signature": signature,
             "signature_is_right": constant_time_eq(signature.as_bytes(), expected.as_bytes()),
             "body": body,
@@ -162,13 +159,13 @@ impl LocalWebhookReceiver {
     }
 
     fn print_json(&self, value: &Value) {
-        let held = self.printing.lock();
+        let guard = self.printing.lock();
         print_line(&value.to_string());
-        drop(held);
+        drop(guard);
     }
 }
 
-/// The next request; none at the end.
+/// `None` at the end of the connection.
 fn read_request(lines: &mut BufReader<TcpStream>) -> std::io::Result<Option<ReceivedRequest>> {
     let mut head = lines.take(MAX_HEAD_BYTES);
     let mut first = String::new();
@@ -177,7 +174,7 @@ fn read_request(lines: &mut BufReader<TcpStream>) -> std::io::Result<Option<Rece
     }
     let mut words = first.split_whitespace().map(str::to_owned);
     let (method, target) = (words.next(), words.next());
-    let mut heard = ReceivedRequest {
+    let mut request = ReceivedRequest {
         method: method.unwrap_or_default(),
         target: target.unwrap_or_default(),
         headers: Vec::new(),
@@ -190,11 +187,11 @@ fn read_request(lines: &mut BufReader<TcpStream>) -> std::io::Result<Option<Rece
         }
         if let Some((name, value)) = line.split_once(':') {
             let name = name.trim().to_ascii_lowercase();
-            heard.headers.push((name, value.trim().to_owned()));
+            request.headers.push((name, value.trim().to_owned()));
         }
     }
-    let length: usize = heard.header("content-length").parse().unwrap_or(0);
-    heard.body = vec![0; length.min(MAX_BODY_BYTES)];
-    lines.read_exact(&mut heard.body)?;
-    Ok(Some(heard))
+    let length: usize = request.header("content-length").parse().unwrap_or(0);
+    request.body = vec![0; length.min(MAX_BODY_BYTES)];
+    lines.read_exact(&mut request.body)?;
+    Ok(Some(request))
 }

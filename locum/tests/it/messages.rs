@@ -526,7 +526,7 @@ fn reading_and_typing_are_noted() {
     refused(&["typing", &conversation, &eve.id], "no dm_");
     refused(&["read", &conversation, &eve.id], "no dm_");
     refused(&["read", &conversation, &bob.id, "--event", "12"], "no dm_");
-    refused(&["typing", "1-2", &bob.id], "no conversation is called");
+    refused(&["typing", "1-2", &bob.id], "no conversation matches");
     message(&["close", &ada.id]);
     refused(&["typing", &conversation, &bob.id], "cannot send messages");
 }

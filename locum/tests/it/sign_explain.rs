@@ -74,10 +74,10 @@ fn told_in_words(url: &str, header: &str) {
     };
     let said = words(&[url, header, "--base-string", "GET&x"]);
     assert!(
-        said.assert_success().stdout.contains("The signature holds."),
+        said.assert_success().stdout.contains("The signature is valid."),
         "{said:?}"
     );
-    assert!(said.stdout.contains("They part at byte 5"), "{said:?}");
+    assert!(said.stdout.contains("They differ at byte 5"), "{said:?}");
     words(&["nowhere", header]).assert_exit_code(1);
     words(&[url, "Bearer x"]).assert_exit_code(1);
 }
