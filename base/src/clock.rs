@@ -1,4 +1,4 @@
-//! The only place that asks the machine for the time.
+//! The platform's clock, and the only place that reads the machine's.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -6,26 +6,22 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::Time;
 
-/// What "now" means to the platform: the machine's time, or a world's own.
 #[derive(Clone, Debug, Default)]
 pub enum Clock {
-    /// The machine's time.
     #[default]
     System,
-    /// A test world's time.
     Test(Arc<TestClock>),
 }
 
-/// A clock that a test platform may hold still or move.
 #[derive(Debug)]
 pub struct TestClock {
-    /// Milliseconds added to the machine's time; the whole time when `frozen`.
+    /// Milliseconds added to the machine's time, or the whole time when `frozen`.
     value: AtomicI64,
     frozen: bool,
 }
 
 impl Clock {
-    /// A clock that stands at `time` until it is set.
+    /// Stands at `time` until it is set.
     pub fn frozen_at(time: Time) -> Self {
         Self::Test(Arc::new(TestClock {
             value: AtomicI64::new(time.ms()),
@@ -33,7 +29,7 @@ impl Clock {
         }))
     }
 
-    /// A clock that runs `ms` milliseconds ahead of the machine's.
+    /// Runs `ms` milliseconds ahead of the machine's clock.
     pub fn offset_from_system(ms: i64) -> Self {
         Self::Test(Arc::new(TestClock {
             value: AtomicI64::new(ms),
@@ -41,7 +37,7 @@ impl Clock {
         }))
     }
 
-    /// The platform's time: what posts, ids, tokens and windows follow.
+    /// The time that posts, ids and tokens are stamped with.
     pub fn now(&self) -> Time {
         match self {
             Self::System => wall_time(),
@@ -50,7 +46,8 @@ impl Clock {
         }
     }
 
-    /// Sets a frozen clock; a running one is moved so that it reads `time` now.
+    /// Sets a frozen clock, or shifts a running one so that it reads `time` now. The system clock
+    /// cannot be set.
     pub fn set(&self, time: Time) {
         if let Self::Test(world) = self {
             let value = if world.frozen {
@@ -63,8 +60,8 @@ impl Clock {
     }
 }
 
-/// The machine's time, which request signatures and rate windows follow whatever the world's
-/// clock says: clients compare those with their own.
+/// The machine's time, whatever the [`Clock`] says. Request signatures and rate windows follow it
+/// because clients compare them with their own clocks.
 #[expect(clippy::disallowed_methods, reason = "the one home of the machine's time")]
 pub fn wall_time() -> Time {
     let since = SystemTime::now()
@@ -73,7 +70,6 @@ pub fn wall_time() -> Time {
     Time::from_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// A monotonic reading, for measuring and for time-outs.
 #[expect(clippy::disallowed_methods, reason = "the one home of the monotonic clock")]
 pub fn monotonic_now() -> Instant {
     Instant::now()

@@ -1,5 +1,5 @@
-//! Secrets that must be read again, at rest: sealed with a master key that lives outside the
-//! database, and bound to the place where they are stored.
+//! Encryption at rest for secrets that must be readable again. The master key is kept outside the
+//! database, and each ciphertext is bound to its table, column and row.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,34 +18,29 @@ const FORMAT: &str = "locum-key-1";
 const KEY_ID: usize = 4;
 const NONCE: usize = 24;
 
-/// Names a master key without giving it away: the first bytes of its SHA-256.
+/// The first four bytes of the key's SHA-256.
 pub type MasterKeyId = [u8; KEY_ID];
 
-/// Thirty-two bytes that open everything.
 #[derive(Clone)]
 pub struct MasterKey([u8; 32]);
 
-/// A text that is not a master key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MasterKeyError {
-    /// Not one line of `locum-key-1 <id> <key>`.
     #[error("a master key file holds one line: {FORMAT}, the key's id and the key")]
     Format,
-    /// The key is not 32 bytes in base64url.
     #[error("the key is not 32 bytes in base64url")]
     Bytes,
-    /// The id belongs to another key: the line is damaged.
+    /// The id does not belong to the key, so the line is damaged.
     #[error("the key does not have the id that stands before it")]
     Id,
 }
 
 impl MasterKey {
-    /// A new key.
     pub fn generate(chance: &Rng) -> Result<Self, Fault> {
         chance.random_bytes().map(Self)
     }
 
-    /// Reads a key file. Lines that are empty or begin with `#` do not count.
+    /// Parses a key file. Empty lines and lines that start with `#` are ignored.
     pub fn parse(text: &str) -> Result<Self, MasterKeyError> {
         let lines = text.lines().map(str::trim);
         let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -66,13 +61,12 @@ impl MasterKey {
         }
     }
 
-    /// The line that a key file holds.
+    /// The content of a key file.
     pub fn encode(&self) -> Secret {
         let key = BASE64_URL_SAFE_NO_PAD.encode(self.0);
         Secret::new(format!("{FORMAT} {} {key}\n", format_key_id(self.id())))
     }
 
-    /// The key's short name.
     pub fn id(&self) -> MasterKeyId {
         let digest: [u8; 32] = Sha256::digest(self.0).into();
         let [a, b, c, d, ..] = digest;
@@ -90,8 +84,8 @@ impl fmt::Debug for MasterKey {
     }
 }
 
-/// The key that seals and those that still open what was sealed before. Clones share one ring, so
-/// that a new key is everywhere at once.
+/// The current master key, which encrypts, and older ones, which only decrypt. Clones share their
+/// keys, so a rotation takes effect everywhere at once.
 #[derive(Clone, Debug)]
 pub struct Keyring(Arc<RwLock<KeyRing>>);
 
@@ -101,16 +95,12 @@ struct KeyRing {
     old: Vec<MasterKey>,
 }
 
-/// Why a sealed secret stays shut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecryptError {
-    /// Too short to have been sealed.
     #[error("too short to be a sealed secret")]
     TooShort,
-    /// Sealed with a key that is not on the ring.
     #[error("sealed with the master key {}, which is not on the ring", format_key_id(*.0))]
     UnknownKey(MasterKeyId),
-    /// Changed since it was sealed, or moved from another place.
     #[error("changed since it was sealed, or moved from another place")]
     AuthenticationFailed,
 }
@@ -122,29 +112,27 @@ impl From<DecryptError> for Fault {
 }
 
 impl Keyring {
-    /// A ring of the key that seals and older ones that only open.
     pub fn new(current: MasterKey, old: Vec<MasterKey>) -> Self {
         Self(Arc::new(RwLock::new(KeyRing { current, old })))
     }
 
-    /// Seals with another key from now on; the one before still opens.
+    /// Encrypts with `next` from now on; the previous key can still decrypt.
     pub fn rotate(&self, next: MasterKey) {
         let mut ring = self.0.write();
         let before = std::mem::replace(&mut ring.current, next);
         ring.old.push(before);
     }
 
-    /// The short name of the key that seals.
     pub fn current_key_id(&self) -> MasterKeyId {
         self.0.read().current.id()
     }
 
-    /// The short names of those that only open.
     pub fn old_key_ids(&self) -> Vec<MasterKeyId> {
         self.0.read().old.iter().map(MasterKey::id).collect()
     }
 
-    /// Seals a secret for its place, `table.column:row id`: key id, nonce, ciphertext.
+    /// Encrypts `plain` for `location` (`table.column:row id`). The result is key id, nonce,
+    /// ciphertext.
     pub fn encrypt(&self, place: &str, plain: &[u8], chance: &Rng) -> Result<Vec<u8>, Fault> {
         let nonce: [u8; NONCE] = chance.random_bytes()?;
         let payload = Payload {
@@ -157,7 +145,8 @@ impl Keyring {
         Ok([&current.id()[..], &nonce[..], &shut[..]].concat())
     }
 
-    /// Opens what was sealed for this same place, with whichever key it was sealed.
+    /// Decrypts what [`encrypt`](Self::encrypt) wrote for the same `location`, with whichever key
+    /// it used.
     pub fn decrypt(&self, place: &str, sealed: &[u8]) -> Result<Vec<u8>, DecryptError> {
         let (id, rest) = split_prefix::<KEY_ID>(sealed)?;
         let (nonce, shut) = split_prefix::<NONCE>(rest)?;
@@ -174,7 +163,6 @@ impl Keyring {
         .ok_or(DecryptError::AuthenticationFailed)
     }
 
-    /// Whether a sealed secret needs no new seal after the keys were changed.
     pub fn is_encrypted_with_current_key(&self, sealed: &[u8]) -> bool {
         sealed.starts_with(&self.current_key_id())
     }
@@ -191,7 +179,6 @@ fn split_prefix<const N: usize>(bytes: &[u8]) -> Result<([u8; N], &[u8]), Decryp
     Ok((*head, rest))
 }
 
-/// A key's short name as it is written.
 pub fn format_key_id(id: MasterKeyId) -> String {
     format!("{:08x}", u32::from_be_bytes(id))
 }

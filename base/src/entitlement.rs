@@ -1,22 +1,18 @@
 //! What an app is entitled to beyond its credential (contract §13, rows 14, 22 and 26).
 
-/// A part of the interface that an operator opens to an app, or closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Entitlement {
     /// Search and counts over posts of all time.
     FullArchive,
     /// Blocking users, and lifting blocks.
     Blocks,
-    /// Following users and liking posts.
     FollowsAndLikes,
-    /// The advertising interface.
     Ads,
-    /// Serving what is promoted, and reporting what became of it: what advertisers are charged by.
+    /// Serving promoted posts and reporting engagement, which advertisers are charged by.
     AdsServing,
 }
 
 impl Entitlement {
-    /// Every one of them, in the order in which they are listed.
     pub const ALL: [Self; 5] = [
         Self::FullArchive,
         Self::Blocks,
@@ -25,7 +21,7 @@ impl Entitlement {
         Self::AdsServing,
     ];
 
-    /// As stored, as written in commands, and as refusals name it.
+    /// As stored, as written in commands and as shown in refusals.
     pub const fn name(self) -> &'static str {
         match self {
             Self::FullArchive => "full_archive",
@@ -36,7 +32,7 @@ impl Entitlement {
         }
     }
 
-    /// What it opens, for people.
+    /// For display.
     pub const fn description(self) -> &'static str {
         match self {
             Self::FullArchive => "Search and counts over posts of all time",
@@ -47,12 +43,11 @@ impl Entitlement {
         }
     }
 
-    /// The one with a name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }
 
-    /// Whether a stored list, separated by spaces, holds it.
+    /// Whether a stored space-separated list contains it.
     pub fn is_listed_in(self, list: &str) -> bool {
         list.split(' ').any(|name| name == self.name())
     }

@@ -1,10 +1,10 @@
-//! A failure of ours: a bug, a disk, a network. Logged once with its chain, told to nobody.
+//! Internal failures: a bug, a disk, a network. They are logged once with their causes and never
+//! shown to clients.
 
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// What failed, with its causes. Callers see only that something did.
 #[derive(Debug)]
 pub struct Fault {
     message: String,
@@ -13,7 +13,6 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A failure without a further cause.
     pub fn new(what: impl Into<String>) -> Self {
         Self {
             message: what.into(),
@@ -22,7 +21,6 @@ impl Fault {
         }
     }
 
-    /// A failure and what caused it.
     pub fn from_cause(what: impl Into<String>, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
             message: what.into(),
@@ -31,20 +29,20 @@ impl Fault {
         }
     }
 
-    /// For `map_err`: names what was being done when the cause came up.
+    /// For `map_err`: wraps the cause with what was being done.
     pub fn context<E: Into<Box<dyn Error + Send + Sync>>>(what: &'static str) -> impl FnOnce(E) -> Self {
         move |cause| Self::from_cause(what, cause)
     }
 
-    /// Marks what passes without a change of ours: a full disk, a database that is away. Whoever
-    /// asked may ask again.
+    /// Marks a failure that passes by itself (a full disk, an unreachable database), so that
+    /// callers may retry.
     #[must_use]
     pub fn into_transient(mut self) -> Self {
         self.transient = true;
         self
     }
 
-    /// Whether it, or what caused it, is of the kind that passes.
+    /// Whether this fault or any of its causes is transient.
     pub fn is_transient(&self) -> bool {
         let mut cause: Option<&(dyn Error + 'static)> = Some(self);
         while let Some(error) = cause {
@@ -67,7 +65,7 @@ impl fmt::Display for Fault {
         let mut cause: Option<&(dyn Error + 'static)> = self.source();
         while let Some(error) = cause {
             write!(f, ": {error}")?;
-            // A Fault prints its own chain already.
+            // A `Fault` prints its own chain.
             cause = if error.is::<Self>() { None } else { error.source() };
         }
         Ok(())

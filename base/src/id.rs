@@ -1,4 +1,4 @@
-//! Snowflake ids: a kind in the type, the moment of creation in the high bits.
+//! Snowflake ids: typed by kind, with the time of creation in the high bits.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -14,61 +14,47 @@ const NODE_BITS: u32 = 10;
 const SEQUENCE_BITS: u32 = 12;
 const LOW_BITS: u32 = NODE_BITS + SEQUENCE_BITS;
 
-/// An id of one kind of thing. Written as a decimal string, at most 19 digits.
+/// The id of one kind of object, written as a decimal string of at most 19 digits.
 pub struct Id<K>(i64, PhantomData<fn() -> K>);
 
-/// The kinds of things that have ids.
 pub mod marker {
-    /// A registered application.
     pub enum AppMarker {}
-    /// A media object.
     pub enum MediaMarker {}
-    /// A place.
     pub enum PlaceMarker {}
-    /// A poll.
     pub enum PollMarker {}
-    /// A post.
     pub enum PostMarker {}
-    /// A user.
     pub enum UserMarker {}
 }
 
-/// Id of an application.
 pub type AppId = Id<marker::AppMarker>;
-/// Id of a post.
 pub type PostId = Id<marker::PostMarker>;
-/// Id of a user.
 pub type UserId = Id<marker::UserMarker>;
 
 impl<K> Id<K> {
-    /// An id from its number, as stored.
     pub const fn new(number: i64) -> Self {
         Self(number, PhantomData)
     }
 
-    /// Reads `^[0-9]{1,19}$`; more than 2⁶³−1 is `None`. Leading zeros are read as the number.
+    /// Parses `^[0-9]{1,19}$`; `None` above 2⁶³−1. Leading zeros are accepted.
     pub fn parse(text: &str) -> Option<Self> {
         let plain = (1..=19).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
         if plain { text.parse().ok().map(Self::new) } else { None }
     }
 
-    /// The number, as stored.
     pub const fn get(self) -> i64 {
         self.0
     }
 
-    /// The moment in the id's high bits.
     pub const fn created_at(self) -> Time {
         snowflake_time(self.0)
     }
 }
 
-/// The moment in a snowflake's high bits.
 pub const fn snowflake_time(id: i64) -> Time {
     Time::from_ms((id >> LOW_BITS) + EPOCH_MS)
 }
 
-/// The smallest snowflake of a moment: ids below it are older. Zero before snowflake time.
+/// The smallest snowflake of a moment; smaller ids are older. Zero before [`EPOCH_MS`].
 pub const fn first_snowflake_at(time: Time) -> i64 {
     let since = time.ms() - EPOCH_MS;
     if since <= 0 { 0 } else { since << LOW_BITS }
@@ -76,7 +62,7 @@ pub const fn first_snowflake_at(time: Time) -> i64 {
 
 const BASE62_ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// An id in the short form that spaces have: digits and letters, base 62.
+/// The short form that the ids of spaces have.
 pub fn encode_base62(id: i64) -> String {
     let mut rest = id.unsigned_abs();
     let mut text = Vec::new();
@@ -88,7 +74,7 @@ pub fn encode_base62(id: i64) -> String {
     text.into_iter().rev().collect()
 }
 
-/// The id that [`short`] wrote; none for what it never writes.
+/// The inverse of [`encode_base62`]; `None` for anything that it never writes.
 pub fn decode_base62(text: &str) -> Option<i64> {
     let number = text.bytes().try_fold(0_i64, |number, byte| {
         let place = BASE62_ALPHABET.iter().position(|letter| *letter == byte)?;
@@ -136,8 +122,8 @@ impl<K> fmt::Display for Id<K> {
     }
 }
 
-/// Issues snowflakes that only ever rise: 41 bits of milliseconds, 10 of node, 12 of sequence.
-/// A clock that steps back does not bring an id back; the generator counts on from its last one.
+/// Issues strictly increasing snowflakes: 41 bits of milliseconds, 10 of node, 12 of sequence. When
+/// the clock steps back, the generator counts on from its last id.
 #[derive(Debug)]
 pub struct IdGenerator {
     clock: Clock,
@@ -147,7 +133,7 @@ pub struct IdGenerator {
 }
 
 impl IdGenerator {
-    /// A generator for `node` (0–1023) that stays above `floor`, the highest id ever stored.
+    /// `node` is 0–1023. Ids stay above `floor`, the highest id ever stored.
     pub fn new(clock: Clock, node: u16, floor: i64) -> Self {
         let last = pack_sequence(floor >> LOW_BITS, floor & ((1 << SEQUENCE_BITS) - 1));
         Self {
@@ -157,7 +143,6 @@ impl IdGenerator {
         }
     }
 
-    /// The next id.
     pub fn next<K>(&self) -> Id<K> {
         let now = pack_sequence(self.clock.now().ms() - EPOCH_MS, 0);
         let step = |last: i64| Some(now.max(last + 1));
@@ -168,7 +153,7 @@ impl IdGenerator {
         Id::new((ms << LOW_BITS) | (self.node << SEQUENCE_BITS) | sequence)
     }
 
-    /// Makes sure that ids issued from here on are above `id` (after an import of newer ids).
+    /// Makes the ids issued from here on greater than `id`, after an import of newer ids.
     pub fn raise_floor(&self, id: i64) {
         let floor = pack_sequence(id >> LOW_BITS, id & ((1 << SEQUENCE_BITS) - 1));
         self.last.fetch_max(floor, atomic::Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! What every floor speaks: ids, time, chance, words, permits, refusals, signatures and text.
-//! Pure: no network, no storage, no clock but the one that is handed in.
+//! Types that every crate uses: ids, time, randomness, scopes, permits, refusals, OAuth 1.0a
+//! signatures and text. No network, no storage; the clock is a parameter.
 
 pub mod clock;
 pub mod cursor;

@@ -1,5 +1,5 @@
-//! OAuth 1.0a signatures (RFC 5849, HMAC-SHA1): read a signed request, verify it against every
-//! origin that the client may have meant, sign one, and explain one that does not hold.
+//! OAuth 1.0a signatures (RFC 5849, HMAC-SHA1): parse a signed request, verify it against every
+//! origin that the client may have used, sign one, and explain a mismatch.
 
 mod base_string;
 mod error;
@@ -17,14 +17,14 @@ use crate::{Secret, percent};
 use base_string::{BaseString, Parameters, compute_signature, signing_key};
 use request_parameters::{RequestParameters, may_be_signed};
 
-/// What of a request takes part in its signature, as it came over the wire.
+/// The parts of a request that its signature covers, as they came over the wire.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OAuth1Request<'a> {
-    /// `GET`, in any case.
+    /// In any case.
     pub method: &'a str,
-    /// The path, still percent-encoded.
+    /// Percent-encoded.
     pub path: &'a str,
-    /// The query without its `?`, still percent-encoded.
+    /// Percent-encoded, without its `?`.
     pub query: &'a str,
     /// The `Authorization` header.
     pub authorization: Option<&'a str>,
@@ -32,42 +32,38 @@ pub struct OAuth1Request<'a> {
     pub form: Option<&'a [u8]>,
 }
 
-/// A request's OAuth 1.0a credentials: well-formed, and proving nothing before they are verified.
+/// A request's OAuth 1.0a credentials: well-formed, but not verified.
 #[derive(Clone)]
 pub struct OAuth1Credentials {
-    /// The app's key.
     pub consumer_key: String,
-    /// The access or request token. An empty one counts as none.
+    /// The access or request token; `None` also when the parameter is empty.
     pub token: Option<String>,
-    /// What tells requests of one second apart: ASCII, at most 256 characters.
+    /// ASCII, at most 256 characters.
     pub nonce: String,
     /// Seconds since 1970 by the client's clock.
     pub timestamp: i64,
-    /// `oauth_callback`, of a request for a request token.
+    /// `oauth_callback`, in a request for a request token.
     pub callback: Option<String>,
-    /// `oauth_verifier`, of a request for an access token.
+    /// `oauth_verifier`, in a request for an access token.
     pub verifier: Option<String>,
     signature: String,
     base_string: BaseString,
     duplicate: Option<String>,
 }
 
-/// Why a signature holds or does not, for the client's developer.
+/// Why a signature matches or not, for the client's developer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignatureExplanation {
-    /// The base string that the server builds.
     pub base_string: String,
-    /// The signature that it expects.
     pub signature: String,
-    /// Whether that one was presented.
     pub matches: bool,
     /// The first byte at which the developer's own base string differs, if one was given.
     pub first_difference: Option<usize>,
 }
 
 impl OAuth1Credentials {
-    /// Reads the credentials. `None`: there are none, neither `Authorization: OAuth` nor, without
-    /// that header, an `oauth_signature` or `oauth_consumer_key` in the query or the form.
+    /// Parses the credentials. `None` if there are none: neither `Authorization: OAuth` nor,
+    /// without that header, an `oauth_signature` or `oauth_consumer_key` in the query or the form.
     pub fn from_request(request: &OAuth1Request<'_>) -> Result<Option<Self>, OAuth1Error> {
         if !may_be_signed(request) {
             return Ok(None);
@@ -107,8 +103,7 @@ impl OAuth1Credentials {
         })
     }
 
-    /// Which of the origins the client signed for, if its signature holds for one. In constant
-    /// time for each.
+    /// The index of the origin that the client signed for. Each comparison takes constant time.
     pub fn verify(
         &self,
         origins: &[RequestOrigin],
@@ -122,18 +117,16 @@ impl OAuth1Credentials {
         })
     }
 
-    /// The signature that came.
     pub fn signature(&self) -> &str {
         &self.signature
     }
 
-    /// A parameter that came more than once. Its signature is verified all the same; the caller
-    /// refuses it afterwards.
+    /// A parameter that came more than once. The signature still verifies; the caller refuses the
+    /// request afterwards.
     pub fn duplicate_parameter(&self) -> Option<&str> {
         self.duplicate.as_deref()
     }
 
-    /// What the server expects for an origin, and where the developer's own base string leaves it.
     pub fn explain(
         &self,
         origin: &RequestOrigin,
@@ -163,25 +156,21 @@ impl fmt::Debug for OAuth1Credentials {
     }
 }
 
-/// Who signs, when and for what, on the client's side.
 #[derive(Clone, Debug)]
 pub struct OAuth1Signer<'a> {
-    /// The app's key.
     pub consumer_key: &'a str,
-    /// The app's secret.
     pub consumer_secret: &'a Secret,
-    /// The token and its secret, once there is one.
+    /// The token and its secret, if there is one.
     pub token: Option<(&'a str, &'a Secret)>,
-    /// What tells requests of one second apart.
     pub nonce: &'a str,
     /// Seconds since 1970.
     pub timestamp: i64,
-    /// Further header parameters: `oauth_callback`, `oauth_verifier`.
+    /// Further header parameters, such as `oauth_callback` and `oauth_verifier`.
     pub extra_parameters: &'a [(&'a str, &'a str)],
 }
 
 impl OAuth1Signer<'_> {
-    /// The `Authorization` header that signs a request. The request's own is left out.
+    /// The `Authorization` header that signs `request`, whose own `Authorization` is ignored.
     pub fn sign(&self, request: &OAuth1Request<'_>, origin: &RequestOrigin) -> Result<String, OAuth1Error> {
         let request = OAuth1Request {
             authorization: None,
@@ -240,7 +229,7 @@ fn first_difference(one: &str, other: &str) -> Option<usize> {
     (shared < one.len().max(other.len())).then_some(shared)
 }
 
-/// Keeps what a stranger sent short enough for a line of the log.
+/// Shortens what a client sent for an error message.
 fn truncate_for_log(text: &str) -> Cow<'_, str> {
     const MAX_SHOWN_CHARS: usize = 64;
     if text.chars().nth(MAX_SHOWN_CHARS).is_some() {

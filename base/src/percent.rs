@@ -1,4 +1,4 @@
-//! Percent-encoding by RFC 3986, strictly both ways, and the form encoding built on it.
+//! Strict percent-encoding (RFC 3986) and form encoding.
 
 use std::borrow::Cow;
 
@@ -6,22 +6,20 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// All but `A–Z a–z 0–9 - . _ ~`.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-/// How much of a parameter's name a refusal repeats.
+/// Characters of a parameter's name that an error repeats.
 const MAX_NAME_SHOWN: usize = 64;
 
-/// Text that is not percent-encoded UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PercentDecodeError {
-    /// A `%` that two hexadecimal digits do not follow.
+    /// A `%` that is not followed by two hexadecimal digits.
     #[error("a percent sign without two hexadecimal digits{}", parameter_suffix(.0.as_deref()))]
     Escape(Option<String>),
-    /// Bytes that are not UTF-8.
     #[error("bytes that are not UTF-8{}", parameter_suffix(.0.as_deref()))]
     Utf8(Option<String>),
 }
 
 impl PercentDecodeError {
-    /// The form parameter in which it happened; its name as it came when the name is at fault.
+    /// The form parameter at fault; its raw name when the name itself cannot be decoded.
     pub fn parameter_name(&self) -> Option<&str> {
         match self {
             Self::Escape(name) | Self::Utf8(name) => name.as_deref(),
@@ -42,12 +40,12 @@ fn parameter_suffix(name: Option<&str>) -> String {
     name.map_or_else(String::new, |name| format!(" in parameter `{name}`"))
 }
 
-/// Encodes every byte but `A–Z a–z 0–9 - . _ ~`, with upper-case digits.
+/// Encodes every byte except `A–Z a–z 0–9 - . _ ~`, with upper-case digits.
 pub fn encode(text: &str) -> Cow<'_, str> {
     utf8_percent_encode(text, RESERVED).into()
 }
 
-/// Decodes `%XX`; everything else stands for itself, `+` too.
+/// Decodes `%XX`; any other character, including `+`, stands for itself.
 pub fn decode(text: &str) -> Result<Cow<'_, str>, PercentDecodeError> {
     if text.contains('%') {
         decode_bytes(text.as_bytes(), false).map(Cow::Owned)
@@ -56,13 +54,13 @@ pub fn decode(text: &str) -> Result<Cow<'_, str>, PercentDecodeError> {
     }
 }
 
-/// Decodes one segment of a path. A slash may come out: split before decoding.
+/// Decodes one segment of a path. The result may contain a slash: split before decoding.
 pub fn decode_path_segment(segment: &str) -> Result<Cow<'_, str>, PercentDecodeError> {
     decode(segment)
 }
 
-/// Reads `a=b&c=d`, from a query or a form body: pairs in their order, `+` a space, a name without
-/// `=` an empty value, nothing between two `&` nothing.
+/// Parses `a=b&c=d` from a query or a form body: pairs in order, `+` as a space, a missing `=` as
+/// an empty value, empty pairs skipped.
 pub fn parse_form(raw: impl AsRef<[u8]>) -> Result<Vec<(String, String)>, PercentDecodeError> {
     let pairs = raw.as_ref().split(|byte| *byte == b'&');
     pairs.filter(|pair| !pair.is_empty()).map(parse_pair).collect()

@@ -2,7 +2,6 @@
 
 use crate::Scopes;
 
-/// A kind of credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Credential {
     /// OAuth 1.0a, user context.
@@ -14,7 +13,7 @@ pub enum Credential {
 }
 
 impl Credential {
-    /// The name in refusals.
+    /// As refusals name it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::OAuth1 => "OAuth 1.0a User Context",
@@ -24,28 +23,23 @@ impl Credential {
     }
 }
 
-/// What an operation asks of its caller.
+/// The credentials that an operation accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Permit {
-    /// Accepted without any credential.
+    /// No credential is needed.
     pub open: bool,
-    /// OAuth 1.0a user context is accepted.
     pub oauth1: bool,
-    /// App-only bearer tokens are accepted.
     pub app: bool,
-    /// OAuth 2.0 user tokens are accepted.
     pub oauth2: bool,
-    /// The scopes that an OAuth 2.0 user token must all carry.
+    /// The scopes that an OAuth 2.0 user token must have, all of them.
     pub scopes: Scopes,
 }
 
 impl Permit {
-    /// Anyone, without a credential.
     pub const OPEN: Self = Self {
         open: true,
         ..Self::NOBODY
     };
-    /// No credential at all; a start for the others.
     pub const NOBODY: Self = Self {
         open: false,
         oauth1: false,
@@ -54,7 +48,7 @@ impl Permit {
         scopes: Scopes::NONE,
     };
 
-    /// From the contract's letters: `1` OAuth 1.0a user, `A` app-only, `2` OAuth 2.0 user.
+    /// Parses the contract's letters: `1` OAuth 1.0a user, `A` app-only, `2` OAuth 2.0 user.
     pub const fn from_letters(letters: &str, scopes: Scopes) -> Self {
         let mut permit = Self { scopes, ..Self::NOBODY };
         let mut rest = letters.as_bytes();
@@ -70,7 +64,6 @@ impl Permit {
         permit
     }
 
-    /// Whether a kind of credential is accepted.
     pub const fn accepts(self, credential: Credential) -> bool {
         match credential {
             Credential::OAuth1 => self.oauth1,
@@ -79,9 +72,9 @@ impl Permit {
         }
     }
 
-    /// The accepted kinds as refusals list them.
+    /// Comma-separated, as refusals list them.
     pub fn accepted_names(self) -> String {
-        // The order of the public service's own text.
+        // The order is that of the public API's own text.
         let kinds = [Credential::OAuth1, Credential::App, Credential::OAuth2];
         let names: Vec<_> = kinds
             .into_iter()

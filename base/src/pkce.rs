@@ -1,4 +1,4 @@
-//! Proof Key for Code Exchange (RFC 7636): whoever began an authorization also ends it.
+//! Proof Key for Code Exchange (RFC 7636).
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -6,7 +6,6 @@ use sha2::{Digest, Sha256};
 
 use crate::secret::constant_time_eq;
 
-/// How a challenge follows from its verifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChallengeMethod {
     /// SHA-256, in base64url without padding.
@@ -16,7 +15,8 @@ pub enum ChallengeMethod {
 }
 
 impl ChallengeMethod {
-    /// Reads `code_challenge_method`: released clients send `s256`; absent means plain.
+    /// Parses `code_challenge_method` in any case, as released clients send `s256`; absent means
+    /// plain.
     pub fn parse(name: Option<&str>) -> Option<Self> {
         let name = name.unwrap_or("plain");
         let methods = [Self::S256, Self::Plain];
@@ -25,7 +25,6 @@ impl ChallengeMethod {
             .find(|method| method.name().eq_ignore_ascii_case(name))
     }
 
-    /// The registered name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::S256 => "S256",
@@ -33,7 +32,6 @@ impl ChallengeMethod {
         }
     }
 
-    /// The challenge of a verifier.
     pub fn derive_challenge(self, verifier: &str) -> String {
         match self {
             Self::S256 => BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes())),
@@ -41,14 +39,13 @@ impl ChallengeMethod {
         }
     }
 
-    /// Whether a verifier is the one that the challenge was made from.
     pub fn verify(self, challenge: &str, verifier: &str) -> bool {
         let made = self.derive_challenge(verifier);
         is_well_formed(verifier) & constant_time_eq(made.as_bytes(), challenge.as_bytes())
     }
 }
 
-/// Whether a text can be a verifier or a challenge: 43 to 128 unreserved characters.
+/// Whether a text may be a verifier or a challenge: 43 to 128 unreserved characters.
 pub fn is_well_formed(text: &str) -> bool {
     let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     (43..=128).contains(&text.len()) && text.bytes().all(unreserved)

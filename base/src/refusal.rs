@@ -1,182 +1,146 @@
-//! Why a request was refused: what, which parameter, which value. Without a status: one file of
-//! the HTTP floor speaks each reason in each of its dialects.
+//! Reasons for refusing a request, without a status: the web crate renders each in the error format
+//! of the API that was called.
 
 use std::borrow::Cow;
 
 use crate::Fault;
 
-/// A reason for saying no to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Parameters or body members that are wrong, in the contract's words (§3.3).
+    /// Wrong parameters or body members, in the contract's words (§3.3).
     InvalidParameters(Vec<InvalidParameter>),
-    /// The thing named is not there.
     NotFound(ResourceRef),
-    /// The thing named is there, but not for this caller.
+    /// The object exists, but the caller may not see it.
     NotVisible(ResourceRef),
-    /// The user named is suspended.
     Suspended(ResourceRef),
-    /// A field that this caller may not see.
     FieldNotVisible {
-        /// The field, with its subfield: `non_public_metrics.impression_count`.
+        /// With its subfield: `non_public_metrics.impression_count`.
         field: Cow<'static, str>,
-        /// Whose field.
         subject: ResourceRef,
     },
-    /// A rule of the platform forbids it.
     Forbidden {
-        /// The sentence that is sent.
         detail: Cow<'static, str>,
         /// The legacy code, where the contract has one (§3.5).
         code: Option<u16>,
     },
-    /// No credential, or one that proves nothing.
     Unauthenticated(AuthenticationProblem),
-    /// A valid credential of a kind that the operation does not take.
+    /// A valid credential of a kind that the operation does not accept.
     WrongCredential {
-        /// The kind that came.
         used: &'static str,
-        /// The kinds that are taken, comma-separated.
+        /// Comma-separated.
         accepted: String,
     },
     /// The app's OAuth 1.0a access level is too low.
     InsufficientAccessLevel,
-    /// A scope is missing.
     ScopeMissing,
-    /// The app lacks an entitlement.
     NotEnrolled {
-        /// The entitlement.
         required: &'static str,
     },
-    /// The rate limit is used up.
     RateLimited,
-    /// App-only credentials were not verified, or asked for too often (code 99).
+    /// App-only credentials were not verified, or requested too often (code 99).
     AppOnlyTokenRefused,
-    /// A reason that only the legacy interface has.
+    /// A reason that only the legacy API has.
     Legacy {
-        /// The code of §3.5, which fixes the status.
+        /// The code of §3.5, which determines the status.
         code: u16,
-        /// The sentence that is sent.
         message: Cow<'static, str>,
     },
     /// A reason of RFC 6749 §5.2.
     OAuth2 {
-        /// The error code: `invalid_request`, `unauthorized_client`, ….
+        /// `invalid_request`, `unauthorized_client`, ….
         error: &'static str,
-        /// The description that is sent.
         description: Cow<'static, str>,
     },
-    /// A reason that callers know by the word that its sentence begins with.
+    /// A reason that clients recognize by the first word of its message.
     NamedReason {
-        /// What kind of no it is.
         kind: RefusalKind,
-        /// What was wrong, as the caller named it; empty where nothing was.
+        /// The parameter at fault, as the caller named it; empty if there is none.
         parameter: &'static str,
-        /// Its value.
         value: String,
         /// The whole sentence: `WebhookIdInvalid: …`.
         message: Cow<'static, str>,
         /// The legacy code, where the contract has one (§3.5).
         code: Option<u16>,
     },
-    /// A rule of a stream, or several, that an app may not add to those that it has.
+    /// The app may not add more rules to its stream.
     RuleLimitReached {
-        /// How many it may have.
         limit: usize,
     },
-    /// A rule of a stream that cannot be read.
     InvalidRule {
-        /// The rule, as it was written.
+        /// The rule's text as received.
         value: String,
-        /// What is wrong with it, and where.
+        /// What is wrong, and where.
         details: Vec<String>,
-        /// Whether it is merely too long.
         too_long: bool,
     },
-    /// A rule of a stream that the app has already.
+    /// The app's stream already has this rule.
     DuplicateRule {
-        /// The rule, as it was written.
+        /// The rule's text as received.
         value: String,
-        /// The id of the one that is there.
+        /// The id of the existing rule.
         id: i64,
     },
-    /// A stream that the app cannot be connected to now.
     Connection(StreamConnectionRefusal),
-    /// No operation has this path.
     RouteNotFound,
-    /// The path exists, but not with this method.
     MethodNotAllowed {
-        /// The methods it has, comma-separated.
+        /// Comma-separated.
         allowed: String,
     },
-    /// The operation is declared and not built yet.
+    /// The operation is declared but not implemented.
     NotImplemented {
-        /// Its method and path.
+        /// Method and path.
         operation: String,
     },
-    /// The body is larger than the operation takes.
     BodyTooLarge {
-        /// The limit, in bytes.
+        /// In bytes.
         limit: usize,
     },
-    /// The body did not arrive in time.
     BodyTimeout,
-    /// The body's content type is not one that the operation reads.
     UnsupportedMediaType {
-        /// What it reads.
         expected: &'static str,
     },
-    /// The platform is over capacity or shutting down; the caller may try again.
+    /// The platform is over capacity or shutting down; the caller may retry.
     Unavailable,
-    /// Reasons that the advertising interface names by codes.
     Ads(Box<AdsRefusal>),
 }
 
-/// What is wrong with a request of the advertising interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AdsRefusal {
-    /// What is wrong with the request as a whole, or with its parameters.
+    /// Problems of the request as a whole or of its parameters.
     pub problems: Vec<AdsProblem>,
-    /// What is wrong with each item of a batch, in the batch's order.
+    /// Problems of each item of a batch, in the batch's order.
     pub items: Vec<Vec<AdsProblem>>,
-    /// What was understood of the request (JSON), or empty.
+    /// The parameters as they were understood (JSON), or empty.
     pub request: String,
 }
 
 impl AdsRefusal {
-    /// The first sentence; empty where only items of a batch are wrong.
+    /// Empty when only items of a batch are wrong.
     pub fn first_message(&self) -> &str {
         let first = self.problems.first();
         first.map_or("", |problem| problem.message.as_str())
     }
 }
 
-/// One thing that is wrong, by the code that clients know it by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdsProblem {
-    /// The code, which fixes the status.
+    /// Determines the status.
     pub code: &'static str,
-    /// The whole sentence.
     pub message: String,
-    /// What is at fault.
     pub location: ProblemLocation,
-    /// The value at fault, if it helps.
     pub value: Option<String>,
 }
 
-/// What a problem is at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProblemLocation {
-    /// The request itself.
     Request,
-    /// A parameter of the request: how it is written, or that it is not there.
+    /// A parameter that is missing or malformed.
     Parameter(Cow<'static, str>),
-    /// An attribute of the entity: a value that is sound by itself.
+    /// An attribute of the entity whose value is well-formed but not allowed.
     Attribute(Cow<'static, str>),
 }
 
 impl AdsProblem {
-    /// A problem of the request itself.
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -186,7 +150,7 @@ impl AdsProblem {
         }
     }
 
-    /// A parameter that cannot be read, or is out of bounds.
+    /// A parameter that is malformed or out of bounds.
     pub fn invalid_parameter(
         name: impl Into<Cow<'static, str>>,
         value: impl ToString,
@@ -199,7 +163,6 @@ impl AdsProblem {
         }
     }
 
-    /// A parameter that must be there and is not.
     pub fn missing_parameter(name: impl Into<Cow<'static, str>>) -> Self {
         let name = name.into();
         Self {
@@ -209,7 +172,7 @@ impl AdsProblem {
         }
     }
 
-    /// A value that is sound by itself but may not stand in this entity.
+    /// A well-formed value that the entity may not have.
     pub fn invalid_attribute(name: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self {
             location: ProblemLocation::Attribute(name.into()),
@@ -217,7 +180,6 @@ impl AdsProblem {
         }
     }
 
-    /// The same under another code.
     #[must_use]
     pub fn with_code(self, code: &'static str) -> Self {
         Self { code, ..self }
@@ -239,71 +201,55 @@ impl From<Vec<AdsProblem>> for Refusal {
     }
 }
 
-/// Kinds of no that say no more than their sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKind {
-    /// What was asked is wrong.
     Invalid,
-    /// It may not be.
     Forbidden,
-    /// What was named is not there.
     NotFound,
-    /// Something is in the way.
     Conflict,
 }
 
-/// One wrong parameter or body member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidParameter {
-    /// Its name, as the caller wrote it.
+    /// As the caller wrote it.
     pub parameter: Cow<'static, str>,
-    /// The values that are wrong; empty when the fault is that it is missing.
+    /// The invalid values; empty when the parameter is missing.
     pub values: Vec<String>,
-    /// The whole sentence.
     pub message: String,
 }
 
-/// Why an app is not connected to a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamConnectionRefusal {
-    /// It has as many connections as it may.
     TooManyConnections,
-    /// It has no rules by which posts could be chosen.
     NoRules,
 }
 
-/// What a refusal is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceRef {
     /// `tweet`, `user`, `list`, `space`, `media`, `poll`, `place`.
     pub resource: &'static str,
-    /// The parameter or expansion that named it.
     pub parameter: Cow<'static, str>,
-    /// The value that named it.
     pub value: String,
-    /// Whether it was an expansion's target rather than the thing asked for.
+    /// Whether an expansion referred to it rather than the request itself.
     pub included: bool,
 }
 
-/// Why a credential proves nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuthenticationProblem {
-    /// No `Authorization` at all.
     Missing,
-    /// Garbled credentials on a legacy path (code 215).
+    /// Malformed credentials on a legacy path (code 215).
     Malformed,
-    /// A signature, key or nonce that does not hold (code 32).
+    /// An invalid signature, key or nonce (code 32).
     Signature,
-    /// The token is unknown, expired or revoked (code 89).
+    /// An unknown, expired or revoked token (code 89).
     Token,
-    /// The signature's timestamp is too far off (code 135).
+    /// A timestamp too far from the server's time (code 135).
     Timestamp,
-    /// The application is suspended or gone (code 416).
+    /// The app is suspended or deleted (code 416).
     App,
 }
 
 impl ResourceRef {
-    /// The thing that a parameter of the request named.
     pub fn new(resource: &'static str, parameter: impl Into<Cow<'static, str>>, value: impl ToString) -> Self {
         Self {
             resource,
@@ -313,7 +259,6 @@ impl ResourceRef {
         }
     }
 
-    /// The thing that an expansion led to.
     pub fn from_expansion(
         resource: &'static str,
         expansion: impl Into<Cow<'static, str>>,
@@ -327,7 +272,6 @@ impl ResourceRef {
 }
 
 impl Refusal {
-    /// One wrong parameter with its whole sentence.
     pub fn invalid_parameter(
         parameter: impl Into<Cow<'static, str>>,
         value: impl ToString,
@@ -341,7 +285,7 @@ impl Refusal {
         Self::InvalidParameters(vec![wrong])
     }
 
-    /// A value that cannot be what the parameter wants.
+    /// A value that the parameter does not accept.
     pub fn invalid_value(parameter: impl Into<Cow<'static, str>>, value: impl ToString) -> Self {
         let (parameter, value) = (parameter.into(), value.to_string());
         let message = format!("The `{parameter}` query parameter value [{value}] is not valid");
@@ -359,8 +303,7 @@ impl Refusal {
         }])
     }
 
-    /// A reason that callers know by a word: `worded(No::Missing, "webhook_id", id,
-    /// "WebhookIdInvalid: …")`.
+    /// For example `named_reason(RefusalKind::NotFound, "webhook_id", id, "WebhookIdInvalid: …")`.
     pub fn named_reason(
         kind: RefusalKind,
         parameter: &'static str,
@@ -376,7 +319,6 @@ impl Refusal {
         }
     }
 
-    /// A rule of the platform forbids it.
     pub fn forbidden(detail: impl Into<Cow<'static, str>>) -> Self {
         Self::Forbidden {
             detail: detail.into(),
@@ -384,7 +326,6 @@ impl Refusal {
         }
     }
 
-    /// A rule of the platform forbids it, and the legacy interface has a code for that.
     pub fn forbidden_with_code(code: u16, detail: impl Into<Cow<'static, str>>) -> Self {
         Self::Forbidden {
             detail: detail.into(),
@@ -393,12 +334,10 @@ impl Refusal {
     }
 }
 
-/// Why a piece of work stopped: the caller's doing, or ours.
+/// Why an operation stopped: the caller's mistake or a failure of ours.
 #[derive(Debug)]
 pub enum Error {
-    /// The request was refused.
     Refused(Refusal),
-    /// Something of ours failed.
     Failed(Fault),
 }
 

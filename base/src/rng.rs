@@ -1,4 +1,4 @@
-//! Where random bytes come from: the operating system, or a seed in a test world.
+//! Random bytes from the operating system, or from a seed in tests.
 
 use std::sync::Arc;
 
@@ -10,23 +10,20 @@ use crate::Fault;
 
 const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// A source of random bytes.
 #[derive(Clone, Debug, Default)]
 pub enum Rng {
-    /// The operating system's source.
     #[default]
     Os,
-    /// The same bytes for the same seed, in a test world.
+    /// The same bytes for the same seed.
     Seeded(Arc<Mutex<ChaCha20Rng>>),
 }
 
 impl Rng {
-    /// A source that gives the same bytes for the same seed.
     pub fn from_seed(seed: u64) -> Self {
         Self::Seeded(Arc::new(Mutex::new(ChaCha20Rng::seed_from_u64(seed))))
     }
 
-    /// Fills `bytes`. Fails only when the operating system has no randomness to give.
+    /// Fails only when the operating system provides no randomness.
     #[expect(clippy::disallowed_methods, reason = "the one home of the system's randomness")]
     pub fn fill_bytes(&self, bytes: &mut [u8]) -> Result<(), Fault> {
         match self {
@@ -40,7 +37,6 @@ impl Rng {
         }
     }
 
-    /// `N` random bytes.
     pub fn random_bytes<const N: usize>(&self) -> Result<[u8; N], Fault> {
         let mut bytes = [0; N];
         self.fill_bytes(&mut bytes)?;
@@ -53,7 +49,8 @@ impl Rng {
         let mut pool = [0_u8; 64];
         while text.len() < length {
             self.fill_bytes(&mut pool)?;
-            // 248 is the largest multiple of 62 in a byte; what lies above would favour some letters.
+            // 248 is the largest multiple of 62 in a byte; bytes above it would favour some
+            // characters.
             let letters = pool.iter().filter(|byte| **byte < 248);
             let letters = letters.filter_map(|byte| ALPHABET.get(usize::from(byte % 62)));
             text.extend(letters.take(length - text.len()).map(|letter| char::from(*letter)));

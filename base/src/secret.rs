@@ -1,21 +1,19 @@
-//! Text that must not be printed, and how it is looked up and compared.
+//! Secret text: never printed, compared in constant time, looked up by its digest.
 
 use std::fmt;
 
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// A secret text. `Debug` hides it; comparison takes the same time wherever the difference is.
+/// `Debug` hides the text; equality takes constant time for equal lengths.
 #[derive(Clone, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Wraps a secret.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text itself, for signing or for showing it once to its owner.
     pub fn expose_secret(&self) -> &str {
         &self.0
     }
@@ -26,12 +24,12 @@ impl Secret {
     }
 }
 
-/// SHA-256 of a presented secret, to look it up by.
+/// SHA-256, as stored and looked up.
 pub fn digest(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
 
-/// Whether two byte strings are equal, in constant time for equal lengths.
+/// In constant time for equal lengths.
 pub fn constant_time_eq(one: &[u8], other: &[u8]) -> bool {
     one.ct_eq(other).into()
 }

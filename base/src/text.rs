@@ -1,5 +1,4 @@
-//! The text of posts and names: how much it weighs, what it points to, which language it is in,
-//! which characters it may hold.
+//! The text of posts and names: weight, entities, language and allowed characters.
 
 mod entities;
 mod language;
@@ -17,7 +16,7 @@ pub use language::identify_language;
 pub use names::{NAME_LENGTH, NameProblem, find_name_problem, is_valid_username};
 pub use weight::{MAX_POST_WEIGHT, TextWeight, URL_WEIGHT, truncate_with_ellipsis, weigh_text};
 
-/// Text in Unicode's composed form (NFC), as it is stored and measured.
+/// Unicode's composed form (NFC), in which text is stored and measured.
 pub fn normalize(text: &str) -> Cow<'_, str> {
     if is_nfc(text) {
         Cow::Borrowed(text)
@@ -26,7 +25,7 @@ pub fn normalize(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// `&`, `<` and `>` as the interface sends them.
+/// Escapes `&`, `<` and `>`, as the API sends them.
 pub fn escape_html(text: &str) -> Cow<'_, str> {
     if !text.contains(['&', '<', '>']) {
         return Cow::Borrowed(text);
@@ -43,12 +42,12 @@ pub fn escape_html(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Takes back what [`escape`] did, and nothing else.
+/// The inverse of [`escape_html`]; no other reference is replaced.
 pub fn unescape_html(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
     }
-    // The ampersand last: `&amp;lt;` is the text `&lt;`.
+    // `&` comes last: `&amp;lt;` is the text `&lt;`.
     let text = text.replace("&lt;", "<").replace("&gt;", ">");
     Cow::Owned(text.replace("&amp;", "&"))
 }

@@ -1,4 +1,4 @@
-//! A moment, in milliseconds since 1970, and the two ways the interface writes it.
+//! A moment in milliseconds since 1970, and its two formats in the API.
 
 use std::fmt;
 
@@ -9,34 +9,30 @@ pub struct Time(i64);
 const SECONDS_PER_DAY: i64 = 86_400;
 
 impl Time {
-    /// A moment from its milliseconds since 1970.
     pub const fn from_ms(ms: i64) -> Self {
         Self(ms)
     }
 
-    /// A moment from whole seconds since 1970.
     pub const fn from_seconds(seconds: i64) -> Self {
         Self(seconds.saturating_mul(1000))
     }
 
-    /// Milliseconds since 1970.
     pub const fn ms(self) -> i64 {
         self.0
     }
 
-    /// Whole seconds since 1970, rounded down.
+    /// Rounded down.
     pub const fn seconds(self) -> i64 {
         self.0.div_euclid(1000)
     }
 
-    /// This moment moved by `ms` milliseconds (negative: earlier).
     #[must_use]
     pub const fn plus_ms(self, ms: i64) -> Self {
         Self(self.0.saturating_add(ms))
     }
 
-    /// Reads RFC 3339 (`2026-11-21T04:05:06Z`, optional fraction, `Z` or a numeric offset).
-    /// A leap second, a year outside 1970–9999 or a field out of range is `None`.
+    /// Parses RFC 3339 (`2026-11-21T04:05:06Z`, optional fraction, `Z` or a numeric offset). `None`
+    /// for a leap second, a year outside 1970–9999 or a field out of range.
     pub fn parse(text: &str) -> Option<Self> {
         let (date, rest) = text.split_once(['T', 't'])?;
         let days = parse_date(date)?;
@@ -53,9 +49,9 @@ impl Time {
         format!("{year:04}-{month:02}-{day:02}")
     }
 
-    /// `Wed Aug 27 13:08:45 +0000 2008`, the form of the older interface.
+    /// `Wed Aug 27 13:08:45 +0000 2008`, the format of the v1.1 API.
     pub fn to_legacy_string(self) -> String {
-        // 1970 began on a Thursday.
+        // 1970-01-01 was a Thursday.
         const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
         const MONTHS: [&str; 12] = [
             "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -74,7 +70,7 @@ impl Time {
         format!("{weekday} {month} {day:02} {hours:02}:{minutes:02}:{seconds:02} +0000 {year:04}")
     }
 
-    /// Appends `YYYY-MM-DDTHH:MM:SS.mmmZ`, the form of every v2 answer.
+    /// Appends `YYYY-MM-DDTHH:MM:SS.mmmZ`, the format of the v2 API.
     pub fn write_iso(self, out: &mut String) {
         let seconds = self.seconds();
         let (year, month, day) = civil_from_days(seconds.div_euclid(SECONDS_PER_DAY));
@@ -96,7 +92,7 @@ impl Time {
     }
 }
 
-/// The v2 form: `YYYY-MM-DDTHH:MM:SS.mmmZ`.
+/// `YYYY-MM-DDTHH:MM:SS.mmmZ`.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = String::with_capacity(24);
@@ -129,7 +125,7 @@ fn parse_date(text: &str) -> Option<i64> {
     (civil_from_days(days) == (year, month, day)).then_some(days)
 }
 
-/// Milliseconds into the day.
+/// Milliseconds since midnight.
 fn parse_clock(text: &str) -> Option<i64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let mut parts = whole.splitn(3, ':');

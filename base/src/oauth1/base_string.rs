@@ -1,4 +1,4 @@
-//! The text that is signed (RFC 5849 §3.4.1) and the signature over it (§3.4.2).
+//! The signature base string (RFC 5849 §3.4.1) and the signature over it (§3.4.2).
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -9,10 +9,10 @@ use super::OAuth1Request;
 use crate::Secret;
 use crate::percent::encode;
 
-/// Decoded pairs.
+/// Decoded name and value pairs.
 pub(super) type Parameters = Vec<(String, String)>;
 
-/// A scheme, a host and perhaps a port, as they stand in a base string.
+/// A scheme, a host and an optional port, as in a base string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestOrigin {
     text: String,
@@ -20,8 +20,8 @@ pub struct RequestOrigin {
 }
 
 impl RequestOrigin {
-    /// Reads `https://api.x.com`: letters lower-cased, the scheme's own port dropped, a final slash
-    /// too. `None` for anything with a path, a user or no host.
+    /// Parses `https://api.x.com`: lower-cased, without the scheme's default port and without a
+    /// final slash. `None` if there is a path, a user or no host.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.strip_suffix('/').unwrap_or(text).to_ascii_lowercase();
         let (scheme, host) = text.split_once("://")?;
@@ -40,17 +40,16 @@ impl RequestOrigin {
         Some(Self { text, encoded })
     }
 
-    /// The origin in its normal form.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 }
 
-/// A base string around the place where the origin belongs.
+/// A base string without its origin.
 #[derive(Clone, Debug)]
 pub(super) struct BaseString {
     method: String,
-    /// The encoded path, `&`, and the twice encoded parameters.
+    /// The encoded path, `&`, and the doubly encoded parameters.
     after_origin: String,
 }
 
@@ -75,7 +74,7 @@ impl BaseString {
     }
 }
 
-/// Encoded pairs in the order of their encoded names, then values.
+/// Encoded pairs, sorted by encoded name, then value.
 fn normalize_parameters(parameters: &Parameters) -> String {
     let pairs = parameters.iter();
     let mut pairs: Vec<_> = pairs.map(|(name, value)| (encode(name), encode(value))).collect();
@@ -93,14 +92,13 @@ fn normalize_parameters(parameters: &Parameters) -> String {
     text
 }
 
-/// The HMAC keyed by both secrets, the token's empty before there is a token. Any length will do.
+/// The HMAC keyed with both secrets; the token's is empty before there is a token.
 pub(super) fn signing_key(consumer: &Secret, token: Option<&Secret>) -> Option<Hmac<Sha1>> {
     let token = token.map_or("", Secret::expose_secret);
     let key = [&encode(consumer.expose_secret()), "&", &encode(token)].concat();
     Hmac::new_from_slice(key.as_bytes()).ok()
 }
 
-/// The signature over a base string, in base64.
 pub(super) fn compute_signature(mut key: Hmac<Sha1>, base: &BaseString, origin: &RequestOrigin) -> String {
     for part in base.text_parts(origin) {
         key.update(part.as_bytes());

@@ -4,16 +4,14 @@ use super::OAuth1Error;
 use super::base_string::Parameters;
 use crate::percent;
 
-/// Of the whole header, in bytes.
 const MAX_HEADER_BYTES: usize = 10_240;
 
-/// Whether the scheme is `OAuth`.
 pub(super) fn is_oauth_scheme(header: &str) -> bool {
     let scheme = header.split_ascii_whitespace().next();
     scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("OAuth"))
 }
 
-/// The header's pairs without `realm`, or `None` when its scheme is another one.
+/// The header's pairs without `realm`, or `None` for another scheme.
 pub(super) fn parse(header: &str) -> Result<Option<Parameters>, OAuth1Error> {
     if !is_oauth_scheme(header) {
         return Ok(None);
@@ -38,7 +36,7 @@ pub(super) fn parse(header: &str) -> Result<Option<Parameters>, OAuth1Error> {
     }
 }
 
-/// Takes one pair off the front; what is left begins at the next comma.
+/// Splits one pair off the front; the rest begins at the next comma.
 fn split_pair(text: &str) -> Result<(&str, &str, &str), OAuth1Error> {
     let (name, rest) = text
         .split_once('=')

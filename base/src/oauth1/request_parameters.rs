@@ -1,25 +1,23 @@
-//! The parameters of a request from its three places: header, query, form.
+//! The parameters of a request from header, query and form.
 
 use super::base_string::Parameters;
 use super::{OAuth1Error, OAuth1Request, header};
 use crate::percent;
 
-/// Of one protocol parameter's name or value, in bytes.
 const MAX_PARAMETER_BYTES: usize = 4096;
-/// Of protocol parameters; a request has seven to nine.
+/// A request has seven to nine.
 const MAX_PROTOCOL_PARAMETERS: usize = 32;
 const PREFIX: &str = "oauth_";
 const SIGNATURE: &str = "oauth_signature";
 
-/// All that is signed, protocol parameters once each, and the signature until it is taken.
+/// All signed parameters, each protocol parameter once, and the signature until it is taken.
 pub(super) struct RequestParameters {
     pub(super) parameters: Parameters,
     in_header: bool,
     protocol_count: usize,
 }
 
-/// Whether a request without an OAuth header is worth reading: one with another scheme is not, nor
-/// one whose query and form name no protocol parameter.
+/// A cheap check for whether a request may carry OAuth 1.0a credentials.
 pub(super) fn may_be_signed(request: &OAuth1Request<'_>) -> bool {
     let named = |raw: &[u8]| raw.windows(PREFIX.len()).any(|part| part == PREFIX.as_bytes());
     match request.authorization {
@@ -45,8 +43,8 @@ impl RequestParameters {
         Ok(collected)
     }
 
-    /// Adds one place's parameters. A protocol parameter that an earlier place has too is dropped
-    /// when it says the same: clients repeat `oauth_token` in the query and sign it once.
+    /// Adds the parameters of one source. A protocol parameter that an earlier source has with the
+    /// same value is dropped: clients repeat `oauth_token` in the query and sign it once.
     fn add_source(&mut self, place: Parameters) -> Result<(), OAuth1Error> {
         let earlier = self.parameters.len();
         for (name, value) in place {
@@ -87,14 +85,13 @@ impl RequestParameters {
         value.ok_or(OAuth1Error::Missing(name))
     }
 
-    /// Takes the signature out: what remains is what it signs.
+    /// Removes and returns the signature, so that the signed parameters remain.
     pub(super) fn take_signature(&mut self) -> Result<String, OAuth1Error> {
         let signature = self.require_parameter(SIGNATURE)?.to_owned();
         self.parameters.retain(|(name, _)| name != SIGNATURE);
         Ok(signature)
     }
 
-    /// A name that came twice.
     pub(super) fn find_duplicate_name(&self) -> Option<String> {
         let mut names: Vec<_> = self.parameters.iter().map(|(name, _)| name).collect();
         names.sort_unstable();

@@ -1,4 +1,4 @@
-//! What a text points to: addresses, hashtags, mentions and cashtags.
+//! The URLs, hashtags, mentions and cashtags of a text.
 
 use std::ops::Range;
 
@@ -7,34 +7,31 @@ use twitter_text::entity::Type;
 use super::scan::{prepare_for_extractor, scan_text};
 use super::weight::MAX_TEXT_BYTES;
 
-/// One entity and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entity {
-    /// The first code point, the sign `#`, `@` or `$` included.
+    /// The first code point, including the sign `#`, `@` or `$`.
     pub start: usize,
     /// The code point after the last.
     pub end: usize,
-    /// The same place in bytes of the text.
+    /// The same range in bytes of the text.
     pub bytes: Range<usize>,
-    /// The address, or the name without its sign.
+    /// The URL, or the name without its sign.
     pub text: String,
 }
 
-/// The entities of a text, each kind in the order of the text. No two overlap.
+/// The entities of a text, each kind in text order. No two overlap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entities {
-    /// Addresses, also those without `https://`.
+    /// Also those without `https://`.
     pub urls: Vec<Entity>,
-    /// Hashtags.
     pub hashtags: Vec<Entity>,
-    /// Mentions of users; not `@user/list`.
+    /// Without `@user/list`.
     pub mentions: Vec<Entity>,
-    /// Cashtags.
     pub cashtags: Vec<Entity>,
 }
 
 impl Entities {
-    /// The mentions at the very beginning with nothing but spaces between them.
+    /// The mentions at the very beginning, separated only by spaces.
     pub fn leading_mentions(&self, text: &str) -> &[Entity] {
         let mut end = 0;
         let leading = self.mentions.iter().take_while(|mention| {
@@ -46,7 +43,7 @@ impl Entities {
         self.mentions.get(..count).unwrap_or_default()
     }
 
-    /// All bytes that belong to an entity, in order.
+    /// The ranges of all entities, in order.
     pub(super) fn byte_ranges(&self) -> Vec<Range<usize>> {
         let kinds = [&self.urls, &self.hashtags, &self.mentions, &self.cashtags];
         let entities = kinds.into_iter().flatten();
@@ -56,7 +53,7 @@ impl Entities {
     }
 }
 
-/// Finds the entities of a normalized text. One too long for anybody to write has none.
+/// Expects normalized text. A text longer than 100,000 bytes has no entities.
 pub fn extract_entities(text: &str) -> Entities {
     let mut entities = Entities::default();
     if text.len() > MAX_TEXT_BYTES || !text.contains(['.', '#', '＃', '@', '＠', '$']) {
@@ -70,7 +67,7 @@ pub fn extract_entities(text: &str) -> Entities {
             Type::CASHTAG => &mut entities.cashtags,
             Type::FEDERATEDMENTION => continue,
         };
-        // From the text itself: the scan saw a prepared one.
+        // From the text itself: the scan worked on a prepared copy.
         let name = text.get(found.bytes.start + found.sign_bytes..found.bytes.end);
         kind.extend(name.map(|name| Entity {
             start: found.points.start,

@@ -1,30 +1,27 @@
-//! The names of people and apps. A name that looks like another one's on a consent page is a
-//! danger, so what cannot be seen has no place in it.
+//! Usernames and display names. Invisible characters are not allowed, because a name that looks
+//! like another one is dangerous on a consent page.
 
-/// The most characters of a name.
+/// The maximum number of characters of a display name.
 pub const NAME_LENGTH: usize = 50;
 
-/// What is wrong with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameProblem {
-    /// Nothing that can be seen.
+    /// No visible character.
     #[error("a name needs at least one character that can be seen")]
     Empty,
-    /// More than [`NAME_LENGTH`] characters.
     #[error("a name has at most {NAME_LENGTH} characters")]
     TooLong,
-    /// A control character, or one that is invisible or turns the text around.
+    /// A control character, an invisible one, or one that changes the text's direction.
     #[error("a name cannot contain the character U+{:04X}", u32::from(*.0))]
     Character(char),
 }
 
-/// Whether a text is a username: `^[A-Za-z0-9_]{1,15}$`.
+/// `^[A-Za-z0-9_]{1,15}$`.
 pub fn is_valid_username(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     (1..=15).contains(&text.len()) && text.bytes().all(allowed)
 }
 
-/// What is wrong with the display name of a user or an app, if anything is.
 pub fn find_name_problem(name: &str) -> Option<NameProblem> {
     if name.chars().nth(NAME_LENGTH).is_some() {
         return Some(NameProblem::TooLong);
@@ -46,9 +43,10 @@ fn is_allowed(before: Option<char>, letter: char, after: Option<char>) -> bool {
         return false;
     }
     match letter {
-        // Joiners belong to emoji and to scripts that write them; between Latin letters they hide.
+        // Joiners belong to emoji and to scripts that use them; between Latin letters they are
+        // invisible.
         '\u{200c}' | '\u{200d}' => before.is_some_and(allows_joiner) && after.is_some_and(allows_joiner),
-        // How the sign before them is drawn.
+        // Variation selectors change how the sign before them is drawn.
         '\u{fe0e}' | '\u{fe0f}' => before.is_some_and(|before| !before.is_alphabetic()),
         _ => true,
     }
@@ -63,7 +61,7 @@ const fn is_joiner(letter: char) -> bool {
     matches!(letter, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}')
 }
 
-/// Direction marks, fillers, tags and other characters without a face.
+/// Direction marks, fillers, tags and other invisible characters.
 const fn is_hidden(letter: char) -> bool {
     matches!(
         letter,

@@ -1,22 +1,22 @@
-//! The words by which people are found. A word is made of `a`–`z`, `0`–`9` and `_`, which is all
-//! that a search for people may ask for; accents are taken off, other letters part words.
+//! Search terms of names. A term consists of `a`–`z`, `0`–`9` and `_`, the characters that a user
+//! search accepts; accents are removed, other characters separate terms.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// How many characters of a word go into its number.
+/// Characters of a term that its code covers.
 const CODED_CHARS: usize = 12;
-/// Twelve digits to this base fit into 63 bits; the digit 0 is the end of a word.
+/// Twelve digits of this base fit into 63 bits; the digit 0 is the end of a term.
 const BASE: i64 = 38;
 
-/// The words of a text, as they stand in it: small, with what underscores join left together.
+/// The terms of a text in text order, in lower case; what underscores join stays one term.
 pub fn split_terms(text: &str) -> Vec<String> {
     let mut terms = Vec::new();
     let mut term = String::new();
     for letter in text.nfkd() {
         match letter.to_ascii_lowercase() {
             letter @ ('a'..='z' | '0'..='9' | '_') => term.push(letter),
-            // O'Brien is one word, and so is a letter with its accent.
+            // `O'Brien` is one term, and an accent belongs to its letter.
             '\'' | '\u{2019}' => {}
             mark if is_combining_mark(mark) => {}
             _ => terms.extend((!term.is_empty()).then(|| std::mem::take(&mut term))),
@@ -26,7 +26,8 @@ pub fn split_terms(text: &str) -> Vec<String> {
     terms
 }
 
-/// The words that a text is found by: its [`terms`], and the parts that underscores join.
+/// The sorted terms that a text is found by: those of [`split_terms`] and the parts that
+/// underscores join.
 pub fn index_terms(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     for term in split_terms(text) {
@@ -41,12 +42,12 @@ pub fn index_terms(text: &str) -> Vec<String> {
     words
 }
 
-/// A number for the first twelve characters of a word; words that begin alike lie together.
+/// A number for the first twelve characters of a term; terms with a common prefix are adjacent.
 pub fn term_code(word: &str) -> i64 {
     encode_prefix(word, 0)
 }
 
-/// The lowest and the highest number of words that begin like this.
+/// The lowest and the highest code of terms with a prefix.
 pub fn term_code_range(prefix: &str) -> (i64, i64) {
     (encode_prefix(prefix, 0), encode_prefix(prefix, BASE - 1))
 }

@@ -1,4 +1,4 @@
-//! One pass of the library over a text, and what must be done before and after it.
+//! One pass of the `twitter-text` library over a text, with workarounds for its errors.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,20 +9,20 @@ use twitter_text_config::config_v3;
 
 use super::URL_WEIGHT;
 
-/// What the library found, by kind and place.
+/// A match of the library.
 pub(super) struct ScannedEntity {
     pub(super) kind: Type,
     pub(super) points: Range<usize>,
     pub(super) bytes: Range<usize>,
-    /// Bytes of a sign that does not belong to the name.
+    /// Bytes of a sign (`#`, `@`, `$`) that is not part of the name.
     pub(super) sign_bytes: usize,
 }
 
-/// The library's time grows with the square of a text without spaces, so it is given one piece
-/// after the other. No address is longer than a piece.
+/// The library takes quadratic time for a text without spaces, so the text is split into pieces. No
+/// URL is longer than a piece.
 const MAX_PIECE_BYTES: usize = 4096;
 
-/// The weight of a prepared text and the entities in it.
+/// The weight of a prepared text and its entities.
 pub(super) fn scan_text(prepared: &str) -> (u32, Vec<ScannedEntity>) {
     let mut weight = 0_i64;
     let mut found = Vec::new();
@@ -45,7 +45,7 @@ pub(super) fn scan_text(prepared: &str) -> (u32, Vec<ScannedEntity>) {
     (u32::try_from(weight).unwrap_or_default(), found)
 }
 
-/// Behind the last space of a piece, for an entity holds none.
+/// The end of the last space in a piece, as no entity contains one.
 fn piece_end(text: &str) -> usize {
     if text.len() <= MAX_PIECE_BYTES {
         return text.len();
@@ -58,7 +58,7 @@ fn piece_end(text: &str) -> usize {
 
 fn scan_piece(piece: &str, found: &mut Vec<ScannedEntity>) -> i64 {
     let extractor = ValidatingExtractor::new_with_nfc_input(config_v3(), piece);
-    // Also names of other servers and lists, so that they are not taken for something else.
+    // Includes mentions of other servers and of lists, so that they are not taken for URLs.
     let result = extractor.extract(piece, |_| true);
     let mut weight = i64::from(result.parse_results.weighted_length);
     let mut cursor = Utf16Cursor::new(piece);
@@ -70,7 +70,7 @@ fn scan_piece(piece: &str, found: &mut Vec<ScannedEntity>) -> i64 {
             if !may_start_url(piece.get(..place.bytes.start)) {
                 continue;
             }
-            // The library counts an address without `https://` letter by letter.
+            // The library counts a URL without `https://` character by character.
             weight += i64::from(URL_WEIGHT) - i64::from(plain_weight(entity.value));
         }
         if entity.t != Type::FEDERATEDMENTION && entity.list_slug.is_empty() {
@@ -92,13 +92,13 @@ fn has_scheme(address: &str) -> bool {
     })
 }
 
-/// An address without a scheme does not begin in the middle of another word.
+/// A URL without a scheme does not begin in the middle of a word.
 fn may_start_url(before: Option<&str>) -> bool {
     before.is_some_and(|before| !before.ends_with(['-', '_', '.', '/', '@', '#', '$', '＠', '＃', '／']))
 }
 
-/// A text of the same length in bytes and code points in which the library finds what it should:
-/// version 0.3.1 panics at `日!@`, and misses `example.com` before a full stop.
+/// A text of the same length in bytes and code points that the library handles correctly: version
+/// 0.3.1 panics at `日!@` and misses `example.com` before a full stop.
 pub(super) fn prepare_for_extractor(text: &str) -> Cow<'_, str> {
     if !text.contains(['@', '＠', '.']) {
         return Cow::Borrowed(text);
@@ -109,7 +109,7 @@ pub(super) fn prepare_for_extractor(text: &str) -> Cow<'_, str> {
     while let Some(letter) = letters.next() {
         let inside = splits_a_character(before, last);
         mask.push(match letter {
-            // Not a mention, for the library only asks about `RT` here: no address either.
+            // Neither a mention nor an email address, as the library only checks for `RT` here.
             '@' if inside => '/',
             '＠' if inside => '／',
             '.' if letters.peek().is_none_or(|next| next.is_whitespace() || *next == '.') => ',',
@@ -121,7 +121,7 @@ pub(super) fn prepare_for_extractor(text: &str) -> Cow<'_, str> {
     Cow::Owned(mask)
 }
 
-/// Whether the library would look two bytes back from here, into the middle of a character.
+/// Whether the library would look two bytes back, into the middle of a character.
 fn splits_a_character(before: Option<char>, last: Option<char>) -> bool {
     match last {
         Some('＠') => true,
@@ -132,7 +132,7 @@ fn splits_a_character(before: Option<char>, last: Option<char>) -> bool {
     }
 }
 
-/// A text to be weighed, and how many separators were added to it: version 0.3.1 of the library
+/// The text with separators before flags, and how many were added: version 0.3.1 of the library
 /// takes a flag for a part of the emoji before it.
 pub(super) fn separate_flags(text: &str) -> (Cow<'_, str>, u32) {
     if !text.contains(is_regional_indicator) {
@@ -155,15 +155,15 @@ pub(super) fn separate_flags(text: &str) -> (Cow<'_, str>, u32) {
     (Cow::Owned(apart), added)
 }
 
-/// Weighs 1 and belongs to nothing.
+/// Weighs 1 and belongs to no entity.
 const SEPARATOR: char = '\u{1}';
 
-/// Half of a flag.
+/// Half of a flag emoji.
 pub(super) const fn is_regional_indicator(letter: char) -> bool {
     matches!(letter, '\u{1f1e6}'..='\u{1f1ff}')
 }
 
-/// Walks a text once, from UTF-16 units to code points and bytes.
+/// Converts UTF-16 offsets to code points and bytes, in one pass.
 struct Utf16Cursor<'a> {
     rest: std::str::Chars<'a>,
     units: usize,

@@ -1,4 +1,4 @@
-//! How much a text weighs, and where a long one is cut.
+//! The weight of a text, and truncation of long ones.
 
 use std::ops::Range;
 
@@ -7,37 +7,35 @@ use unicode_normalization::char::is_combining_mark;
 use super::scan::{is_regional_indicator, prepare_for_extractor, scan_text, separate_flags};
 use super::{extract_entities, normalize};
 
-/// The most that a post weighs, unless its author may write long ones.
+/// The maximum weight of a post, unless its author may write long posts.
 pub const MAX_POST_WEIGHT: u32 = 280;
-/// What every address weighs, whatever its length.
+/// The weight of a URL, whatever its length.
 pub const URL_WEIGHT: u32 = 23;
-/// In bytes; what is longer has more than 25,000 characters, and nobody may write that.
+/// A longer text has more than 25,000 characters, the limit of long posts.
 pub(super) const MAX_TEXT_BYTES: usize = 100_000;
-/// A space and the link to the whole.
+/// A space and the link to the whole post.
 const LINK_WEIGHT: u32 = 1 + URL_WEIGHT;
-/// How far back a cut looks for the end of a word, in bytes.
+/// How far before the cut the end of a word is searched.
 const WORD_LOOKBACK_BYTES: usize = 40;
 
-/// The weight of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextWeight {
-    /// Latin and its neighbours 1, other code points 2, an emoji 2, an address 23.
+    /// A Latin character 1, other code points 2, an emoji 2, a URL 23.
     pub weight: u32,
-    /// Whether it holds no character that is none (U+FFFE, U+FFFF, U+FEFF).
+    /// Whether it has none of U+FFFE, U+FFFF and U+FEFF.
     pub is_valid: bool,
-    /// Whether it may be posted by anyone: something, sound, and no more than 280.
+    /// Whether any user may post it: valid, not empty, at most 280.
     pub permitted_280: bool,
 }
 
 impl TextWeight {
-    /// Whether it may be posted under a limit: something, sound, and no heavier.
     pub const fn is_permitted(self, limit: u32) -> bool {
         self.is_valid && self.weight > 0 && self.weight <= limit
     }
 }
 
-/// Weighs a text in its composed form. `free`: the bytes of `text` that do not count, for leading
-/// mentions of a reply; a range that splits a character counts for nothing.
+/// Weighs the composed form of `text`. `free` is the range of bytes that do not count, such as the
+/// leading mentions of a reply; a range that splits a character is ignored.
 pub fn weigh_text(text: &str, free: Range<usize>) -> TextWeight {
     let before = text.get(..free.start);
     let counted = match (before, text.get(free.end..)) {
@@ -55,7 +53,7 @@ pub fn weigh_text(text: &str, free: Range<usize>) -> TextWeight {
 }
 
 fn text_weight(text: &str) -> u32 {
-    // ASCII without a dot holds no address.
+    // ASCII without a dot contains no URL.
     if text.len() > MAX_TEXT_BYTES || text.is_ascii() && !text.contains('.') {
         return u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
     }
@@ -64,7 +62,7 @@ fn text_weight(text: &str) -> u32 {
 }
 
 /// The beginning of a normalized text that weighs more than 280, with `…` and room for a space and
-/// a link behind it. `None` when the text is short enough to stand whole.
+/// a link. `None` if the text fits.
 pub fn truncate_with_ellipsis(text: &str) -> Option<String> {
     if text_weight(text) <= MAX_POST_WEIGHT {
         return None;
@@ -75,8 +73,8 @@ pub fn truncate_with_ellipsis(text: &str) -> Option<String> {
     };
     let fits = |end: usize| text_weight(&part(end)) <= MAX_POST_WEIGHT - LINK_WEIGHT;
     let places = cut_positions(text);
-    // The weights of parts ascend but for an address or two: doubling and then halving finds a
-    // place that fits.
+    // The weights of prefixes ascend except at URLs: doubling and then bisecting finds a position
+    // that fits.
     let mut high = 128;
     while places.get(high).is_some_and(|place| fits(*place)) {
         high *= 2;
@@ -97,8 +95,8 @@ pub fn truncate_with_ellipsis(text: &str) -> Option<String> {
     Some(part(if fits(word) { word } else { end }))
 }
 
-/// The places outside of entities and between whole characters: a letter and its marks, the parts
-/// of an emoji, the halves of a flag stay together.
+/// Byte offsets outside entities and between grapheme clusters: combining marks, the parts of an
+/// emoji and the halves of a flag stay together.
 fn cut_positions(text: &str) -> Vec<usize> {
     let ranges = extract_entities(text).byte_ranges();
     let mut ranges = ranges.iter().peekable();
@@ -126,7 +124,7 @@ fn extends_previous(letter: char) -> bool {
     part_of_emoji || is_combining_mark(letter)
 }
 
-/// A place a little before `end` where a word ends, if there is one.
+/// The end of a word shortly before `end`, or `end`.
 fn word_boundary_before(text: &str, end: usize) -> usize {
     let (before, after) = text.split_at_checked(end).unwrap_or((text, ""));
     if after.starts_with(char::is_whitespace) {
