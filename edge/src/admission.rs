@@ -1,4 +1,4 @@
-//! Who may come in: how many connections altogether, and how many from one address.
+//! Connection limits: how many in total, and how many from one address.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -11,7 +11,6 @@ use tokio::sync::Notify;
 use crate::limits::ListenerLimits;
 use crate::stats::ListenerStats;
 
-/// The door's counts of who is inside.
 #[derive(Debug)]
 pub(crate) struct AdmissionControl {
     max: usize,
@@ -34,7 +33,6 @@ impl AdmissionControl {
         })
     }
 
-    /// A permit for one more connection, unless there are too many.
     pub(crate) fn try_admit(self: &Arc<Self>, addr: Option<IpAddr>) -> Option<ConnectionPermit> {
         if self.open_connections.load(Ordering::Acquire) >= self.max {
             self.stats.refused.increment();
@@ -59,7 +57,6 @@ impl AdmissionControl {
         })
     }
 
-    /// Waits until nobody is inside.
     pub(crate) async fn wait_until_empty(&self) {
         loop {
             let mut left = std::pin::pin!(self.released.notified());
@@ -72,7 +69,6 @@ impl AdmissionControl {
     }
 }
 
-/// The place of one connection; dropping it makes room.
 #[derive(Debug)]
 pub(crate) struct ConnectionPermit {
     admission: Arc<AdmissionControl>,
@@ -98,7 +94,7 @@ impl Drop for ConnectionPermit {
     }
 }
 
-/// What counts as one client: an IPv4 address, or the half of an IPv6 address that names a site.
+/// What counts as one client: an IPv4 address or the /64 of an IPv6 address.
 fn client_network(addr: IpAddr) -> IpAddr {
     match addr {
         IpAddr::V4(_) => addr,

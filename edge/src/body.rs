@@ -1,4 +1,4 @@
-//! The body of a request or an answer.
+//! Request and response bodies.
 
 use std::fmt;
 use std::pin::Pin;
@@ -18,7 +18,6 @@ use crate::connection_state::InFlightRequest;
 use crate::limits::ListenerLimits;
 use crate::stats::ListenerStats;
 
-/// Why a body could not be read to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
     /// More bytes than allowed.
@@ -32,7 +31,7 @@ pub enum BodyError {
     Broken,
 }
 
-/// A body: nothing, bytes at hand, or bytes to come.
+/// Nothing, bytes in memory, or bytes to come.
 #[derive(Default)]
 pub struct Body {
     kind: BodyKind,
@@ -69,24 +68,20 @@ impl BodySender {
         let _gone = self.0.send(Err(BodyError::Broken)).await;
     }
 
-    /// Whether the reader has gone.
     pub fn is_closed(&self) -> bool {
         self.0.is_closed()
     }
 
-    /// Waits until the reader has gone.
     pub async fn wait_closed(&self) {
         self.0.closed().await;
     }
 }
 
 impl Body {
-    /// No bytes.
     pub fn empty() -> Self {
         Self::default()
     }
 
-    /// Bytes at hand.
     pub fn full(bytes: impl Into<Bytes>) -> Self {
         let bytes = bytes.into();
         Self::from_kind(if bytes.is_empty() {
@@ -96,18 +91,19 @@ impl Body {
         })
     }
 
-    /// Bytes from a stream; an error breaks the connection off.
+    /// An error breaks the connection off.
     pub fn stream(stream: impl Stream<Item = Result<Bytes, BodyError>> + Send + 'static) -> Self {
         Self::from_kind(BodyKind::Stream(Box::pin(stream)))
     }
 
-    /// Bytes from a [`Sender`], at most `room` chunks ahead of the client (at least one).
+    /// A body fed by the [`BodySender`], at most `capacity` chunks ahead of the client (at least
+    /// one).
     pub fn channel(room: usize) -> (BodySender, Self) {
         let (sender, receiver) = mpsc::channel(room.max(1));
         (BodySender(sender), Self::from_kind(BodyKind::Channel(receiver)))
     }
 
-    /// The bytes, if all of them are at hand.
+    /// `None` when the bytes are not all in memory.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match &self.kind {
             BodyKind::Empty => Some(&[]),
@@ -116,7 +112,7 @@ impl Body {
         }
     }
 
-    /// Reads everything, refusing more than `limit` bytes before they are kept.
+    /// Reads the whole body. Fails before buffering more than `limit` bytes, or after `timeout`.
     pub async fn collect_bytes(self, limit: usize, timeout: Duration) -> Result<Bytes, BodyError> {
         let least = usize::try_from(self.size_hint().lower()).unwrap_or(usize::MAX);
         if least > limit {
@@ -153,7 +149,7 @@ impl Body {
         Ok(all.freeze())
     }
 
-    /// The next bytes, or nothing at the end; trailers are passed over.
+    /// `None` at the end. Trailers are skipped.
     pub async fn next_chunk(&mut self) -> Result<Option<Bytes>, BodyError> {
         loop {
             let frame = std::future::poll_fn(|cx| Pin::new(&mut *self).poll_frame(cx)).await;
@@ -198,11 +194,11 @@ impl Body {
     }
 }
 
-/// A request body on its way in, with one timer that is set only if bytes are waited for.
+/// A request body; its timer is only created once bytes have to be waited for.
 struct IncomingBody {
-    /// Until it is dropped.
+    /// `None` once dropped.
     incoming: Option<Incoming>,
-    /// Where it goes if it is dropped before its end.
+    /// Takes `incoming` if it is dropped before its end.
     unread_body: UnreadBody,
     chunk_timeout: Duration,
     total_timeout: Duration,

@@ -1,6 +1,6 @@
-//! What of a request's body is left unread when its answer is there. A little is read to its end, so
-//! that the connection serves on; of more, the answer says that the connection ends with it, or the
-//! client would still be sending when it is cut off.
+//! Draining of unread request bodies. A short rest is read so that the connection stays usable;
+//! before a long one the response closes the connection, or the client would still be sending when
+//! it is cut off.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,22 +12,19 @@ use hyper::body::Incoming;
 use parking_lot::Mutex;
 use tokio::time::Sleep;
 
-/// Where a body goes that its reader drops before its end.
+/// Receives a body whose reader dropped it before its end.
 pub(crate) type UnreadBody = Arc<Mutex<Option<Incoming>>>;
 
-/// So much is read for the connection's sake.
 const MAX_DRAIN_BYTES: u64 = 64 * 1024;
-/// So long it is waited for.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The rest of a body on its way to its end.
 pub(crate) struct BodyDrain {
     incoming: Incoming,
     timer: Pin<Box<Sleep>>,
 }
 
 impl BodyDrain {
-    /// Reads what is left, if it is a little.
+    /// Returns the body if its rest is too long, or of unknown length, to be drained.
     pub(crate) fn from_incoming(incoming: Incoming) -> Result<Self, Incoming> {
         let length = incoming.size_hint().upper();
         if length.is_none_or(|length| length > MAX_DRAIN_BYTES) {
@@ -39,7 +36,7 @@ impl BodyDrain {
         })
     }
 
-    /// Reads on; true at the end, false where it does not come.
+    /// True at the end of the body, false if it fails or does not arrive in time.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         loop {
             match Pin::new(&mut self.incoming).poll_frame(cx) {

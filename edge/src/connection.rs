@@ -1,4 +1,4 @@
-//! One connection from accept to close: the protocol, its deadlines, and the way out.
+//! One connection from accept to close.
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -16,17 +16,15 @@ use crate::limits::ListenerLimits;
 use crate::monitored_stream::{MonitoredStream, SocketStream};
 use crate::shutdown::Shutdown;
 
-/// What all connections of a listener share.
 pub(crate) struct ConnectionContext {
     pub(crate) service: Arc<ServiceContext>,
     pub(crate) builder: Builder<TaskExecutor>,
-    /// Finish what is in flight.
+    /// Finish the requests in flight.
     pub(crate) drain: Shutdown,
-    /// Stop at once.
+    /// Close at once.
     pub(crate) abort: Shutdown,
 }
 
-/// The home of connection tasks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TaskExecutor;
 
@@ -41,7 +39,6 @@ pub(crate) fn spawn_task(task: impl Future<Output = ()> + Send + 'static) {
     tokio::spawn(task);
 }
 
-/// The protocol settings that follow from the limits.
 pub(crate) fn protocol_builder(limits: &ListenerLimits) -> Builder<TaskExecutor> {
     let mut builder = Builder::new(TaskExecutor);
     let mut http1 = builder.http1();
@@ -68,7 +65,6 @@ pub(crate) fn protocol_builder(limits: &ListenerLimits) -> Builder<TaskExecutor>
     builder
 }
 
-/// Serves one connection to its end.
 pub(crate) async fn serve_connection(
     stream: SocketStream,
     peer: Peer,
@@ -102,7 +98,7 @@ pub(crate) async fn serve_connection(
 
 type HyperConnection<'a> = Connection<'a, TokioIo<MonitoredStream>, ConnectionService, TaskExecutor>;
 
-/// Polls the protocol, and lets the deadline and the signals have their say when it rests.
+/// Polls the protocol first, then the deadline and the shutdown signals.
 struct ConnectionDriver<'a, D, A> {
     connection: Pin<&'a mut HyperConnection<'a>>,
     timer: Pin<&'a mut Sleep>,
@@ -114,7 +110,7 @@ struct ConnectionDriver<'a, D, A> {
     shared: &'a ConnectionContext,
 }
 
-/// Which signals have been dealt with.
+/// Which shutdown signals have been handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SignalState {
     Unpolled,
@@ -149,7 +145,7 @@ impl<D: Future<Output = ()>, A: Future<Output = ()>> Future for ConnectionDriver
 }
 
 impl<D: Future<Output = ()>, A: Future<Output = ()>> ConnectionDriver<'_, D, A> {
-    /// A signal's future is polled once to leave the waker, and then only after its flag is up.
+    /// A signal's future is polled once to register the waker; after that only its flag is read.
     fn poll_signals(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.signal_state == SignalState::Unpolled {
             self.signal_state = SignalState::Waiting;
@@ -175,7 +171,7 @@ impl<D: Future<Output = ()>, A: Future<Output = ()>> ConnectionDriver<'_, D, A> 
         self.connection.as_mut().graceful_shutdown();
     }
 
-    /// The timer is only moved when a deadline comes nearer, or when it rang too early.
+    /// The timer is only reset when a deadline moves closer or when it fired too early.
     fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let limits = &self.shared.service.limits;
         loop {

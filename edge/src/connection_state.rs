@@ -1,4 +1,4 @@
-//! What one connection is doing, shared by its socket, its requests and its driver.
+//! The state of one connection, shared by its socket, its requests and its driver.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -8,10 +8,9 @@ use tokio::time::Instant;
 
 use crate::limits::ListenerLimits;
 
-/// How long a client is given to read the last answer before the socket is dropped.
+/// How long a client may take to read the last response before the socket is dropped.
 const LINGER_TIME: Duration = Duration::from_secs(2);
 
-/// Why a connection's time is up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CloseReason {
     Header,
@@ -20,7 +19,7 @@ pub(crate) enum CloseReason {
     Linger,
 }
 
-/// A moment in a connection's life, or never.
+/// Milliseconds since accept plus one, or zero for never.
 #[derive(Debug, Default)]
 struct AtomicMoment(AtomicU64);
 
@@ -53,7 +52,7 @@ impl ConnectionState {
         })
     }
 
-    /// Begins a request; says whether its head must not be believed.
+    /// The flag is false when the request's head contradicts itself.
     pub(crate) fn start_request(self: &Arc<Self>) -> (InFlightRequest, bool) {
         self.active.fetch_add(1, Ordering::AcqRel);
         let number = self.request_count.fetch_add(1, Ordering::AcqRel) + 1;
@@ -85,7 +84,6 @@ impl ConnectionState {
         self.set_moment(&self.linger_since, true);
     }
 
-    /// Whether no request is in flight.
     pub(crate) fn is_idle(&self) -> bool {
         self.active.load(Ordering::Acquire) == 0
     }
@@ -95,7 +93,7 @@ impl ConnectionState {
         self.is_idle() && self.write_blocked_since.get().is_none() && self.linger_since.get().is_none()
     }
 
-    /// When this connection's time is up, if it stays as it is.
+    /// When the connection times out unless its state changes.
     pub(crate) fn next_deadline(&self, limits: &ListenerLimits) -> Option<(Instant, CloseReason)> {
         let at = |since: u64, wait| self.accepted + Duration::from_millis(since) + wait;
         let rest = self.idle_since.get().unwrap_or(0);
@@ -137,7 +135,7 @@ impl AtomicMoment {
     }
 }
 
-/// One request from its head to the end of its answer.
+/// One request, from its head to the end of its response.
 #[derive(Debug)]
 pub(crate) struct InFlightRequest(Arc<ConnectionState>);
 

@@ -1,11 +1,11 @@
-//! The few answers that the edge gives by itself.
+//! Responses that the edge itself sends.
 
 use http::header::{CONNECTION, CONTENT_TYPE};
 use http::{HeaderValue, Response, StatusCode, Version};
 
 use crate::body::Body;
 
-/// An answer in the form of a problem, without any further detail.
+/// A problem document (RFC 9457) without further detail.
 pub(crate) fn problem_response(status: StatusCode, version: Version, close: bool) -> Response<Body> {
     let mut response = Response::new(Body::full(problem_json(status)));
     *response.status_mut() = status;
@@ -17,7 +17,7 @@ pub(crate) fn problem_response(status: StatusCode, version: Version, close: bool
     response
 }
 
-/// The same answer as bytes, for a connection that no request came from.
+/// The same response as bytes, for a connection without a parsed request.
 pub(crate) fn raw_problem_response(status: StatusCode) -> Vec<u8> {
     let body = problem_json(status);
     let date = httpdate::fmt_http_date(system_now());

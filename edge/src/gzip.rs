@@ -1,4 +1,4 @@
-//! Compression of answers for clients that ask for it.
+//! Response compression for clients that accept it.
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -17,12 +17,11 @@ use http_body::Body as _;
 
 use crate::body::{Body, BodyError};
 
-/// Answers shorter than this fit one packet anyhow.
+/// A shorter response fits into one packet anyway.
 const MIN_COMPRESS_BYTES: usize = 860;
-/// Level 4 takes half the time of the usual 6 for a few per cent more bytes.
+/// Level 4 takes half the time of the default 6 for a few per cent more bytes.
 const LEVEL: u32 = 4;
 
-/// Whether a client with these request headers takes gzip.
 pub fn client_accepts_gzip(request: &HeaderMap) -> bool {
     let mut any = None;
     for list in request.get_all(ACCEPT_ENCODING) {
@@ -41,7 +40,7 @@ pub fn client_accepts_gzip(request: &HeaderMap) -> bool {
     any.unwrap_or(false)
 }
 
-/// Compresses an answer whose bytes are at hand, if the client asks and it is worth it.
+/// Compresses a response whose bytes are in memory, if the client accepts it and it gets shorter.
 pub fn compress_full(request: &HeaderMap, mut response: Response<Body>) -> Response<Body> {
     let Some(bytes) = response
         .body()
@@ -66,7 +65,7 @@ pub fn compress_full(request: &HeaderMap, mut response: Response<Body>) -> Respo
     response
 }
 
-/// Compresses an answer as it comes, each chunk readable as soon as it is sent.
+/// Compresses a response as it is sent, each chunk readable at once.
 pub fn compress_stream(request: &HeaderMap, mut response: Response<Body>) -> Response<Body> {
     if must_not_transform(&response) {
         return response;
@@ -86,7 +85,7 @@ fn is_zero_quality(part: &str) -> bool {
         .is_some_and(|value| value <= 0.0)
 }
 
-/// Whether the bytes must stay as they are.
+/// Whether the bytes must be sent unchanged.
 fn must_not_transform(response: &Response<Body>) -> bool {
     let headers = response.headers();
     headers.contains_key(CONTENT_ENCODING)
@@ -113,7 +112,7 @@ fn add_vary_header(headers: &mut HeaderMap) {
     }
 }
 
-/// Says that the bytes are packed; a tag then names the same content in other bytes.
+/// Sets the encoding and weakens the `ETag`, which now names the same content in other bytes.
 fn mark_compressed(headers: &mut HeaderMap) {
     headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     headers.remove(CONTENT_LENGTH);
@@ -126,17 +125,17 @@ fn mark_compressed(headers: &mut HeaderMap) {
     }
 }
 
-/// What a packed body begins with (RFC 1952): no name, no time, whatever system.
+/// The header of a gzip member (RFC 1952): no name, no time, unknown system.
 const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
-/// An empty last block (RFC 1951).
+/// An empty final block (RFC 1951).
 const FINAL_BLOCK: [u8; 2] = [3, 0];
 
 thread_local! {
-    /// Takes a quarter of a megabyte, so that it is not kept for each body that rests.
+    /// Shared by all bodies of a thread, as each compressor takes a quarter of a megabyte.
     static PRESS: RefCell<Compress> = RefCell::new(Compress::new(Compression::new(LEVEL), false));
 }
 
-/// A body packed chunk by chunk, each by itself: between two nothing is kept but a checksum.
+/// A body whose chunks are compressed independently, so that only a checksum is kept between them.
 struct GzipStream {
     body: Body,
     checksum: Crc,
@@ -154,7 +153,7 @@ impl GzipStream {
         }
     }
 
-    /// What stands before the next bytes.
+    /// Empty once the header has been sent.
     fn take_header(&mut self) -> Vec<u8> {
         if std::mem::replace(&mut self.header_sent, true) {
             Vec::new()
@@ -179,7 +178,7 @@ impl GzipStream {
     }
 }
 
-/// Adds blocks that refer to nothing before them and end with a whole byte.
+/// Appends blocks that refer to no earlier data and end on a byte boundary.
 fn deflate_blocks(bytes: &[u8], packed: &mut Vec<u8>) -> Option<()> {
     PRESS.with_borrow_mut(|press| {
         press.reset();
@@ -191,7 +190,7 @@ fn deflate_blocks(bytes: &[u8], packed: &mut Vec<u8>) -> Option<()> {
             let taken = usize::try_from(press.total_in() - before).ok()?;
             rest = rest.get(taken..)?;
             match status.ok()? {
-                // All is taken and there was room left: nothing more comes out.
+                // All input is consumed and there was room left: no more output is pending.
                 _ if rest.is_empty() && packed.len() < packed.capacity() => return Some(()),
                 Status::Ok | Status::BufError => {}
                 Status::StreamEnd => return None,

@@ -1,4 +1,4 @@
-//! From a request to its answer: the last checks, the handler, and its panics.
+//! Request handling: the edge's own checks, the handler, and its panics.
 
 use std::any::Any;
 use std::convert::Infallible;
@@ -21,7 +21,7 @@ use crate::stats::ListenerStats;
 
 /// Answers requests. A clone answers as well as the original.
 pub trait Handler: Clone + Send + Sync + 'static {
-    /// Answers one request; dropped midway when the client leaves.
+    /// The future is dropped when the client disconnects.
     fn call(&self, request: Request<Body>) -> impl Future<Output = Response<Body>> + Send;
 }
 
@@ -35,16 +35,16 @@ where
     }
 }
 
-/// Where a request came from; stands in the request's extensions.
+/// Where a request came from; found in the request's extensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// The other end of the connection; none for a Unix socket.
+    /// `None` for a Unix socket.
     pub addr: Option<SocketAddr>,
 }
 
 type ResponseFuture = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
 
-/// A handler of whatever type, so that the connection's code is compiled once, here.
+/// A type-erased handler, so that the connection code is compiled once, here.
 pub(crate) trait DynHandler: Send + Sync {
     fn call(self: Arc<Self>, request: Request<Body>) -> ResponseFuture;
 }
@@ -55,14 +55,12 @@ impl<H: Handler> DynHandler for H {
     }
 }
 
-/// What all connections of a listener share to answer with.
 pub(crate) struct ServiceContext {
     pub(crate) handler: Arc<dyn DynHandler>,
     pub(crate) limits: ListenerLimits,
     pub(crate) stats: Arc<ListenerStats>,
 }
 
-/// One connection's view of it.
 pub(crate) struct ConnectionService {
     pub(crate) context: Arc<ServiceContext>,
     pub(crate) state: Arc<ConnectionState>,
@@ -99,22 +97,21 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
     }
 }
 
-/// An answer being made.
 pub(crate) struct RequestFuture {
     state: HandlerState,
     in_flight: Option<InFlightRequest>,
     stats: Arc<ListenerStats>,
     version: Version,
-    /// What of the request's body nobody read.
+    /// The rest of the request body that the handler did not read.
     unread_body: UnreadBody,
-    /// The client sends its body when it is told to.
+    /// The client waits for `100 Continue` before it sends its body.
     expects_continue: bool,
 }
 
 enum HandlerState {
     Ready(Option<Response<Body>>),
     Running(ResponseFuture),
-    /// It is there, and the request's body is read to its end.
+    /// The response is ready and the request body is being read to its end.
     Draining(Option<Response<Body>>, BodyDrain),
 }
 
@@ -132,7 +129,7 @@ impl Future for RequestFuture {
                     Ok(Poll::Ready(response)) => response,
                     Err(panic) => panic_response(&*panic, &this.stats, this.version),
                 };
-                // What the handler did not read is dropped with it.
+                // Drops what the handler did not read.
                 this.state = HandlerState::Ready(None);
                 let (response, rest) = this.finish_response(response);
                 if let Some(rest) = rest {
@@ -160,7 +157,7 @@ impl Future for RequestFuture {
 }
 
 impl RequestFuture {
-    /// An answer as it goes out, and the rest of a body that is to be read before it does.
+    /// The response, and the rest of the request body to drain before it is sent.
     fn finish_response(&self, response: Response<Body>) -> (Response<Body>, Option<BodyDrain>) {
         let unread = [StatusCode::REQUEST_TIMEOUT, StatusCode::PAYLOAD_TOO_LARGE];
         let left = self.unread_body.lock().take();
@@ -176,14 +173,12 @@ impl RequestFuture {
     }
 }
 
-/// Says good-bye with an answer that leaves its request's body unread.
 fn set_connection_close(mut response: Response<Body>) -> Response<Body> {
     let close = HeaderValue::from_static("close");
     response.headers_mut().insert(CONNECTION, close);
     response
 }
 
-/// Why a request does not reach the handler, if it does not.
 fn request_rejection(request: &Request<Incoming>, believed: bool, limits: &ListenerLimits) -> Option<StatusCode> {
     let (uri, headers) = (request.uri(), request.headers());
     let hosts = headers.get_all(HOST).iter().count();

@@ -1,16 +1,14 @@
-//! Follows the framing of HTTP/1 bytes as they pass, to see what the parser behind does not tell.
-//!
-//! It answers three questions: is a head half read, is a head too long, and does a finished head
-//! contradict itself (length and chunks at once, lone line feeds, folded lines).
+//! Tracks the framing of HTTP/1 bytes as they pass, for what the parser does not report: whether a
+//! head is half read, whether it is too long, and whether a finished head contradicts itself
+//! (length and chunks at once, bare line feeds, folded lines).
 
 use memchr::memchr;
 
-/// How much of a line that came in pieces is kept; longer framing headers are refused.
+/// Bytes kept of a line that arrives in pieces; longer framing headers are rejected.
 const MAX_PARTIAL_LINE: usize = 256;
 /// Method, version and spaces around the target.
 const REQUEST_LINE_OVERHEAD: usize = 64;
 
-/// What passes by at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FramingState {
     RequestLine,
@@ -20,18 +18,16 @@ enum FramingState {
     ChunkData(u64),
     ChunkEnd,
     Trailers,
-    /// Not HTTP/1, or broken in a way that the parser will see as well.
+    /// Not HTTP/1, or broken in a way that the parser also detects.
     Unknown,
 }
 
-/// A head that is not worth reading on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeadTooLong {
     Target,
     Head,
 }
 
-/// What a finished head says about the body after it.
 #[derive(Debug, Default)]
 struct BodyFraming {
     length: Option<u64>,
@@ -39,7 +35,6 @@ struct BodyFraming {
     is_contradictory: bool,
 }
 
-/// The place reached in one connection's incoming bytes.
 #[derive(Debug)]
 pub(crate) struct FramingTracker {
     state: FramingState,
@@ -72,7 +67,7 @@ impl FramingTracker {
         }
     }
 
-    /// Whether a head has begun and not ended.
+    /// Whether a head has started but not finished.
     pub(crate) fn is_inside_head(&self) -> bool {
         match self.state {
             FramingState::RequestLine => self.line_bytes > 0,
@@ -81,7 +76,7 @@ impl FramingTracker {
         }
     }
 
-    /// Whether the bytes so far end with a whole request.
+    /// Whether the bytes so far end with a complete request.
     pub(crate) fn is_between_requests(&self) -> bool {
         match self.state {
             FramingState::RequestLine => self.line_bytes == 0,
@@ -90,17 +85,16 @@ impl FramingTracker {
         }
     }
 
-    /// Whether the client opened with the HTTP/2 preface.
+    /// Whether the client sent the HTTP/2 preface.
     pub(crate) fn is_http2(&self) -> bool {
         self.http2
     }
 
-    /// The number (from 1) of the request whose head must not be believed.
+    /// The number, from 1, of the request whose head contradicts itself.
     pub(crate) fn contradictory_request(&self) -> Option<u64> {
         self.contradictory_request
     }
 
-    /// Takes note of the next bytes.
     pub(crate) fn track_bytes(&mut self, mut bytes: &[u8]) -> Result<(), HeadTooLong> {
         while !bytes.is_empty() {
             bytes = match self.state {

@@ -1,7 +1,6 @@
-//! The listener: sockets, timeouts, limits and shutdown; it knows no routes.
-//!
-//! A [`Handler`] answers requests; everything a hostile or slow client may do before that
-//! (silence, half a head, two lengths, too many connections) is dealt with here.
+//! The HTTP listener: sockets, timeouts, limits and graceful shutdown, independent of routes. A
+//! [`Handler`] answers requests; hostile and slow clients (silence, partial heads, contradictory
+//! lengths, too many connections) are dealt with here.
 
 mod admission;
 mod body;

@@ -1,54 +1,47 @@
-//! What one client may take, in time, bytes and connections.
+//! Limits on what one client may use: time, bytes and connections.
 
 use std::time::Duration;
 
-/// The limits that a listener holds every connection to.
 #[derive(Clone, Debug)]
 pub struct ListenerLimits {
     /// From accept, or from the first byte of a later request, to the complete head.
     pub header_timeout: Duration,
-    /// The longest silence while a request body is awaited.
+    /// The longest wait for the next bytes of a request body.
     pub body_timeout: Duration,
-    /// The longest that one request body may take altogether.
+    /// The longest time for a whole request body.
     pub body_total_timeout: Duration,
-    /// The longest rest between an answer and the next request.
+    /// The longest time between a response and the next request.
     pub idle_timeout: Duration,
-    /// The longest time that a client may refuse to take bytes of an answer.
+    /// The longest time that a client may accept no bytes of a response.
     pub write_timeout: Duration,
-    /// Open connections altogether.
+    /// Open connections in total.
     pub max_connections: usize,
     /// Open connections of one address (IPv6: one /64); Unix sockets are not counted.
     pub max_connections_per_ip: usize,
-    /// Header lines in one request.
     pub max_headers: usize,
-    /// Bytes in one request's head.
+    /// Of one request's head.
     pub max_header_bytes: usize,
-    /// Bytes in one request's target.
+    /// Bytes of one request's target.
     pub max_uri: usize,
-    /// From the shutdown signal until what is still open is cut off.
+    /// From the shutdown signal until remaining connections are aborted.
     pub shutdown_grace: Duration,
-    /// What one HTTP/2 connection may do beyond that.
     pub http2: Http2Limits,
 }
 
-/// The limits of one HTTP/2 connection.
 #[derive(Clone, Debug)]
 pub struct Http2Limits {
-    /// Streams open at once.
     pub max_streams: u32,
-    /// Streams reset by the client before the server took them up (rapid reset).
+    /// Streams reset by the client before the server accepted them (rapid reset).
     pub max_pending_resets: usize,
-    /// Streams that the server itself reset because of client errors.
+    /// Streams that the server reset because of client errors.
     pub max_error_resets: usize,
-    /// The receive window of one stream.
+    /// In bytes.
     pub stream_window: u32,
-    /// The receive window of the connection.
+    /// In bytes.
     pub connection_window: u32,
-    /// Bytes of an answer buffered for one stream.
+    /// Bytes of a response buffered for one stream.
     pub max_send_buffer: usize,
-    /// How often a quiet client is asked whether it lives.
     pub ping_interval: Duration,
-    /// How long it may take to say so.
     pub ping_timeout: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! The sockets that clients come to.
+//! Listening sockets.
 
 use std::fs;
 use std::io;
@@ -12,10 +12,8 @@ use tokio::net::{TcpListener, TcpSocket, UnixListener};
 use crate::monitored_stream::SocketStream;
 use crate::stats::ListenerStats;
 
-/// Connections that the kernel holds until they are taken up.
 const BACKLOG: u32 = 4096;
 
-/// A bound socket, not yet served.
 #[derive(Debug)]
 pub struct Listener {
     socket: ListenerSocket,
@@ -28,7 +26,7 @@ enum ListenerSocket {
     Unix(UnixListener, PathBuf),
 }
 
-/// Binds a TCP socket; port 0 takes a free one. Needs a runtime around it.
+/// Binds a TCP socket; port 0 selects a free one. Must run inside a Tokio runtime.
 pub fn bind(addr: SocketAddr) -> io::Result<Listener> {
     let socket = if addr.is_ipv4() {
         TcpSocket::new_v4()
@@ -40,8 +38,8 @@ pub fn bind(addr: SocketAddr) -> io::Result<Listener> {
     Ok(Listener::from_socket(ListenerSocket::Tcp(socket.listen(BACKLOG)?)))
 }
 
-/// Binds a Unix socket that only its owner may use, in place of one that nobody serves any more.
-/// The file goes when the listener does. Needs a runtime around it.
+/// Binds a Unix socket with mode 0600, replacing one that nobody serves any more. The file is
+/// removed on drop. Must run inside a Tokio runtime.
 pub fn bind_unix(path: &Path) -> io::Result<Listener> {
     remove_stale_socket(path)?;
     let socket = UnixListener::bind(path)?;
@@ -60,13 +58,13 @@ fn remove_stale_socket(path: &Path) -> io::Result<()> {
 }
 
 impl Listener {
-    /// Takes over a socket bound elsewhere, such as by the process before this one.
+    /// Uses a socket bound elsewhere, such as by the previous process.
     pub fn from_std(listener: std::net::TcpListener) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
         Ok(Self::from_socket(ListenerSocket::Tcp(TcpListener::from_std(listener)?)))
     }
 
-    /// The address bound, with the port really taken; none for a Unix socket.
+    /// With the actual port; `None` for a Unix socket.
     pub fn local_addr(&self) -> Option<SocketAddr> {
         match &self.socket {
             ListenerSocket::Tcp(listener) => listener.local_addr().ok(),
@@ -74,7 +72,6 @@ impl Listener {
         }
     }
 
-    /// The counts of this listener, to keep while it is served.
     pub fn stats(&self) -> Arc<ListenerStats> {
         Arc::clone(&self.stats)
     }

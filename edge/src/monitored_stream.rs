@@ -1,4 +1,4 @@
-//! A client's socket, watched as the bytes pass.
+//! A client's socket that tracks the bytes passing through it.
 
 use std::io;
 use std::pin::Pin;
@@ -15,17 +15,15 @@ use crate::http1_framing::{FramingTracker, HeadTooLong};
 use crate::limits::ListenerLimits;
 use crate::stats::ListenerStats;
 
-/// How much is read and thrown away so that a client sees the last answer.
+/// How much is read and discarded so that a client sees the last response.
 const MAX_DISCARDED_BYTES: usize = 4 * 1024 * 1024;
 
-/// A connected socket of either kind.
 #[derive(Debug)]
 pub(crate) enum SocketStream {
     Tcp(TcpStream),
     Unix(UnixStream),
 }
 
-/// A socket with what is known about the requests on it.
 #[derive(Debug)]
 pub(crate) struct MonitoredStream {
     stream: SocketStream,
@@ -66,7 +64,8 @@ impl MonitoredStream {
         Ok(())
     }
 
-    /// Answers a head that is too long; without waiting, since it fits an empty send buffer.
+    /// Responds to a head that is too long, without waiting, as the response fits an empty send
+    /// buffer.
     fn reject_head(&mut self, cx: &mut Context<'_>, too_long: HeadTooLong) {
         self.rejected = true;
         self.stats.bad_requests.increment();
@@ -81,7 +80,7 @@ impl MonitoredStream {
         let _shut = Pin::new(&mut self.stream).poll_shutdown(cx);
     }
 
-    /// Reads on without keeping anything, until the client ends, errs or sends too much.
+    /// Reads and discards until the client closes, fails or sends too much.
     fn poll_discard(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let mut space = [0_u8; 4096];
         loop {
@@ -142,7 +141,8 @@ impl AsyncWrite for MonitoredStream {
         Pin::new(&mut self.get_mut().stream).poll_flush(cx)
     }
 
-    /// Ends our side; bytes still on their way in are let in, lest the kernel reset the answer.
+    /// Shuts down our side and discards incoming bytes, as otherwise the kernel would reset the
+    /// connection and the response with it.
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         if !this.write_shutdown {

@@ -1,4 +1,4 @@
-//! The accept loop, and the end of it.
+//! The accept loop and graceful shutdown.
 
 use std::fs::File;
 use std::io;
@@ -21,14 +21,12 @@ use crate::monitored_stream::SocketStream;
 use crate::shutdown::Shutdown;
 use crate::stats::ListenerStats;
 
-/// How many clients are told politely, at the same time, that there is no room.
+/// How many rejected clients are sent a response at the same time.
 const MAX_PENDING_REJECTIONS: usize = 64;
-/// How long each of them is given to read it.
 const REJECTION_TIMEOUT: Duration = Duration::from_secs(1);
-/// The rest after a failed accept.
 const BACK_OFF: Duration = Duration::from_millis(50);
 
-/// Serves until the shutdown signal, then until all is done or the grace is over.
+/// Serves until `shutdown` is triggered, then until all requests are done or the grace period ends.
 pub async fn serve(listener: Listener, limits: ListenerLimits, handler: impl Handler, shutdown: Shutdown) {
     serve_dyn(listener, limits, Arc::new(handler), shutdown).await;
 }
@@ -73,7 +71,8 @@ async fn accept_loop(listener: Listener, shared: &Arc<ConnectionContext>, admiss
     }
 }
 
-/// A client's own failure costs nothing; want of descriptors is eased by the reserve and a rest.
+/// A client's own failure is ignored. When descriptors run out, the reserve is used to close one
+/// connection, then accepting pauses.
 async fn recover_from_accept_error(
     error: &io::Error,
     listener: &Listener,
@@ -95,7 +94,7 @@ async fn recover_from_accept_error(
     sleep(BACK_OFF).await;
 }
 
-/// A descriptor kept for the moment when there are no more, to let one client go cleanly.
+/// A spare descriptor that is released when there are no others left.
 struct ReserveDescriptor(Option<File>);
 
 impl ReserveDescriptor {

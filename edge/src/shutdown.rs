@@ -1,11 +1,11 @@
-//! The signal that the server is going away.
+//! The shutdown signal.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::Notify;
 
-/// A signal given once and seen by all clones, before or after it was given.
+/// A one-time signal shared by all clones; waiting after it was triggered returns at once.
 #[derive(Clone, Debug, Default)]
 pub struct Shutdown {
     state: Arc<ShutdownState>,
@@ -18,23 +18,19 @@ struct ShutdownState {
 }
 
 impl Shutdown {
-    /// A signal that has not been given.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Gives the signal; a second call does nothing.
     pub fn trigger(&self) {
         self.state.triggered.store(true, Ordering::Release);
         self.state.wake.notify_waiters();
     }
 
-    /// Whether the signal has been given.
     pub fn is_triggered(&self) -> bool {
         self.state.triggered.load(Ordering::Acquire)
     }
 
-    /// Waits for the signal.
     pub async fn wait(&self) {
         let mut wake = std::pin::pin!(self.state.wake.notified());
         wake.as_mut().enable();

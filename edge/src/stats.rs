@@ -1,8 +1,7 @@
-//! Counts of what happened at the door, for whoever exports them.
+//! Counters of one listener.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number that many tasks move.
 #[derive(Debug, Default)]
 pub(crate) struct AtomicCounter(AtomicU64);
 
@@ -20,7 +19,7 @@ impl AtomicCounter {
     }
 }
 
-/// The live counts of one listener; [`Stats::view`] reads them.
+/// Live counters; [`snapshot`](Self::snapshot) reads them.
 #[derive(Debug, Default)]
 pub struct ListenerStats {
     pub(crate) open: AtomicCounter,
@@ -38,39 +37,35 @@ pub struct ListenerStats {
     pub(crate) aborted: AtomicCounter,
 }
 
-/// The counts at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListenerStatsSnapshot {
-    /// Connections open now.
+    /// Open now.
     pub open: u64,
-    /// Connections taken up so far.
     pub accepted: u64,
-    /// Connections turned away because too many were open.
+    /// Too many connections in total.
     pub refused: u64,
-    /// Connections turned away because one address had too many.
+    /// Too many connections from one address.
     pub refused_by_address: u64,
-    /// Failed accepts, such as for want of file descriptors.
+    /// Such as for want of file descriptors.
     pub accept_errors: u64,
     /// Requests whose head was read.
     pub requests: u64,
-    /// Requests that the edge itself turned away.
+    /// Requests that the edge itself rejected.
     pub bad_requests: u64,
-    /// Connections closed waiting for a head.
+    /// Connections closed while waiting for a head.
     pub header_timeouts: u64,
-    /// Request bodies given up on.
+    /// Request bodies that timed out.
     pub body_timeouts: u64,
-    /// Connections closed at rest.
+    /// Idle connections closed.
     pub idle_timeouts: u64,
-    /// Connections closed because the client took nothing.
+    /// Connections closed because the client accepted no bytes.
     pub write_timeouts: u64,
-    /// Handlers that panicked.
     pub panics: u64,
-    /// Connections cut off at the end of the shutdown grace.
+    /// Connections aborted at the end of the shutdown grace period.
     pub aborted: u64,
 }
 
 impl ListenerStats {
-    /// Reads every count.
     pub fn snapshot(&self) -> ListenerStatsSnapshot {
         ListenerStatsSnapshot {
             open: self.open.load(),
