@@ -1,4 +1,4 @@
-//! Hands letters to a mail server.
+//! Sends emails over SMTP.
 
 use std::time::Duration;
 
@@ -8,21 +8,19 @@ use lettre::message::header::ContentType;
 use lettre::{Address, Message, SmtpTransport, Transport};
 use network::emails::{EmailMessage, EmailSendError, Mailer};
 
-/// How long a mail server may take for one step.
+/// For one step of the conversation.
 const SMTP_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A mail server, spoken to by SMTP.
 pub struct SmtpMailer {
     server: SmtpTransport,
     from: Mailbox,
 }
 
 impl SmtpMailer {
-    /// A server by its address: `smtps://name:password@host`, `smtp://…?tls=required` for
-    /// STARTTLS, `smtp://host` for neither. `from` is what letters say that they come from:
-    /// `Name <address>`, or an address. Nothing is sent yet.
+    /// `url` is `smtps://name:password@host`, `smtp://…?tls=required` for STARTTLS, or
+    /// `smtp://host` for no TLS. `from` is an address or `Name <address>`. Does not connect.
     pub fn new(url: &Secret, from: &str) -> Result<Self, Fault> {
-        // The address holds a password: what is wrong with it is told without it.
+        // The URL contains a password, so the error does not include it.
         let server = SmtpTransport::from_url(url.expose_secret())
             .map_err(|_| Fault::new("the address of the mail server is not one"))?;
         let from = from
@@ -34,7 +32,7 @@ impl SmtpMailer {
         })
     }
 
-    /// Whether the server answers and lets this program in.
+    /// Connects and authenticates.
     pub fn check_connection(&self) -> Result<(), Fault> {
         match self.server.test_connection() {
             Ok(true) => Ok(()),
@@ -71,8 +69,8 @@ impl Mailer for SmtpMailer {
     }
 }
 
-/// Whether a refusal is about this program's own name and password, which can be put right, rather
-/// than about the letter (RFC 4954 §6).
+/// Whether the server refused our credentials, which can be corrected, rather than the email (RFC
+/// 4954 §6).
 fn is_authentication_failure(error: &lettre::transport::smtp::Error) -> bool {
     let status = error.status().map(u16::from);
     matches!(status, Some(530 | 534 | 535 | 538))
