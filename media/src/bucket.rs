@@ -1,4 +1,4 @@
-//! A bucket of an S3-compatible server, as a store of files.
+//! A bucket of an S3-compatible server.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,25 +11,20 @@ use object_store::{ClientOptions, ObjectStore, RetryConfig};
 
 use crate::FileStoreError;
 
-/// How long a server may take to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long it may be silent. The whole may take longer: a video comes as fast as it is watched.
+/// The longest silence; a whole response may take longer, as a video is read as fast as it is
+/// watched.
 const READ_TIMEOUT: Duration = Duration::from_mins(1);
-/// How long a request is tried again.
 const RETRY_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Where a bucket is and who may use it.
 #[derive(Clone)]
 pub struct Bucket {
     name: String,
     prefix: Path,
-    /// The server's address; without one, the region's public one.
+    /// The server's URL; without one, the region's public endpoint.
     pub endpoint: Option<String>,
-    /// The region that requests are signed for.
     pub region: String,
-    /// Who asks.
     pub access_key: String,
-    /// What requests are signed with.
     pub secret_key: String,
 }
 
@@ -46,7 +41,7 @@ impl fmt::Display for Bucket {
 }
 
 impl Bucket {
-    /// The bucket at `s3://name/prefix`; none when that is no such address.
+    /// Parses `s3://name/prefix`.
     pub fn parse_url(url: &str) -> Option<Self> {
         let place = url.strip_prefix("s3://")?;
         let (name, prefix) = place.split_once('/').unwrap_or((place, ""));
@@ -64,15 +59,14 @@ impl Bucket {
         })
     }
 
-    /// Whether its server is spoken to without TLS.
     pub fn uses_plain_http(&self) -> bool {
         let endpoint = self.endpoint.as_deref().unwrap_or_default();
         endpoint.starts_with("http://")
     }
 
-    /// Its files, by names below the prefix.
+    /// The object store below the prefix.
     pub(crate) fn open(&self) -> Result<Arc<dyn ObjectStore>, FileStoreError> {
-        // The HTTP client takes what the process has; another part may have set it already.
+        // The HTTP client uses the process's provider; another part may have set it already.
         let _set = rustls::crypto::ring::default_provider().install_default();
         let options = ClientOptions::new()
             .with_timeout_disabled()
@@ -90,7 +84,7 @@ impl Bucket {
             .with_access_key_id(&self.access_key)
             .with_secret_access_key(&self.secret_key)
             .with_virtual_hosted_style_request(false)
-            // Not every compatible server knows how to delete many at once.
+            // Not every compatible server supports bulk deletion.
             .with_disable_bulk_delete(true)
             .with_client_options(options)
             .with_retry(retry);

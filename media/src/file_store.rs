@@ -1,4 +1,4 @@
-//! Where files are kept: in a folder, or in a bucket with a folder beside it for what is not whole yet.
+//! Media files in a folder, or in a bucket plus a folder for uploads in progress.
 
 use std::fmt;
 use std::fs::File;
@@ -15,21 +15,20 @@ use object_store::{Error, GetOptions, GetRange, GetResultPayload, MultipartUploa
 
 use crate::{Bucket, MediaFormat};
 
-/// Bytes that are gathered before they are written.
+/// Bytes buffered before they are written.
 const PART_BYTES: usize = 1024 * 1024;
-/// The same for a bucket, where 5 MiB is the least and all but the last are of one size.
+/// The same for a bucket, where 5 MiB is the minimum and all parts but the last have the same size.
 const BUCKET_PART_BYTES: usize = 8 * 1024 * 1024;
-/// Below this is what is on its way: it stays in the folder.
+/// Uploads in progress, which always stay in the folder.
 const UPLOADS_PREFIX: &str = "uploads/";
-/// What is written to see whether a bucket takes it.
+/// Written and deleted to check that a bucket is writable.
 const CHECK_FILE: &str = "locum-check";
 
-/// The store of files failed.
 #[derive(Debug, thiserror::Error)]
 #[error("the store of files: {0}")]
 pub struct FileStoreError(#[from] Error);
 
-/// Files by name. Copies share one store.
+/// Files by name. Clones share one store.
 #[derive(Clone)]
 pub struct FileStore {
     local: Arc<dyn ObjectStore>,
@@ -46,13 +45,11 @@ impl fmt::Debug for FileStore {
     }
 }
 
-/// A part of a file, its bytes to come.
 pub struct FileRange {
-    /// Bytes of the whole file.
+    /// Size of the whole file in bytes.
     pub size: u64,
-    /// Which of them come.
+    /// The bytes of the file that `bytes` yields.
     pub range: Range<u64>,
-    /// The bytes.
     pub bytes: BoxStream<'static, Result<Bytes, FileStoreError>>,
 }
 
@@ -63,7 +60,7 @@ impl fmt::Debug for FileRange {
 }
 
 impl FileStore {
-    /// Files in a folder, which is made when it is not there. What was written is on the disk.
+    /// Creates the folder if it does not exist. Writes are synced to disk.
     pub fn local(folder: &Folder) -> Result<Self, FileStoreError> {
         std::fs::create_dir_all(folder).map_err(|source| Error::Generic {
             store: "folder",
@@ -78,7 +75,8 @@ impl FileStore {
         })
     }
 
-    /// With a bucket for whatever is whole. What lies in the folder already is still found there.
+    /// Stores complete files in a bucket from now on; files that are already in the folder are
+    /// still found there.
     pub fn with_bucket(self, bucket: &Bucket) -> Result<Self, FileStoreError> {
         Ok(Self {
             bucket: Some(bucket.open()?),
@@ -86,8 +84,8 @@ impl FileStore {
         })
     }
 
-    /// Moves whole files that lie in the folder to the bucket, if there is one: what an import copied,
-    /// or what was kept before there was a bucket. How many they were.
+    /// Moves complete files from the folder to the bucket, if there is one: those that an import
+    /// copied or that are older than the bucket. Returns their number.
     pub async fn move_to_bucket(&self) -> Result<u64, FileStoreError> {
         let Some(bucket) = &self.bucket else {
             return Ok(0);
@@ -99,7 +97,8 @@ impl FileStore {
             if name.starts_with(UPLOADS_PREFIX) {
                 continue;
             }
-            // One of the same name and size is what an earlier move left, or an import made again.
+            // An object of the same name and size is left from an earlier move or a repeated
+            // import.
             let there = optional_object(bucket.head(&file.location).await)?;
             if there.is_none_or(|kept| kept.size != file.size) {
                 self.concatenate(&[name.to_owned()], name).await?;
@@ -110,7 +109,7 @@ impl FileStore {
         Ok(moved)
     }
 
-    /// Whether the bucket, if there is one, lets files be written and deleted.
+    /// Checks that the bucket, if there is one, allows files to be written and deleted.
     pub async fn check_bucket(&self) -> Result<(), FileStoreError> {
         let Some(bucket) = &self.bucket else {
             return Ok(());
@@ -120,7 +119,6 @@ impl FileStore {
         Ok(bucket.delete(&name).await?)
     }
 
-    /// Where a file of this name is written.
     fn write_target(&self, name: &str) -> &Arc<dyn ObjectStore> {
         let bucket = self.bucket.as_ref();
         bucket
@@ -128,21 +126,21 @@ impl FileStore {
             .unwrap_or(&self.local)
     }
 
-    /// Where it may be found: the folder is looked at first, which costs next to nothing.
+    /// The folder comes first, which costs next to nothing.
     fn read_locations(&self, name: &str) -> impl Iterator<Item = &Arc<dyn ObjectStore>> {
         let bucket = self.bucket.as_ref();
         let bucket = bucket.filter(|_| !name.starts_with(UPLOADS_PREFIX));
         std::iter::once(&self.local).chain(bucket)
     }
 
-    /// Stores a small file whole, in the place of one of the same name.
+    /// Replaces a file of the same name.
     pub async fn put(&self, name: &str, bytes: impl Into<Bytes>) -> Result<(), FileStoreError> {
         let target = self.write_target(name);
         target.put(&parse_path(name)?, bytes.into().into()).await?;
         Ok(())
     }
 
-    /// Begins a file that is there, whole, once it is finished.
+    /// The file becomes visible, whole, once [`FileWriter::finish`] succeeds.
     pub async fn start_write(&self, name: &str) -> Result<FileWriter, FileStoreError> {
         let target = self.write_target(name);
         let local = Arc::ptr_eq(target, &self.local);
@@ -154,7 +152,7 @@ impl FileStore {
         })
     }
 
-    /// A part of a file, or all of it; none when there is no such file or no such part.
+    /// `None` when there is no such file or no such range.
     pub async fn read(&self, name: &str, range: Option<GetRange>) -> Result<Option<FileRange>, FileStoreError> {
         let (path, options) = (
             parse_path(name)?,
@@ -175,7 +173,7 @@ impl FileStore {
         Ok(None)
     }
 
-    /// Bytes of a file; none when it is not there.
+    /// In bytes; `None` when there is no such file.
     pub async fn size(&self, name: &str) -> Result<Option<u64>, FileStoreError> {
         let path = parse_path(name)?;
         for place in self.read_locations(name) {
@@ -186,7 +184,7 @@ impl FileStore {
         Ok(None)
     }
 
-    /// The first bytes of a file, as many as tell its format.
+    /// As many bytes as [`MediaFormat::sniff`] needs.
     pub async fn read_head(&self, name: &str) -> Result<Bytes, FileStoreError> {
         let end = u64::try_from(MediaFormat::HEAD_BYTES).unwrap_or(0);
         let range = GetRange::Bounded(0..end);
@@ -196,7 +194,7 @@ impl FileStore {
         }
     }
 
-    /// A whole file that is known to be small; none when it is not there.
+    /// Only for files known to be small; `None` when there is no such file.
     pub async fn read_whole(&self, name: &str) -> Result<Option<Bytes>, FileStoreError> {
         match self.read(name, None).await? {
             Some(piece) => Ok(Some(collect_bytes(piece).await?)),
@@ -204,7 +202,7 @@ impl FileStore {
         }
     }
 
-    /// A file of the folder to seek in; none when it is not there.
+    /// A seekable file of the folder; `None` when there is no such file.
     pub async fn open_local(&self, name: &str) -> Result<Option<File>, FileStoreError> {
         let Some(found) = optional_object(self.local.get(&parse_path(name)?).await)? else {
             return Ok(None);
@@ -218,7 +216,7 @@ impl FileStore {
         }
     }
 
-    /// Puts files one behind the other into one. Only a little of them is in memory at a time.
+    /// Joins files into one, buffering one part at a time. Returns its size in bytes.
     pub async fn concatenate(&self, names: &[String], to: &str) -> Result<u64, FileStoreError> {
         let mut writing = self.start_write(to).await?;
         for name in names {
@@ -244,7 +242,7 @@ impl FileStore {
         Ok(())
     }
 
-    /// Gives a file another name, in the place of one that has it.
+    /// Replaces a file named `to`.
     pub async fn rename(&self, from: &str, to: &str) -> Result<(), FileStoreError> {
         let target = self.write_target(to);
         if Arc::ptr_eq(target, self.write_target(from)) {
@@ -254,7 +252,7 @@ impl FileStore {
         self.delete(from).await
     }
 
-    /// Removes all files below a name, what was begun and not ended among them.
+    /// Removes all files below a prefix, including unfinished ones.
     pub fn remove_folder(&self, below: &str) -> Result<(), FileStoreError> {
         let below = parse_path(below)?;
         let removed = std::fs::remove_dir_all(self.folder.join(below.as_ref()));
@@ -267,7 +265,7 @@ impl FileStore {
         }
     }
 
-    /// Removes a file, if it is there.
+    /// Succeeds if there is no such file.
     pub async fn delete(&self, name: &str) -> Result<(), FileStoreError> {
         let path = parse_path(name)?;
         for place in self.read_locations(name) {
@@ -277,7 +275,7 @@ impl FileStore {
     }
 }
 
-/// A file while it is written. Dropped before it is finished, it never was.
+/// A file being written. It does not appear when dropped before [`finish`](Self::finish).
 pub struct FileWriter {
     upload: Box<dyn MultipartUpload>,
     part_bytes: usize,
@@ -292,7 +290,6 @@ impl fmt::Debug for FileWriter {
 }
 
 impl FileWriter {
-    /// Appends bytes.
     pub async fn append(&mut self, bytes: &[u8]) -> Result<(), FileStoreError> {
         self.written = self.written.saturating_add(byte_length(bytes));
         self.buffer.extend_from_slice(bytes);
@@ -302,7 +299,6 @@ impl FileWriter {
         Ok(())
     }
 
-    /// Bytes so far.
     pub const fn bytes_written(&self) -> u64 {
         self.written
     }
@@ -313,7 +309,7 @@ impl FileWriter {
         Ok(self.upload.put_part(part.into()).await?)
     }
 
-    /// Ends it; how many bytes it has.
+    /// Returns the number of bytes written.
     pub async fn finish(mut self) -> Result<u64, FileStoreError> {
         match self.complete_upload().await {
             Ok(()) => Ok(self.written),
@@ -332,9 +328,8 @@ impl FileWriter {
         Ok(())
     }
 
-    /// Leaves nothing of it.
     pub async fn abort(mut self) {
-        // What cannot be removed is swept away later.
+        // What cannot be removed now is cleaned up later.
         let _left = self.upload.abort().await;
     }
 }

@@ -1,15 +1,10 @@
-//! Which format bytes are in, told by their beginning.
+//! Format detection from the first bytes of a file.
 
-/// A format that is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediaFormat {
-    /// JPEG.
     Jpeg,
-    /// PNG.
     Png,
-    /// GIF, still or animated.
     Gif,
-    /// WebP.
     WebP,
     /// An ISO base media file.
     Mp4,
@@ -19,11 +14,10 @@ pub enum MediaFormat {
     Srt,
 }
 
-/// Bytes that suffice to tell a format.
 const HEAD_BYTES: usize = 64;
 
 impl MediaFormat {
-    /// As many bytes as [`Format::sniff`] looks at.
+    /// The number of bytes that [`sniff`](Self::sniff) needs.
     pub const HEAD_BYTES: usize = HEAD_BYTES;
 
     const ALL: [Self; 7] = [
@@ -36,7 +30,7 @@ impl MediaFormat {
         Self::Srt,
     ];
 
-    /// The format of bytes that begin like this.
+    /// `head` is the first [`HEAD_BYTES`](Self::HEAD_BYTES) bytes.
     pub fn sniff(head: &[u8]) -> Option<Self> {
         let at = |place: usize, sign: &[u8]| head.get(place..place.saturating_add(sign.len())) == Some(sign);
         if at(0, &[0xff, 0xd8, 0xff]) {
@@ -67,7 +61,6 @@ impl MediaFormat {
         (digits && timed).then_some(Self::Srt)
     }
 
-    /// The label that it is served under.
     pub const fn content_type(self) -> &'static str {
         match self {
             Self::Jpeg => "image/jpeg",
@@ -80,7 +73,6 @@ impl MediaFormat {
         }
     }
 
-    /// The ending of its files' names.
     pub const fn extension(self) -> &'static str {
         match self {
             Self::Jpeg => "jpg",
@@ -93,13 +85,11 @@ impl MediaFormat {
         }
     }
 
-    /// The format of files that end so.
     pub fn from_extension(ending: &str) -> Option<Self> {
         let mut all = Self::ALL.into_iter();
         all.find(|format| format.extension() == ending)
     }
 
-    /// What it is called.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Jpeg => "JPEG",
@@ -112,13 +102,12 @@ impl MediaFormat {
         }
     }
 
-    /// Whether it holds one picture or more.
     pub const fn is_image(self) -> bool {
         matches!(self, Self::Jpeg | Self::Png | Self::Gif | Self::WebP)
     }
 }
 
-/// Photos of the same family of containers are no videos.
+/// Photos in the same container format are not videos.
 fn is_still_image_brand(head: &[u8]) -> bool {
     let brand = head.get(8..12).unwrap_or_default();
     [b"heic", b"heix", b"mif1", b"msf1", b"avif", b"avis", b"crx "]

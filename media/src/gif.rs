@@ -1,20 +1,18 @@
-//! The blocks of a GIF file.
+//! The structure of GIF files.
 
 use crate::{MediaFormat, MediaRejection};
 
-/// What its blocks tell, without a pixel being decoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GifSummary {
-    /// Pictures in it.
     pub(crate) frames: u32,
-    /// How long one round of them takes.
+    /// Of one pass through the frames.
     pub(crate) duration_ms: u64,
 }
 
-/// Browsers show a frame without a delay for so long.
+/// How long browsers show a frame without a delay.
 const DEFAULT_DELAY_MS: u64 = 100;
 
-/// Walks to the end of the file; nothing may come behind it.
+/// Walks all blocks to the end of the file; trailing bytes are an error.
 pub(crate) fn check(bytes: &[u8]) -> Result<GifSummary, MediaRejection> {
     let cut = || MediaRejection::Truncated(MediaFormat::Gif);
     let screen = bytes.get(6..).and_then(<[u8]>::first_chunk::<7>).ok_or_else(cut)?;
@@ -45,7 +43,7 @@ pub(crate) fn check(bytes: &[u8]) -> Result<GifSummary, MediaRejection> {
                 gif.duration_ms = gif.duration_ms.saturating_add(delay);
                 delay = DEFAULT_DELAY_MS;
                 let data = tail.get(9..).and_then(|rest| skip_color_table(rest, flags));
-                // One byte tells the size of the codes.
+                // One byte holds the minimum code size.
                 let data = data.and_then(|rest| rest.get(1..));
                 data.and_then(skip_blocks).ok_or_else(cut)?
             }

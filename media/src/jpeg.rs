@@ -1,23 +1,23 @@
-//! The segments of a JPEG file.
+//! The structure of JPEG files.
 
 use crate::{MediaFormat, MediaRejection};
 
 const START: u8 = 0xd8;
 const END: u8 = 0xd9;
 const SCAN: u8 = 0xda;
-/// The segments that programs put in, sixteen of them.
+/// The sixteen application segments.
 const FIRST_APP_MARKER: u8 = 0xe0;
 const LAST_APP_MARKER: u8 = 0xef;
 const COMMENT: u8 = 0xfe;
 
-/// Walks to the end of the picture. What comes behind it (cameras put previews, depth maps and
-/// films there) is not looked at: it is cut off.
+/// Walks all segments to the end of the picture. Trailing bytes (previews, depth maps and films of
+/// cameras) are ignored, and cut off by [`essential_parts`].
 pub(crate) fn check(bytes: &[u8]) -> Result<(), MediaRejection> {
     essential_parts(bytes).map(|_| ())
 }
 
-/// The parts of a picture without what else its file tells, and where among them may be said
-/// which side is up.
+/// The parts that affect rendering, and the index among them at which an orientation may be
+/// inserted.
 pub(crate) fn essential_parts(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), MediaRejection> {
     let cut = || MediaRejection::Truncated(MediaFormat::Jpeg);
     let (start, mut rest) = bytes.split_at_checked(2).ok_or_else(cut)?;
@@ -45,7 +45,6 @@ pub(crate) fn essential_parts(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Media
     }
 }
 
-/// Whether a segment changes how the picture looks.
 fn affects_rendering(marker: u8, inside: &[u8]) -> bool {
     match marker {
         FIRST_APP_MARKER => inside.starts_with(b"JFIF\0"),
@@ -56,8 +55,8 @@ fn affects_rendering(marker: u8, inside: &[u8]) -> bool {
     }
 }
 
-/// The marker of the segment that comes first, what is in it and what comes behind it; behind the
-/// head of a scan its coded data belong to it.
+/// The marker and content of the first segment, and the bytes after it. The coded data of a scan
+/// belong to its segment.
 fn read_segment(bytes: &[u8]) -> Result<(u8, &[u8], &[u8]), MediaRejection> {
     let cut = || MediaRejection::Truncated(MediaFormat::Jpeg);
     let (sign, tail) = bytes.split_first().ok_or_else(cut)?;
@@ -82,14 +81,13 @@ fn read_segment(bytes: &[u8]) -> Result<(u8, &[u8], &[u8]), MediaRejection> {
     Ok((*marker, inside, behind))
 }
 
-/// What comes behind coded data: the next marker that is no part of it.
+/// The bytes from the next marker that is not part of the coded data.
 fn skip_scan_data(bytes: &[u8]) -> Option<&[u8]> {
     let mut pairs = bytes.windows(2);
     let place = pairs.position(|pair| matches!(pair, [0xff, next] if !matches!(next, 0 | 0xd0..=0xd7 | 0xff)))?;
     bytes.get(place..)
 }
 
-/// A segment that holds a directory.
 pub(crate) fn exif_segment(exif: &[u8]) -> Vec<u8> {
     let length = u16::try_from(exif.len() + 8).unwrap_or(u16::MAX);
     let length = length.to_be_bytes();

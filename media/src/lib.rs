@@ -1,6 +1,5 @@
-//! Media files: what they are, how large and how long, and where they are kept.
-//!
-//! What a file is called or said to be counts for nothing here: its bytes decide.
+//! Media files: detection, measuring and storage. Only a file's bytes count, not its name or
+//! declared type.
 
 mod bucket;
 mod file_store;
@@ -24,11 +23,7 @@ pub use picture::{ImageProperties, ResizedImage, measure_image};
 pub use rejection::MediaRejection;
 pub use sizes::{ImageSize, SIZES};
 
-/// Bytes of a still picture.
 pub const IMAGE_BYTES: u64 = 5 * 1024 * 1024;
-/// Bytes of an animated GIF.
 pub const GIF_BYTES: u64 = 15 * 1024 * 1024;
-/// Bytes of a video.
 pub const VIDEO_BYTES: u64 = 512 * 1024 * 1024;
-/// Bytes of subtitles.
 pub const SUBTITLE_BYTES: u64 = 1024 * 1024;

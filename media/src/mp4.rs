@@ -1,4 +1,4 @@
-//! Videos: what the tables of an MP4 file say, without a frame being decoded.
+//! Video properties, read from the tables of an MP4 file without decoding a frame.
 
 use std::io::{Read, Seek, SeekFrom};
 
@@ -13,35 +13,32 @@ const MAX_TABLE_BYTES: u64 = 8 * 1024 * 1024;
 /// Boxes on the outermost level.
 const MAX_BOXES: u32 = 20_000;
 
-/// What a video turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VideoProperties {
-    /// Pixels.
+    /// In pixels.
     pub width: u32,
-    /// Pixels.
+    /// In pixels.
     pub height: u32,
-    /// How long it plays.
     pub duration_ms: u64,
-    /// Bits a second, over all of its tracks.
+    /// Bits per second, over all tracks.
     pub bit_rate: u64,
 }
 
-/// A video track.
 #[derive(Clone, Debug, Default)]
 struct VideoTrack {
     id: u32,
     width: u32,
     height: u32,
     timescale: u64,
-    /// In units of the time scale.
+    /// In units of `timescale`.
     ticks: u64,
     samples: u64,
-    /// The last place in the file that the tables speak of.
+    /// The highest chunk offset in the tables.
     last_chunk: u64,
     default_ticks: u64,
 }
 
-/// Measures a video and holds it to what may be shared.
+/// Measures a video of `size` bytes and checks it against the limits for shared videos.
 pub fn measure_video(mut file: impl Read + Seek, size: u64) -> Result<VideoProperties, MediaRejection> {
     if size > VIDEO_BYTES {
         return Err(MediaRejection::TooLarge(VIDEO_BYTES));
@@ -63,7 +60,7 @@ pub fn measure_video(mut file: impl Read + Seek, size: u64) -> Result<VideoPrope
     if !(500..=140_000).contains(&duration_ms) {
         return Err(MediaRejection::Duration(duration_ms));
     }
-    // Rounded times may make sixty look like a little more.
+    // Rounded times may make 60 frames look like slightly more.
     if track.samples.saturating_mul(100_000) / duration_ms > 60_50 {
         return Err(MediaRejection::FrameRate);
     }
@@ -128,7 +125,7 @@ fn to_u64(size: usize) -> u64 {
     u64::try_from(size).unwrap_or(u64::MAX)
 }
 
-/// Whether a box is called as boxes are.
+/// Whether a box type is printable ASCII.
 fn is_printable_type(kind: FourCC) -> bool {
     let name: [u8; 4] = kind.into();
     name.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ')
@@ -146,7 +143,6 @@ fn read_box_body(file: &mut impl Read, length: u64) -> Result<Vec<u8>, MediaReje
     }
 }
 
-/// The children of a box.
 fn child_boxes(mut bytes: &[u8]) -> Result<Vec<(FourCC, &[u8])>, MediaRejection> {
     let damaged = || MediaRejection::Damaged(MediaFormat::Mp4);
     let mut all = Vec::new();
@@ -195,7 +191,7 @@ fn parse_movie(bytes: &[u8]) -> Result<VideoTrack, MediaRejection> {
     Ok(track)
 }
 
-/// A track, if it is a video.
+/// `None` for a track that is not a video.
 fn parse_track(bytes: &[u8]) -> Result<Option<VideoTrack>, MediaRejection> {
     let damaged = || MediaRejection::Damaged(MediaFormat::Mp4);
     let track = child_boxes(bytes)?;
@@ -238,15 +234,14 @@ fn parse_track(bytes: &[u8]) -> Result<Option<VideoTrack>, MediaRejection> {
     }))
 }
 
-/// Width and height of the first description of samples.
+/// Width and height of the first sample description.
 fn visual_dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
-    // A version, a count, a box's head, and what every description of pictures begins with.
+    // Skips a version, a count, a box header and the common fields of visual sample entries.
     let [a, b, c, d] = *bytes.get(40..)?.first_chunk::<4>()?;
     let size = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
     (size.0 > 0 && size.1 > 0).then(|| (u32::from(size.0), u32::from(size.1)))
 }
 
-/// Adds what a fragment brings.
 fn add_fragment(track: &mut VideoTrack, bytes: &[u8]) -> Result<(), MediaRejection> {
     let moof: Moof = decode_atom(Some(bytes))?;
     for part in moof.traf.iter().filter(|part| part.tfhd.track_id == track.id) {

@@ -1,4 +1,4 @@
-//! Pictures: measured, decoded within bounds, made smaller.
+//! Pictures: measured, decoded within bounds and resized.
 
 use std::io::Cursor;
 
@@ -10,46 +10,38 @@ use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 use crate::sizes::{ImageSize, SIZES, SMALL};
 use crate::{GIF_BYTES, IMAGE_BYTES, MediaFormat, MediaRejection, gif, jpeg, png, strip_metadata, webp};
 
-/// Pixels of a side.
+/// In pixels.
 const MAX_SIDE: u32 = 8192;
-/// Bytes that a decoded picture may take.
 const MAX_DECODED_BYTES: u64 = 48 * 1024 * 1024;
-/// Pixels whose decoding stays within bounds whatever the format needs beside its output:
-/// a progressive JPEG holds six bytes of coefficients for each.
+/// A bound on pixels that keeps decoding within memory whatever the format needs besides its
+/// output: a progressive JPEG holds six bytes of coefficients for each.
 const MAX_PIXELS: u64 = 16 * 1024 * 1024;
 const JPEG_QUALITY: u8 = 85;
 
-/// What a picture turned out to be.
 #[derive(Clone, Debug)]
 pub struct ImageProperties {
-    /// Its format.
     pub format: MediaFormat,
-    /// Pixels, as it is to be seen.
+    /// In pixels, after orientation.
     pub width: u32,
-    /// Pixels, as it is to be seen.
+    /// In pixels, after orientation.
     pub height: u32,
-    /// Whether it moves.
     pub animated: bool,
-    /// How long one round takes when it moves.
+    /// Of one pass through the frames; zero for a still picture.
     pub duration_ms: u64,
-    /// The same picture, smaller.
+    /// Resized copies.
     pub sizes: Vec<ResizedImage>,
-    /// The file without what else it told; none where it told nothing.
+    /// The file without metadata; `None` if it has none.
     pub stripped: Option<Vec<u8>>,
 }
 
-/// A picture made smaller.
 #[derive(Clone, Debug)]
 pub struct ResizedImage {
-    /// Which size it is.
     pub size: ImageSize,
-    /// Its format.
     pub format: MediaFormat,
-    /// Its bytes.
     pub bytes: Vec<u8>,
 }
 
-/// Measures a picture: its structure first, then what its header says, then its pixels.
+/// Checks a picture's structure, then its header, then decodes it.
 pub fn measure_image(bytes: &[u8]) -> Result<ImageProperties, MediaRejection> {
     let format = MediaFormat::sniff(bytes).filter(|format| format.is_image());
     let format = format.ok_or(MediaRejection::Unknown)?;
@@ -70,7 +62,7 @@ pub fn measure_image(bytes: &[u8]) -> Result<ImageProperties, MediaRejection> {
     let moves = moves.filter(|gif| gif.frames > 1);
     let (picture, orientation) = decode_image(bytes, format)?;
     let sizes = if moves.is_some() {
-        // The first of its pictures stands for it where it does not move.
+        // For still previews, the first frame represents the animation.
         vec![resize_image(&picture, SMALL, format)?]
     } else {
         resize_to_sizes(&picture, format)?
@@ -86,7 +78,7 @@ pub fn measure_image(bytes: &[u8]) -> Result<ImageProperties, MediaRejection> {
     })
 }
 
-/// The picture as it is to be seen, and how it was turned for that.
+/// The picture as displayed, and the orientation that was applied.
 fn decode_image(bytes: &[u8], format: MediaFormat) -> Result<(DynamicImage, Orientation), MediaRejection> {
     let damaged = |_| MediaRejection::Damaged(format);
     let kind = match format {
@@ -96,7 +88,7 @@ fn decode_image(bytes: &[u8], format: MediaFormat) -> Result<(DynamicImage, Orie
         _ => ImageFormat::Gif,
     };
     let mut reader = ImageReader::with_format(Cursor::new(bytes), kind);
-    // What it says of its size is looked at below, so that the refusal can name it.
+    // The dimensions are checked below, so that the error can name them.
     reader.no_limits();
     let mut decoder = reader.into_decoder().map_err(damaged)?;
     let (width, height) = decoder.dimensions();

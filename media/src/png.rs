@@ -1,20 +1,20 @@
-//! The chunks of a PNG file.
+//! The structure of PNG files.
 
 use crate::{MediaFormat, MediaRejection};
 
-/// Chunks that change how the picture looks, beside those that every decoder must know.
+/// Ancillary chunks that affect rendering.
 const RENDERING_CHUNKS: [&[u8; 4]; 15] = [
     b"acTL", b"bKGD", b"cHRM", b"cICP", b"cLLI", b"fcTL", b"fdAT", b"gAMA", b"hIST", b"iCCP", b"mDCV", b"pHYs",
     b"sBIT", b"sRGB", b"tRNS",
 ];
 
-/// Walks to the end of the picture; nothing may come behind it.
+/// Walks all chunks to the end of the file; trailing bytes are an error.
 pub(crate) fn check(bytes: &[u8]) -> Result<(), MediaRejection> {
     essential_parts(bytes).map(|_| ())
 }
 
-/// The parts of a picture without what else its file tells, and where among them may be said
-/// which side is up.
+/// The parts that affect rendering, and the index among them at which an orientation may be
+/// inserted.
 pub(crate) fn essential_parts(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), MediaRejection> {
     let cut = || MediaRejection::Truncated(MediaFormat::Png);
     let (start, mut rest) = bytes.split_at_checked(8).ok_or_else(cut)?;
@@ -26,7 +26,7 @@ pub(crate) fn essential_parts(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Media
             return Err(MediaRejection::Damaged(MediaFormat::Png));
         }
         let length = usize::try_from(u32::from_be_bytes(*length)).unwrap_or(usize::MAX);
-        // Its checksum comes behind it; the decoder compares it.
+        // The CRC follows; the decoder verifies it.
         let whole = rest.split_at_checked(length.saturating_add(12));
         let (chunk, behind) = whole.ok_or_else(cut)?;
         if kind.first().is_some_and(u8::is_ascii_uppercase) || RENDERING_CHUNKS.contains(&kind) {
@@ -44,7 +44,6 @@ pub(crate) fn essential_parts(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Media
     }
 }
 
-/// A chunk with its checksum.
 pub(crate) fn build_chunk(kind: [u8; 4], inside: &[u8]) -> Vec<u8> {
     let length = u32::try_from(inside.len()).unwrap_or(u32::MAX);
     let named = [&kind[..], inside].concat();

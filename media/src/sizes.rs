@@ -1,21 +1,17 @@
-//! The sizes that a photo is kept in beside its own.
+//! The sizes in which a photo is stored besides its original.
 
-/// A size by name: the longer side has at most so many pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageSize {
-    /// What it is asked for by.
     pub name: &'static str,
-    /// Pixels of the longer side.
     pub max_side: u32,
 }
 
-/// The smallest.
 pub(crate) const SMALL: ImageSize = ImageSize {
     name: "small",
     max_side: 680,
 };
 
-/// All sizes, smallest first. What is smaller already is not made larger.
+/// All sizes, smallest first. Pictures are never enlarged.
 pub const SIZES: [ImageSize; 3] = [
     SMALL,
     ImageSize {

@@ -1,13 +1,13 @@
-//! Pictures without what else their files tell: places, cameras, names, times, previews.
+//! Removes metadata from pictures: places, cameras, names, times, previews.
 //!
-//! The coded pixels stay as they are. Of what stood beside them only what changes how they look
-//! is kept: colours, transparency, movement, and which side is up.
+//! The coded pixels are unchanged. Of everything else only what affects rendering is kept: colours,
+//! transparency, animation and orientation.
 
 use image::metadata::Orientation;
 
 use crate::{MediaFormat, MediaRejection, jpeg, png, webp};
 
-/// The file without what is not to be shown; none where it has nothing of that.
+/// The file without metadata; `None` if it has none.
 pub(crate) fn strip_metadata(
     bytes: &[u8],
     format: MediaFormat,
@@ -34,14 +34,13 @@ pub(crate) fn strip_metadata(
     }))
 }
 
-/// Which side is up, and nothing else: a directory of one entry.
+/// An EXIF directory whose only entry is the orientation.
 fn orientation_exif(orientation: Orientation) -> Vec<u8> {
     let head = b"MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0";
     let value = [orientation.to_exif(), 0, 0, 0, 0, 0, 0];
     [&head[..], &value].concat()
 }
 
-/// A directory as a part of a file.
 fn orientation_chunk(format: MediaFormat, exif: &[u8]) -> Vec<u8> {
     match format {
         MediaFormat::Jpeg => jpeg::exif_segment(exif),

@@ -1,21 +1,21 @@
-//! The container of a WebP file.
+//! The structure of WebP files.
 
 use crate::{MediaFormat, MediaRejection};
 
-/// Chunks that change how the picture looks.
 const RENDERING_CHUNKS: [&[u8; 4]; 7] = [b"ALPH", b"ANIM", b"ANMF", b"ICCP", b"VP8 ", b"VP8L", b"VP8X"];
-/// Where the first chunk says what others there are, in an extended file.
+/// Offset of the flags in the first chunk of an extended file, which tell what other chunks there
+/// are.
 const FLAGS: usize = 20;
 const EXIF: u8 = 0x08;
 const XMP: u8 = 0x04;
 
-/// Its chunks fill it exactly, and it fills the file.
+/// Checks that the chunks fill the container exactly, and the container the file.
 pub(crate) fn check(bytes: &[u8]) -> Result<(), MediaRejection> {
     essential_parts(bytes).map(|_| ())
 }
 
-/// The parts of a picture without what else its file tells, and where among them may be said
-/// which side is up.
+/// The parts that affect rendering, and the index among them at which an orientation may be
+/// inserted.
 pub(crate) fn essential_parts(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), MediaRejection> {
     let cut = || MediaRejection::Truncated(MediaFormat::WebP);
     let size = bytes.get(4..).and_then(<[u8]>::first_chunk::<4>);
@@ -31,7 +31,7 @@ pub(crate) fn essential_parts(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Media
         let (kind, tail) = rest.split_first_chunk::<4>().ok_or_else(cut)?;
         let size = u32::from_le_bytes(*tail.first_chunk::<4>().ok_or_else(cut)?);
         let size = usize::try_from(size).unwrap_or(usize::MAX);
-        // Chunks begin at even places.
+        // Chunks are padded to an even length.
         let padded = size.saturating_add(size % 2).saturating_add(8);
         let (chunk, behind) = rest.split_at_checked(padded).ok_or_else(cut)?;
         if RENDERING_CHUNKS.contains(&kind) {
@@ -43,14 +43,13 @@ pub(crate) fn essential_parts(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Media
     Ok((parts, end))
 }
 
-/// A chunk.
 pub(crate) fn build_chunk(kind: [u8; 4], inside: &[u8]) -> Vec<u8> {
     let size = u32::try_from(inside.len()).unwrap_or(u32::MAX);
     let padding: &[u8] = if inside.len() % 2 == 1 { &[0] } else { &[] };
     [&kind[..], &size.to_le_bytes(), inside, padding].concat()
 }
 
-/// The file with what it says of itself as it is now.
+/// Updates size and flags in the header.
 pub(crate) fn update_header(mut bytes: Vec<u8>, has_exif: bool) -> Vec<u8> {
     let size = u32::try_from(bytes.len().saturating_sub(8)).unwrap_or(u32::MAX);
     if let Some(place) = bytes.get_mut(4..8) {
