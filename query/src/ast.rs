@@ -1,4 +1,4 @@
-//! A query as a tree, and its canonical print.
+//! The syntax tree of a query, and its canonical text.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::dialect::QueryDialect;
 use crate::facts::MatchMode;
 use crate::operators::{OperatorKind, QueryOperator};
 
-/// A sound query. Equal queries mean the same: case and positions do not count.
+/// A valid query. Equality ignores case, positions and the dialect.
 #[derive(Clone, Debug)]
 pub struct ParsedQuery {
     pub(crate) root: QueryNode,
@@ -14,17 +14,15 @@ pub struct ParsedQuery {
 }
 
 impl ParsedQuery {
-    /// Its tree.
     pub const fn root(&self) -> &QueryNode {
         &self.root
     }
 
-    /// What it was written for.
     pub const fn dialect(&self) -> QueryDialect {
         self.dialect
     }
 
-    /// How a post must be read to be compared with it.
+    /// The mode in which a post must be analysed to be compared with this query.
     pub const fn match_mode(&self) -> MatchMode {
         if self.dialect.product.is_search() {
             MatchMode::Search
@@ -40,27 +38,23 @@ impl PartialEq for ParsedQuery {
     }
 }
 
-/// A part of a query. Negations stand at the terms: negated groups are turned inside out.
+/// A node of the syntax tree. Only terms are negated: De Morgan's laws are applied to negated
+/// groups.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QueryNode {
-    /// Each of them; never another `All` directly inside.
+    /// Never directly contains another `All`.
     All(Vec<QueryNode>),
-    /// Any of them; never another `Any` directly inside.
+    /// Never directly contains another `Any`.
     Any(Vec<QueryNode>),
-    /// What a term says.
     Is(QueryTerm),
-    /// What a term denies.
     Not(QueryTerm),
 }
 
-/// An operator with its value.
 #[derive(Clone, Debug)]
 pub struct QueryTerm {
-    /// Its first character in the query (its minus sign, where it has one), counted from 1.
+    /// The first character of the term, including its minus sign, counted from 1.
     pub position: usize,
-    /// The operator.
     pub operator: &'static QueryOperator,
-    /// Its value.
     pub value: TermValue,
 }
 
@@ -70,31 +64,31 @@ impl PartialEq for QueryTerm {
     }
 }
 
-/// What an operator is asked for.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "their names say it")]
 pub enum TermValue {
-    /// Consecutive words, or words within a number of places; hashed as the product reads.
+    /// Consecutive words, or words within `near` positions of each other; hashed for the match
+    /// mode.
     Words {
         text: String,
         hashes: Box<[u64]>,
         near: Option<u8>,
     },
-    /// A whole feature: its text and its number.
-    Feature { text: String, feature: u64 },
+    /// A whole value, such as a hashtag or a user, and its feature number.
+    Feature {
+        text: String,
+        feature: u64,
+    },
     /// `is:` and `has:`: the bit.
     Flag(u16),
-    /// A language, by its place in the list.
     Language(u8),
-    /// Per cent.
+    /// In per cent.
     Sample(u8),
-    /// At least, at most.
+    /// Minimum and maximum, inclusive.
     Range(u64, u64),
     /// Longitude, latitude, radius, and whether the radius is in miles.
     Circle(f64, f64, f64, bool),
-    /// A rectangle.
     Rectangle(crate::geo::GeoArea),
-    /// A literal part.
     Substring(String),
 }
 

@@ -1,26 +1,19 @@
-//! For which product, and at which level, a query is written.
+//! The product and the access tier for which a query is written.
 
-/// What a query is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QueryProduct {
     /// Search over the last seven days.
     RecentSearch,
-    /// Search over all time.
     FullArchive,
     /// Counts over the last seven days.
     RecentCounts,
-    /// Counts over all time.
     FullCounts,
-    /// A rule of the filtered stream.
     Stream,
-    /// A rule of the powerstream.
     Powerstream,
-    /// The keyword of an activity subscription.
     Activity,
 }
 
 impl QueryProduct {
-    /// Every one of them.
     pub const ALL: [Self; 7] = [
         Self::RecentSearch,
         Self::FullArchive,
@@ -31,7 +24,7 @@ impl QueryProduct {
         Self::Activity,
     ];
 
-    /// Whether it looks for posts that are there, rather than waiting for those to come.
+    /// Whether it queries existing posts rather than matching new ones.
     pub const fn is_search(self) -> bool {
         matches!(
             self,
@@ -52,28 +45,24 @@ impl QueryProduct {
     }
 }
 
-/// What the caller's contract allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessTier {
-    /// By the call, without a contract.
+    /// Pay per use, without a contract.
     SelfServe,
-    /// With a contract.
     Enterprise,
 }
 
-/// The language as one caller may use it for one product.
+/// The variant of the language for one product and tier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct QueryDialect {
-    /// What it is for.
     pub product: QueryProduct,
-    /// Who asks.
     pub tier: AccessTier,
-    /// Whether search knows `min_likes:`, `min_replies:` and `min_reposts:`.
+    /// Whether searches may use `min_likes:`, `min_replies:` and `min_reposts:`.
     pub engagement_operators: bool,
 }
 
 impl QueryDialect {
-    /// The language of a product at a level, counters of posts included.
+    /// Includes the engagement operators.
     pub const fn new(product: QueryProduct, tier: AccessTier) -> Self {
         Self {
             product,
@@ -82,7 +71,7 @@ impl QueryDialect {
         }
     }
 
-    /// The most characters (code points) of one query.
+    /// The maximum number of characters (code points) of a query.
     pub const fn max_length(self) -> usize {
         let enterprise = matches!(self.tier, AccessTier::Enterprise);
         match self.product {
@@ -112,7 +101,7 @@ impl QueryDialect {
         }
     }
 
-    /// How many queries a caller may keep; one a call where nothing is kept.
+    /// The maximum number of stored rules; 1 for products without stored rules.
     pub const fn max_rules(self) -> usize {
         match (self.product, self.tier) {
             (QueryProduct::Stream, AccessTier::SelfServe) | (QueryProduct::Powerstream, _) => 1_000,

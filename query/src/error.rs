@@ -1,42 +1,35 @@
-//! What is wrong with a query, where, and in which words the interface says so.
+//! What is wrong with a query, and where. The messages are those of the public API.
 
 use std::fmt;
 
-/// One fault of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryProblem {
-    /// The offending token's first character, counted from 1.
+    /// The first character of the offending token, counted from 1.
     pub position: usize,
-    /// What is wrong.
     pub fault: QueryFault,
 }
 
-/// What can be wrong with a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueryFault {
-    /// Only stop words, or only operators that narrow.
+    /// Only stop words, or only operators that cannot stand alone.
     NothingPositive,
-    /// Only negations.
     OnlyNegations,
-    /// No such operator, or not here.
+    /// Unknown, or not available in this dialect.
     Operator(String),
-    /// No such value of `is:` or `has:`, or not here.
+    /// A value of `is:` or `has:` that is unknown or not available in this dialect.
     Field(String),
-    /// A value that the operator does not take: operator, value.
+    /// Operator and value.
     Value(&'static str, String),
-    /// An operator that cannot be negated.
     Negated(&'static str),
-    /// An operator of the whole rule that stands inside an alternative.
+    /// An operator of the whole rule that occurs inside a group.
     WholeRule(&'static str),
     /// `AND` or `or`, unquoted.
     Ambiguous(&'static str),
-    /// A character that cannot stand here; `<EOF>` is the end.
+    /// An unexpected character; `<EOF>` is the end.
     Character(String),
-    /// A closing parenthesis that nothing opened.
     Unopened,
-    /// An opening parenthesis that nothing closed.
     Unclosed,
-    /// A text that nothing ends: the character that would.
+    /// A quoted or bracketed text without its closing character.
     Unterminated(char),
 }
 
@@ -84,24 +77,19 @@ impl fmt::Display for QueryProblem {
     }
 }
 
-/// Why a query is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueryError {
-    /// There is none.
     Empty,
-    /// More characters than the product takes.
     TooLong {
-        /// How many there are.
         length: usize,
-        /// How many there may be.
         limit: usize,
     },
-    /// Faults in it, in their order; never empty.
+    /// In the order of the text; never empty.
     Faults(Vec<QueryProblem>),
 }
 
 impl QueryError {
-    /// Each fault's text: the `details` of a refused rule.
+    /// The message of each fault: the `details` of a rejected rule.
     pub fn details(&self) -> Vec<String> {
         match self {
             Self::Faults(faults) => faults.iter().map(ToString::to_string).collect(),
@@ -110,7 +98,7 @@ impl QueryError {
     }
 }
 
-/// The message of a refused search.
+/// The message of a rejected search.
 impl fmt::Display for QueryError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

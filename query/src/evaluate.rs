@@ -1,4 +1,4 @@
-//! What a query means for a post.
+//! The meaning of a query for a post.
 
 use crate::ast::{ParsedQuery, QueryNode, QueryTerm, TermValue};
 use crate::facts::PostFeatures;
@@ -8,8 +8,7 @@ use crate::operators::{OperatorKind, PostCounter};
 use crate::values::to_metres;
 use crate::words::{WordField, mix_hash, word_feature};
 
-/// Whether a post is one that the query asks for. Facts must be read as the query reads
-/// ([`Query::reading`]); read otherwise they match nothing.
+/// Whether a post matches. Features of another mode than [`ParsedQuery::match_mode`] never match.
 pub fn matches(query: &ParsedQuery, facts: &PostFeatures<'_>) -> bool {
     query.match_mode() == facts.match_mode && node_matches(&query.root, facts)
 }
@@ -45,7 +44,6 @@ pub(crate) fn term_matches(term: &QueryTerm, facts: &PostFeatures<'_>) -> bool {
     }
 }
 
-/// Whether a literal stands in a link (or in a text).
 pub(crate) fn contains_substring(link: bool, part: &str, facts: &PostFeatures<'_>) -> bool {
     let texts = if link {
         facts.lowercase_links()
@@ -55,12 +53,11 @@ pub(crate) fn contains_substring(link: bool, part: &str, facts: &PostFeatures<'_
     texts.iter().any(|text| text.contains(part))
 }
 
-/// The same posts for the same share, and those of a smaller share among those of a greater.
+/// Deterministic by post id; a smaller share is a subset of a greater one.
 pub(crate) fn is_sampled(share: u8, facts: &PostFeatures<'_>) -> bool {
     mix_hash(facts.post.id.cast_unsigned()) % 100 < u64::from(share)
 }
 
-/// A counter of a post or of its author.
 pub(crate) const fn counter_value(counter: PostCounter, facts: &PostFeatures<'_>) -> u64 {
     let (post, author) = (facts.post, &facts.post.author);
     match counter {
@@ -74,8 +71,8 @@ pub(crate) const fn counter_value(counter: PostCounter, facts: &PostFeatures<'_>
     }
 }
 
-/// Whether a field holds words one after the other, or (`near` > 0) within so many places of each
-/// other, in any order.
+/// Whether a field contains the words consecutively or, if `near` > 0, within that many positions
+/// of each other, in any order.
 pub(crate) fn contains_words(facts: &PostFeatures<'_>, field: WordField, asked: &[u64], near: u8) -> bool {
     let there = asked
         .iter()
@@ -95,7 +92,7 @@ pub(crate) fn contains_words(facts: &PostFeatures<'_>, field: WordField, asked: 
     })
 }
 
-/// Between neighbours at most `near` places, so that n words span at most `near + n - 1`.
+/// Neighbours are at most `near` positions apart, so n words span at most `near + n - 1`.
 fn contains_nearby_words(words: &[u64], asked: &[u64], near: usize) -> bool {
     let count = |of: &[u64], word: u64| of.iter().filter(|found| **found == word).count();
     let width = (near + asked.len() - 1).min(words.len());

@@ -1,42 +1,34 @@
-//! A query taken apart for people: what it says, and which of it a post meets.
+//! Explains a query: its clauses, and which of them a post meets.
 
 use crate::ast::{ParsedQuery, QueryNode, QueryTerm};
 use crate::evaluate::{node_matches, term_matches};
 use crate::facts::PostFeatures;
 
-/// How a part is put together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClauseKind {
-    /// Each of its parts must hold.
     All,
-    /// One of its parts must hold.
     Any,
-    /// It asks for something.
     Is,
-    /// It excludes something.
     Not,
 }
 
-/// A part of a query, and whether a post meets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExplainedClause {
-    /// How it is put together.
     pub kind: ClauseKind,
-    /// Its canonical print, with the minus sign where it excludes.
+    /// The canonical text, with the minus sign of a negated clause.
     pub text: String,
-    /// Where it begins in the query, counted from 1.
+    /// The first character, counted from 1.
     pub position: usize,
-    /// What its operator matches; empty of a group.
+    /// What the operator matches; empty for a group.
     pub description: &'static str,
-    /// Whether the post is as this part asks; none without a post.
+    /// `None` without a post.
     pub matches: Option<bool>,
-    /// What a group is made of.
     pub children: Vec<ExplainedClause>,
 }
 
 impl ParsedQuery {
-    /// The query as its parts; with a post, also which of them it meets. Facts must be read as the
-    /// query reads ([`Query::reading`]); read otherwise they are no post.
+    /// With a post, also tells which clauses it meets. Features of another mode than
+    /// [`Self::match_mode`] are ignored.
     pub fn explain(&self, facts: Option<&PostFeatures<'_>>) -> ExplainedClause {
         let facts = facts.filter(|facts| facts.match_mode() == self.match_mode());
         explain_node(&self.root, facts)

@@ -1,4 +1,4 @@
-//! What a post says, read once, in the form in which queries ask.
+//! The features of a post, extracted once, in the form that queries are compared with.
 
 use std::cell::OnceCell;
 
@@ -9,16 +9,14 @@ use crate::post::{QueryablePerson, QueryablePost, UserHandle};
 use crate::values::{context_feature, hash_feature, number_feature};
 use crate::words::{WordField, feature_hash, hash_text, normalize_case, visit_words, word_feature};
 
-/// For whom a post is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatchMode {
-    /// Accents folded, the post's own content.
+    /// Accents are folded; only the post's own content counts.
     Search,
-    /// Accents kept, the quoted post's content too.
+    /// Accents are significant; the quoted post's content counts too.
     Stream,
 }
 
-/// A post, taken apart.
 pub struct PostFeatures<'a> {
     pub(crate) post: &'a QueryablePost<'a>,
     pub(crate) match_mode: MatchMode,
@@ -32,7 +30,6 @@ pub struct PostFeatures<'a> {
 }
 
 impl<'a> PostFeatures<'a> {
-    /// Reads a post.
     pub fn new(post: &'a QueryablePost<'a>, reading: MatchMode) -> Self {
         let mut facts = Self {
             post,
@@ -58,13 +55,12 @@ impl<'a> PostFeatures<'a> {
         facts
     }
 
-    /// Whether the post is read for the same purpose.
     pub const fn match_mode(&self) -> MatchMode {
         self.match_mode
     }
 
-    /// The words of each text of a field, hashed (see [`crate::words`]): what
-    /// [`Value::Words`](crate::Value::Words) is looked for in.
+    /// The words of each text of a field, hashed as in
+    /// [`TermValue::Words`](crate::TermValue::Words) (see [`crate::words`]).
     pub fn word_runs(&self, field: WordField) -> impl Iterator<Item = &[u64]> {
         self.word_runs
             .iter()
@@ -72,23 +68,22 @@ impl<'a> PostFeatures<'a> {
             .filter_map(|(_, start, end)| self.words.get(*start..*end))
     }
 
-    /// Everything that [`Value::Feature`](crate::Value::Feature) is compared with, and each word
-    /// with its field ([`crate::words::word_in`]), each once. Never 0.
+    /// Everything that [`TermValue::Feature`](crate::TermValue::Feature) is compared with, and each
+    /// word with its field ([`crate::words::word_feature`]), without duplicates. Never contains 0.
     pub fn all_features(&self) -> &[u64] {
         self.features.as_slice()
     }
 
-    /// The bits that [`Value::Flag`](crate::Value::Flag) asks for.
+    /// The bits that [`TermValue::Flag`](crate::TermValue::Flag) tests.
     pub const fn flags(&self) -> u16 {
         self.flags
     }
 
-    /// The language, as [`Value::Language`](crate::Value::Language) names it; 0 when unknown.
+    /// Numbered as in [`TermValue::Language`](crate::TermValue::Language); 0 when unknown.
     pub const fn language(&self) -> u8 {
         self.language
     }
 
-    /// A counter of the post or of its author.
     pub const fn counter_value(&self, counter: crate::PostCounter) -> u64 {
         crate::evaluate::counter_value(counter, self)
     }
@@ -99,13 +94,13 @@ impl<'a> PostFeatures<'a> {
         self.word_runs.iter().filter_map(words)
     }
 
-    /// The texts in lower case, for literal parts.
+    /// For substring operators.
     pub(crate) fn lowercase_texts(&self) -> &[String] {
         self.lowercase_texts
             .get_or_init(|| self.matched_posts().map(|post| normalize_case(post.text)).collect())
     }
 
-    /// The links in lower case, for literal parts.
+    /// For substring operators.
     pub(crate) fn lowercase_links(&self) -> &[String] {
         self.lowercase_links.get_or_init(|| {
             self.matched_posts()
@@ -115,7 +110,7 @@ impl<'a> PostFeatures<'a> {
         })
     }
 
-    /// Where the post was written: its point, or the corners of its place.
+    /// Tests the post's point, or all corners of its place.
     pub(crate) fn location_matches(&self, holds: impl Fn(GeoPoint) -> bool) -> bool {
         if self.flags & flag::REPOST != 0 {
             return false;
@@ -261,7 +256,7 @@ impl<'a> PostFeatures<'a> {
         }
     }
 
-    /// A repost is not written where the reposted post was.
+    /// A repost has no location of its own.
     fn add_places(&mut self) {
         if self.flags & flag::REPOST != 0 {
             return;
@@ -270,7 +265,7 @@ impl<'a> PostFeatures<'a> {
             self.flags |= flag::GEO;
             self.features.insert(number_feature(FeatureKind::Geo, 0));
         }
-        // All corners must lie inside what is asked for, so one cell tells enough.
+        // All corners must lie inside the queried area, so one cell is enough.
         let corner = self.post.place.and_then(|place| place.area);
         let corner = corner.map(|area| (area.west, area.south));
         if let Some(point) = self.post.point.or(corner) {
@@ -287,13 +282,13 @@ impl<'a> PostFeatures<'a> {
     }
 }
 
-/// The feature of four bytes of a literal.
+/// The feature of four bytes of a substring.
 #[expect(clippy::as_conversions, reason = "a fieldless enum's number")]
 pub(crate) fn gram_feature(mark: FeatureKind, bytes: [u8; 4]) -> u64 {
     feature_hash(mark as u64, u64::from(u32::from_le_bytes(bytes)))
 }
 
-/// A set of features: a list, a table to look one up, and a small filter before both.
+/// A set of features: a list, a hash table for lookups and a small Bloom filter before it.
 pub(crate) struct FeatureSet {
     list: Vec<u64>,
     table: Vec<u64>,
@@ -313,7 +308,7 @@ impl FeatureSet {
         &self.list
     }
 
-    /// Whether the filter has a place of 12 bits set.
+    /// `bit` has 12 bits.
     pub(crate) fn may_contain(&self, place: u16) -> bool {
         let word = self.filter.get(usize::from(place >> 6)).copied();
         word.unwrap_or(0) >> (place & 63) & 1 == 1
@@ -355,7 +350,7 @@ impl FeatureSet {
     }
 }
 
-/// Puts a feature into a table with room; says whether it is new.
+/// The table must have a free slot. Returns whether the feature is new.
 fn insert_into_table(table: &mut [u64], feature: u64) -> bool {
     let mask = table.len() - 1;
     let mut place = table_slot(feature) & mask;
@@ -376,7 +371,7 @@ fn table_slot(feature: u64) -> usize {
     usize::try_from(feature >> 40).unwrap_or(0)
 }
 
-/// A feature's place in the filter: 12 bits.
+/// The feature's bit in the Bloom filter: 12 bits.
 pub(crate) fn filter_bit(feature: u64) -> u16 {
     u16::try_from(feature >> 20 & 0xfff).unwrap_or(0)
 }

@@ -1,15 +1,13 @@
-//! Places on the globe: circles, rectangles and what lies inside them.
+//! Geometry on the globe: circles, rectangles and the points inside them.
 
 /// Longitude and latitude, in degrees.
 pub(crate) type GeoPoint = (f64, f64);
 
 const EARTH_RADIUS_METRES: f64 = 6_371_008.8;
-/// Metres of a mile.
 pub(crate) const METRES_PER_MILE: f64 = 1_609.344;
-/// The longest radius and side, in metres.
+/// The longest radius of a circle and side of a rectangle.
 pub(crate) const MAX_RADIUS_METRES: f64 = 25.0 * METRES_PER_MILE;
 
-/// A rectangle of longitudes and latitudes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "their names say it")]
 pub struct GeoArea {
@@ -20,7 +18,7 @@ pub struct GeoArea {
 }
 
 impl GeoArea {
-    /// Whether its corners are on the globe and in order, and no side is longer than 25 miles.
+    /// Whether its corners are on the globe and ordered, and no side is longer than 25 miles.
     pub(crate) fn is_valid(self) -> bool {
         is_on_globe((self.west, self.south))
             && is_on_globe((self.east, self.north))
@@ -45,7 +43,7 @@ impl GeoArea {
     }
 }
 
-/// The cell of one degree that a point lies in; never 0.
+/// The one-degree cell that contains a point; never 0.
 #[expect(
     clippy::as_conversions,
     clippy::cast_possible_truncation,
@@ -56,7 +54,8 @@ pub(crate) fn grid_cell((lon, lat): GeoPoint) -> u64 {
     (lat + 90.0).floor() as u64 * 512 + (lon + 180.0).floor() as u64 + 1
 }
 
-/// The cells that a rectangle touches; none where they are many, or past the edge of the map.
+/// The cells that a rectangle touches; `None` if there are more than 16, or for a rectangle past
+/// the edge of the map.
 pub(crate) fn grid_cells(area: GeoArea) -> Option<Vec<u64>> {
     if !is_on_globe((area.west, area.south)) || !is_on_globe((area.east, area.north)) {
         return None;
@@ -77,7 +76,7 @@ pub(crate) fn grid_cells(area: GeoArea) -> Option<Vec<u64>> {
     Some(found)
 }
 
-/// A rectangle around a circle, a little wider; none near a pole.
+/// A rectangle slightly larger than a circle; `None` near a pole.
 pub(crate) fn bounding_area((lon, lat): GeoPoint, metres: f64) -> Option<GeoArea> {
     const DEGREE: f64 = 111_000.0;
     let high = metres / DEGREE * 1.02;
@@ -94,12 +93,10 @@ pub(crate) fn bounding_area((lon, lat): GeoPoint, metres: f64) -> Option<GeoArea
     })
 }
 
-/// Whether there is such a point.
 pub(crate) fn is_on_globe((lon, lat): GeoPoint) -> bool {
     (-180.0..=180.0).contains(&lon) && (-90.0..=90.0).contains(&lat)
 }
 
-/// Metres between two points.
 pub(crate) fn distance_metres(one: GeoPoint, other: GeoPoint) -> f64 {
     let (lat, other_lat) = (one.1.to_radians(), other.1.to_radians());
     let half_lat = ((other_lat - lat) / 2.0).sin();

@@ -1,5 +1,5 @@
-//! What an index of posts files them under, and what a query asks of such an index: the numbers
-//! that [`crate::matches()`] compares, so that both find the same.
+//! The keys of a post in an index, and the lookups of a query, from the same features that
+//! [`crate::matches()`] compares, so that both find the same posts.
 
 use std::collections::HashSet;
 
@@ -12,72 +12,63 @@ use crate::post::UserHandle;
 use crate::values::{hash_feature, number_feature, to_metres};
 use crate::words::{hash_text, word_feature};
 
-/// What a post is filed under.
+/// The keys under which an index stores a post.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PostIndexKeys {
-    /// Words, run after run: a sequence asked for lies within one run.
+    /// The words of each text; consecutive words of a query lie within one text.
     pub runs: Vec<Vec<u64>>,
-    /// Whole features, each once: tags, people, conversations, places, ….
+    /// Features without duplicates: tags, people, conversations, places, ….
     pub features: Vec<u64>,
     /// The bits of `is:` and `has:`.
     pub flags: u16,
-    /// Its language's number.
     pub language: u8,
-    /// Whether it begins its conversation.
+    /// Whether the post is the first of its conversation.
     pub is_root: bool,
 }
 
-/// What a term asks of an index.
+/// What a term requires of an index.
 #[derive(Clone, Debug, PartialEq)]
 pub enum IndexLookup<'a> {
-    /// These words, one after the other.
+    /// Consecutive words.
     Words(Vec<u64>),
-    /// One of these marks; `decided` says whether that is all there is to it.
+    /// Any of these features.
     Features {
-        /// The marks.
         features: Vec<u64>,
-        /// Whether a post with one of them matches for certain.
+        /// Whether a post with one of them is certain to match.
         exact: bool,
     },
-    /// The post with this id if it begins its conversation, or one with this mark.
-    ConversationRoot {
-        /// The post.
-        id: i64,
-        /// The mark.
-        feature: u64,
-    },
-    /// Somebody, by username or id: ask [`person`] for the mark of whoever that is now.
+    /// The post with this id if it is the first of its conversation, or any post with this feature.
+    ConversationRoot { id: i64, feature: u64 },
+    /// A user by username or id; [`person_feature`] gives the feature of the current id.
     Person {
-        /// What they are to the post.
+        /// The relation of the user to the post.
         kind: FeatureKind,
-        /// Who, in lower case.
+        /// In lower case.
         name: &'a str,
     },
-    /// An author who is on this list.
+    /// An author who is a member of this list.
     List(i64),
     /// A bit of `is:` or `has:`.
     Flag(u16),
-    /// A language ([`speaks`] compares).
+    /// Compared with [`language_matches`].
     Language(u8),
-    /// A counter of at least so many, which no index knows.
+    /// A minimum of a counter; counters are not indexed.
     Counter(PostCounter, u64),
-    /// What no index knows.
+    /// Not indexed.
     Unknown,
 }
 
-/// The mark of a person whom a query names.
 pub const fn person_feature(mark: FeatureKind, id: i64) -> u64 {
     number_feature(mark, id.cast_unsigned())
 }
 
-/// Whether a post in a language is one that was asked for.
 pub fn language_matches(asked: u8, posted: u8) -> bool {
     languages_match(asked, posted)
 }
 
 impl PostFeatures<'_> {
-    /// What an index files the post under. Authors, and those answered, are filed by id alone:
-    /// usernames change. A conversation is not filed under its own first post.
+    /// The keys under which an index stores the post. Authors and users replied to are stored by id
+    /// alone, as usernames change. The first post of a conversation is not stored under it.
     pub fn index_keys(&self) -> PostIndexKeys {
         let post = self.post;
         let mut left_out = HashSet::new();
@@ -121,7 +112,7 @@ impl PostFeatures<'_> {
     }
 }
 
-/// The features of a username: as a text, and as the number that it may look like.
+/// The features of a username: as a text, and as a number if it consists of digits.
 fn username_features(mark: FeatureKind, handle: UserHandle<'_>) -> impl Iterator<Item = u64> {
     let text = hash_feature(mark, hash_text(handle.username, MatchMode::Stream));
     let digits = handle.username.parse::<u64>().ok();
@@ -129,8 +120,8 @@ fn username_features(mark: FeatureKind, handle: UserHandle<'_>) -> impl Iterator
 }
 
 impl ParsedQuery {
-    /// Whom the query names that an index does not know by name: usernames, or texts of digits that
-    /// may be ids; each once.
+    /// Usernames, and numbers that may be ids, that have to be resolved before an index lookup; no
+    /// duplicates.
     pub fn user_names(&self) -> Vec<&str> {
         let mut found = Vec::new();
         visit_terms(self.root(), &mut |term| {
@@ -143,7 +134,7 @@ impl ParsedQuery {
         found
     }
 
-    /// The lists whose members the query asks for, each once.
+    /// The lists whose members have to be loaded before an index lookup; no duplicates.
     pub fn list_ids(&self) -> Vec<i64> {
         let mut found = Vec::new();
         visit_terms(self.root(), &mut |term| {
@@ -156,8 +147,8 @@ impl ParsedQuery {
         found
     }
 
-    /// Counters that every post the query matches has at least: what can be told before a post is
-    /// read as a whole.
+    /// Minimum counters of every matching post, which allow a post to be ruled out before it is
+    /// loaded.
     pub fn minimum_counters(&self) -> Vec<(PostCounter, u64)> {
         let parts = match self.root() {
             QueryNode::All(parts) => parts.as_slice(),
@@ -186,7 +177,6 @@ fn visit_terms<'a>(node: &'a QueryNode, call: &mut impl FnMut(&'a QueryTerm)) {
 }
 
 impl QueryTerm {
-    /// What an index of posts is asked for.
     pub fn index_lookup(&self) -> IndexLookup<'_> {
         match (&self.value, self.operator.kind) {
             (TermValue::Words { hashes, near, .. }, OperatorKind::Words(field)) if near.is_none() => {
@@ -224,7 +214,7 @@ fn exact_feature(mark: u64) -> IndexLookup<'static> {
     }
 }
 
-/// The cells that an area touches, or everything with a place.
+/// The cells that an area touches, or everything with a location.
 fn area_features(area: Option<GeoArea>) -> IndexLookup<'static> {
     let cells = area.and_then(grid_cells).unwrap_or_else(|| vec![0]);
     IndexLookup::Features {

@@ -1,6 +1,6 @@
-//! The language codes that `lang:` takes.
+//! The language codes of `lang:`.
 
-/// A code's place in the list; two spellings of one language share it.
+/// A code's position in the list, from 1; two codes of one language share it.
 pub type LanguageNumber = u8;
 
 const CODES: [&str; 80] = [
@@ -11,7 +11,7 @@ const CODES: [&str; 80] = [
     "qht", "qme", "qst", "zxx", "art", "af",
 ];
 
-/// The language of a code, in any case; `he` is `iw` and `id` is `in`.
+/// In any case; `he` is `iw` and `id` is `in`.
 pub fn parse_language(code: &str) -> Option<LanguageNumber> {
     let code = match code {
         "he" | "HE" => "iw",
@@ -22,7 +22,6 @@ pub fn parse_language(code: &str) -> Option<LanguageNumber> {
     LanguageNumber::try_from(place + 1).ok()
 }
 
-/// The code of a language.
 pub fn language_code(language: LanguageNumber) -> &'static str {
     usize::from(language)
         .checked_sub(1)
@@ -31,7 +30,7 @@ pub fn language_code(language: LanguageNumber) -> &'static str {
         .unwrap_or("und")
 }
 
-/// Whether a post in one language is a post in another: `zh` is written in both scripts.
+/// Whether a query's language includes a post's: `zh` includes both scripts.
 pub(crate) fn languages_match(asked: LanguageNumber, posted: LanguageNumber) -> bool {
     asked == posted
         || (language_code(asked).starts_with("zh") && language_code(posted) == "zh")

@@ -1,13 +1,12 @@
-//! Text to tokens with positions, in one pass.
+//! Splits a query into tokens with positions, in one pass.
 
 use crate::error::{QueryFault, QueryProblem};
 
-/// A piece of a query.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct QueryToken {
-    /// Its first character, counted from 1.
+    /// The first character, counted from 1.
     pub(crate) position: usize,
-    /// Whether nothing parts it from what stands before.
+    /// Whether no white space separates it from the previous token.
     pub(crate) joined_to_previous: bool,
     pub(crate) kind: TokenKind,
 }
@@ -23,14 +22,13 @@ pub(crate) enum TokenKind {
         text: String,
         near: Option<String>,
     },
-    /// `#`, `@` or `$` and what follows.
+    /// `#`, `@` or `$`, and the name.
     Sign(&'static str, String),
-    /// A name and its value.
+    /// Name and value.
     Operator(String, String),
     End,
 }
 
-/// What remains of a query.
 pub(crate) struct QueryLexer<'a> {
     rest: std::iter::Peekable<std::str::Chars<'a>>,
     position: usize,
@@ -63,7 +61,7 @@ impl<'a> QueryLexer<'a> {
         taken
     }
 
-    /// What cannot stand where the lexer stands.
+    /// The error for the character at the current position.
     fn unexpected_character(&mut self) -> QueryProblem {
         let found = self.peek().map_or_else(|| String::from("<EOF>"), String::from);
         QueryProblem {
@@ -72,7 +70,7 @@ impl<'a> QueryLexer<'a> {
         }
     }
 
-    /// The next token; `End` again and again behind the last.
+    /// The next token; after the last, always `End`.
     pub(crate) fn next(&mut self) -> Result<QueryToken, QueryProblem> {
         let before = self.position;
         while self.peek().is_some_and(char::is_whitespace) {
@@ -193,8 +191,8 @@ impl<'a> QueryLexer<'a> {
     }
 }
 
-/// Whether a keyword may hold a character; beyond ASCII every one but white space, and the
-/// tokenizer parts words as it does those of posts.
+/// Whether a character may be part of a keyword: beyond ASCII all but white space and control
+/// characters, as the word splitter later separates words as it does in posts.
 fn is_word_character(letter: char) -> bool {
     if letter.is_ascii() {
         letter.is_ascii_alphanumeric() || matches!(letter, '_' | '\'' | '.' | '-')

@@ -1,5 +1,5 @@
-//! The query language of search, counts and stream rules: text to a tree with positions, its
-//! canonical print, what it means for a post, and an index over many rules.
+//! The query language of search, counts and stream rules: parser, canonical text, evaluation for a
+//! post, and an index over many rules.
 //!
 //! ```text
 //! query  = or
@@ -9,10 +9,10 @@
 //! atom   = phrase [ "~" N ] | operator ":" value | "#" tag | "@" user | "$" symbol | keyword
 //! ```
 //!
-//! [`parse`] reads a query for a [`Dialect`] (which product, which level) and refuses it with
-//! [`Problems`], whose texts the interface shows. [`Facts`] are what a post says, read once;
-//! [`matches()`] is the one meaning of a query, and [`Matcher`] finds, among many rules, those that
-//! match. No storage, no time, no chance.
+//! [`parse`] parses a query for a [`QueryDialect`] (product and tier) or returns a [`QueryError`]
+//! with the API's messages. [`PostFeatures`] are extracted from a post once; [`matches()`] defines
+//! the meaning of a query, and [`Matcher`] finds those of many rules that match. No storage, no
+//! clock, no randomness.
 
 mod ast;
 mod dialect;

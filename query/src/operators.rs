@@ -1,10 +1,8 @@
-//! The operators: one table of names, class, place and value, from which lexer, checks, print and
-//! documents derive.
+//! The table of operators, from which lexer, validation, canonical text and documentation derive.
 
 use crate::dialect::{AccessTier, QueryDialect};
 use crate::words::WordField;
 
-/// Whether an operator may stand alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperatorClass {
     /// Alone or with others.
@@ -13,7 +11,7 @@ pub enum OperatorClass {
     Conjunction,
 }
 
-/// What must be said about negating an operator.
+/// Whether an operator may or must be negated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NegationRule {
     Free,
@@ -21,38 +19,33 @@ pub(crate) enum NegationRule {
     Always,
 }
 
-/// How an operator's value reads and what it is compared with.
+/// How an operator's value is parsed and compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperatorKind {
-    /// Consecutive words of a field.
     Words(WordField),
-    /// One whole text: a tag, a symbol, a country.
+    /// A whole value: a hashtag, a cashtag, a country.
     Exact(FeatureKind),
-    /// A username or a numeric id.
     User(FeatureKind),
-    /// A numeric id.
     Id(FeatureKind),
     /// `domain.entity`, either of which may be `*`.
     Context,
-    /// A kind of post, or something that it has.
     Flag(u16),
-    /// A language code.
     Language,
-    /// A share of posts, in per cent.
+    /// In per cent.
     Sample,
-    /// A counter: a minimum, or `A..B` where `range`.
+    /// A minimum, or in stream rules also `A..B`.
     Counter(PostCounter),
     /// `[longitude latitude radius]`.
     Circle,
     /// `[west south east north]`.
     Rectangle,
-    /// A literal part of a link (true) or of the text.
+    /// A substring of a link (true) or of the text.
     Substring(bool),
-    /// Compared by meaning; not served.
+    /// Semantic similarity; not supported.
     Embedding,
 }
 
-/// Kinds of whole features of a post.
+/// Kinds of features of a post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the operator of the same name")]
 pub enum FeatureKind {
@@ -78,7 +71,7 @@ pub enum FeatureKind {
     LinkGram,
 }
 
-/// Numbers of a post or of its author.
+/// Counters of a post or of its author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the operator of the same name")]
 pub enum PostCounter {
@@ -109,16 +102,12 @@ pub(crate) mod flag {
     pub(crate) const LANGUAGE: u16 = 1 << 13;
 }
 
-/// One operator of the language.
 #[derive(Debug)]
 pub struct QueryOperator {
-    /// Its names, the canonical one first; a sign for those that begin with one.
+    /// The canonical name first; a sign for operators that begin with one.
     pub names: &'static [&'static str],
-    /// Whether it may stand alone.
     pub class: OperatorClass,
-    /// How its value reads.
     pub kind: OperatorKind,
-    /// What it matches.
     pub description: &'static str,
     pub(crate) negation: NegationRule,
     products: u8,
@@ -136,19 +125,18 @@ const MOST: u8 = BOTH | POWER;
 const ALL: u8 = MOST | ACTIVITY;
 
 impl QueryOperator {
-    /// The name under which it is printed.
+    /// The canonical name.
     pub fn name(&self) -> &'static str {
         self.names.first().copied().unwrap_or_default()
     }
 
-    /// Whether it can be used here.
     pub fn is_available(&self, dialect: QueryDialect) -> bool {
         self.products & dialect.product.bit_mask() != 0
             && self.min_tier <= dialect.tier
             && (dialect.engagement_operators || !self.needs_engagement)
     }
 
-    /// The one with a name, as it is written before the colon (`is:` and `has:` with their value).
+    /// Expects the name before the colon; `is:` and `has:` with their value.
     pub fn find(name: &str) -> Option<&'static Self> {
         OPERATORS
             .iter()
@@ -202,15 +190,12 @@ const fn set_negation(mut operator: QueryOperator, negation: NegationRule) -> Qu
     operator
 }
 
-/// What the table calls a word without an operator.
 const KEYWORD: &str = "keyword";
 
-/// The operator of plain words.
 pub(crate) fn keyword_operator() -> &'static QueryOperator {
     &OPERATORS[0]
 }
 
-/// Every operator of the language.
 #[rustfmt::skip]
 pub static OPERATORS: [QueryOperator; 56] = [
     standalone(&["keyword"], ALL, OperatorKind::Words(WordField::Text), "a word of the text"),
@@ -271,7 +256,7 @@ pub static OPERATORS: [QueryOperator; 56] = [
     set_negation(conjunction_only(&["embedding_threshold"], 0, OperatorKind::Embedding, "how near a meaning; not served"), NegationRule::Never),
 ];
 
-/// Whether a name stands before a colon anywhere in the language.
+/// Whether a name may precede a colon in any dialect.
 pub(crate) fn is_operator_name(name: &str) -> bool {
     name.eq_ignore_ascii_case("is") || name.eq_ignore_ascii_case("has") || QueryOperator::find(name).is_some()
 }

@@ -1,4 +1,4 @@
-//! Tokens to a tree, without recursion: time grows with the text alone, depth is bounded.
+//! Parses tokens into a tree without recursion: linear time, bounded depth.
 
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
@@ -12,12 +12,12 @@ use crate::validation;
 use crate::values::parse_operator_value;
 use crate::words::{WordField, hash_words, normalize_case};
 
-/// The most parentheses that may be open at once.
+/// The maximum nesting of parentheses.
 const MAX_DEPTH: usize = 128;
 
-/// Reads a query. Positions count characters of its composed form (NFC) from 1.
+/// Parses a query. Positions count characters of its composed form (NFC) from 1.
 ///
-/// Faults in values and operators are all reported; a fault in the syntax ends the reading.
+/// All faults in values and operators are reported; parsing stops at the first syntax error.
 pub fn parse(text: &str, dialect: QueryDialect) -> Result<ParsedQuery, QueryError> {
     if text.trim().is_empty() {
         return Err(QueryError::Empty);
@@ -52,13 +52,13 @@ pub fn parse(text: &str, dialect: QueryDialect) -> Result<ParsedQuery, QueryErro
     }
 }
 
-/// A group that is being read.
+/// A group that is not closed yet.
 struct OpenGroup {
-    /// Whether what stands in it is denied.
+    /// Whether its terms are negated.
     negated: bool,
     branches: Vec<QueryNode>,
     terms: Vec<QueryNode>,
-    /// Whether something stands since the last `OR`; terms with faults count.
+    /// Whether there is a term since the last `OR`, valid or not.
     has_term: bool,
 }
 
@@ -84,7 +84,6 @@ impl OpenGroup {
     }
 }
 
-/// Nodes as one; `all` says whether each of them must hold.
 fn join_nodes(nodes: Vec<QueryNode>, all: bool) -> Option<QueryNode> {
     let mut flat = Vec::with_capacity(nodes.len());
     for node in nodes {
@@ -283,12 +282,10 @@ impl QueryParser {
     }
 }
 
-/// The operator of a sign.
 fn sign_operator(sign: &str) -> &'static QueryOperator {
     QueryOperator::find(sign).unwrap_or_else(keyword_operator)
 }
 
-/// The fault of a token that cannot stand where it does.
 fn unexpected_token(token: &QueryToken) -> QueryProblem {
     let first = |text: &str| text.chars().next().map(String::from);
     let found = match &token.kind {

@@ -1,18 +1,16 @@
-//! Whether a query says anything by itself: every alternative must hold something positive that may
-//! stand alone.
+//! Semantic checks: every alternative must contain a positive clause that may stand alone.
 
 use crate::ast::{QueryNode, QueryTerm, TermValue};
 use crate::error::{QueryFault, QueryProblem};
 use crate::operators::{OperatorClass, OperatorKind};
 use crate::words::is_stop_word;
 
-/// Adds what is wrong with a whole query.
 pub(crate) fn validate_query(root: &QueryNode, problems: &mut Vec<QueryProblem>) {
     check_sample_scope(root, problems);
     let before = problems.len();
     collect_weak_parts(root, problems);
     if problems.len() > before && !has_positive(root) {
-        // Not each branch by itself: the query as a whole denies.
+        // Reported once instead of per branch, as the query as a whole only negates.
         problems.truncate(before);
         problems.push(QueryProblem {
             position: start_position(root),
@@ -21,7 +19,7 @@ pub(crate) fn validate_query(root: &QueryNode, problems: &mut Vec<QueryProblem>)
     }
 }
 
-/// Adds a problem for each part that does not stand alone; says whether it does.
+/// Adds a problem for each part that may not stand alone. Returns whether the node may.
 fn collect_weak_parts(node: &QueryNode, problems: &mut Vec<QueryProblem>) -> bool {
     match node {
         QueryNode::Any(parts) => {
@@ -58,7 +56,7 @@ fn weak_part_problem(node: &QueryNode) -> QueryProblem {
     }
 }
 
-/// Whether a term may be all that a query says.
+/// Whether a term may be a whole query.
 pub(crate) fn stands_alone(term: &QueryTerm) -> bool {
     if term.operator.class != OperatorClass::Standalone {
         return false;
@@ -80,7 +78,6 @@ fn has_positive(node: &QueryNode) -> bool {
     }
 }
 
-/// Where a part begins.
 fn start_position(node: &QueryNode) -> usize {
     match node {
         QueryNode::All(parts) | QueryNode::Any(parts) => parts.first().map_or(1, start_position),
@@ -88,7 +85,7 @@ fn start_position(node: &QueryNode) -> usize {
     }
 }
 
-/// `sample:` narrows the whole rule, so it stands beside everything else.
+/// `sample:` applies to the whole rule, so it must be on the top level.
 fn check_sample_scope(root: &QueryNode, problems: &mut Vec<QueryProblem>) {
     let below = match root {
         QueryNode::All(parts) | QueryNode::Any(parts) => parts.as_slice(),

@@ -1,4 +1,4 @@
-//! An operator's value: from text to what is compared.
+//! Parses operator values.
 
 use crate::ast::TermValue;
 use crate::facts::{MatchMode, gram_feature};
@@ -7,7 +7,7 @@ use crate::languages::parse_language;
 use crate::operators::{FeatureKind, OperatorKind, QueryOperator};
 use crate::words::{feature_hash, hash_text, hash_words, mix_hash, normalize_case};
 
-/// Reads a value as its operator does; none where it cannot be one.
+/// `None` for an invalid value.
 pub(crate) fn parse_operator_value(operator: &QueryOperator, text: &str, reading: MatchMode) -> Option<TermValue> {
     match operator.kind {
         OperatorKind::Words(field) => {
@@ -47,18 +47,16 @@ pub(crate) fn parse_operator_value(operator: &QueryOperator, text: &str, reading
     }
 }
 
-/// The feature of a whole text of a kind.
 #[expect(clippy::as_conversions, reason = "a fieldless enum's number")]
 pub(crate) const fn hash_feature(mark: FeatureKind, hash: u64) -> u64 {
     feature_hash(mark as u64, hash)
 }
 
-/// The feature of a number of a kind.
 pub(crate) const fn number_feature(mark: FeatureKind, number: u64) -> u64 {
     hash_feature(mark, mix_hash(number.wrapping_add(0x5bd1_e995)))
 }
 
-/// The features of a literal part, four bytes each.
+/// The features of a substring, four bytes each.
 pub(crate) fn gram_features(mark: FeatureKind, text: &str) -> impl Iterator<Item = u64> + '_ {
     text.as_bytes()
         .array_windows::<4>()
@@ -103,7 +101,6 @@ fn context_value(text: &str) -> Option<TermValue> {
     })
 }
 
-/// The feature of an entity in a domain.
 pub(crate) const fn context_feature(domain: u64, entity: u64) -> u64 {
     number_feature(FeatureKind::Context, mix_hash(domain).wrapping_add(entity))
 }
@@ -146,7 +143,6 @@ fn circle_value(text: &str) -> Option<TermValue> {
     sound.then_some(TermValue::Circle(lon, lat, radius, miles))
 }
 
-/// A radius in metres.
 pub(crate) fn to_metres(radius: f64, miles: bool) -> f64 {
     radius * if miles { METRES_PER_MILE } else { 1_000.0 }
 }

@@ -1,17 +1,16 @@
-//! Text to words, as posts and queries are compared.
+//! Splits text into words, for posts and queries alike.
 //!
-//! A word is a run of letters, marks and digits; everything else parts words. Scripts that are
-//! written without spaces (Han, kana, Thai, Lao, Khmer, Burmese) give one word a character, so that
-//! a keyword in them is found anywhere inside a run. Each emoji is a word; variation selectors and
-//! joiners are dropped. Links in a text are not words of it. Case never counts; accents of Latin
-//! and Greek letters count for streams and are folded for search.
+//! A word is a run of letters, marks and digits; everything else separates words. In scripts
+//! without spaces (Han, kana, Thai, Lao, Khmer, Burmese) each character is a word, so that a
+//! keyword is found anywhere inside a run. Each emoji is a word; variation selectors and joiners
+//! are dropped. Links in a text contribute no words. Case is ignored; accents of Latin and Greek
+//! letters are significant for streams and folded for search.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use crate::facts::MatchMode;
 
-/// Fields that are compared word by word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "their names say it")]
 pub enum WordField {
@@ -30,7 +29,6 @@ pub enum WordField {
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// Words that say nothing by themselves.
 pub(crate) const STOP_WORDS: [&str; 42] = [
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of",
     "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with",
@@ -80,7 +78,7 @@ fn char_class(letter: char) -> CharClass {
     CharClass::Gap
 }
 
-/// Whether a script that a letter is of is written without spaces.
+/// Whether a letter's script is written without spaces.
 pub const fn is_unspaced(letter: char) -> bool {
     matches!(letter,
         '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
@@ -97,25 +95,25 @@ const fn is_emoji(letter: char) -> bool {
         | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1faff}')
 }
 
-/// Spreads a hash, so that its bits are as good as chance.
+/// Spreads a hash over all bits.
 pub(crate) const fn mix_hash(hash: u64) -> u64 {
     let hash = (hash ^ (hash >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     let hash = (hash ^ (hash >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     hash ^ (hash >> 32)
 }
 
-/// A feature of a post: something of a kind. Never 0.
+/// The number of a feature of some kind. Never 0.
 pub(crate) const fn feature_hash(kind: u64, hash: u64) -> u64 {
     mix_hash(hash ^ kind.wrapping_mul(0x9e37_79b9_7f4a_7c15)) | 1
 }
 
-/// The feature "this field holds this word" (a word as [`each_word`] hashes it).
+/// The feature "this field contains this word", hashed by [`visit_words`].
 #[expect(clippy::as_conversions, reason = "a fieldless enum's number")]
 pub const fn word_feature(field: WordField, word: u64) -> u64 {
     feature_hash(field as u64, word)
 }
 
-/// Text in lower case and composed form: how queries keep and print it.
+/// Lower case and composed form, as queries store and print values.
 pub fn normalize_case(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -148,7 +146,7 @@ pub fn hash_text(text: &str, reading: MatchMode) -> u64 {
     }
 }
 
-/// Latin and Greek letters without their accents.
+/// Folds the accents of Latin and Greek letters.
 fn fold_accents(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut western = false;
@@ -172,14 +170,14 @@ fn fold_accents(text: &str) -> String {
     plain.nfc().collect()
 }
 
-/// The words that a field is asked for, hashed, in their order.
+/// The hashed words of a query value, in order.
 pub fn hash_words(field: WordField, text: &str, reading: MatchMode) -> Box<[u64]> {
     let mut found = Vec::new();
     visit_words(text, reading, field != WordField::Text, |word| found.push(word));
     found.into_boxed_slice()
 }
 
-/// Calls with each word of a text, hashed; `links` says whether words inside links count.
+/// Calls `call` with the hash of each word; `links` tells whether words inside links count.
 pub fn visit_words(text: &str, reading: MatchMode, links: bool, mut call: impl FnMut(u64)) {
     let mut open: Option<OpenWord> = None;
     let mut letters = text.char_indices();

@@ -1,4 +1,4 @@
-//! A rule in as few bytes as it needs, and what they mean for a post.
+//! A compact encoding of rules, and its evaluation for a post.
 
 use crate::ast::{QueryNode, QueryTerm, TermValue};
 use crate::evaluate::{contains_substring, contains_words, counter_value, is_sampled};
@@ -46,7 +46,6 @@ const COUNTERS: [PostCounter; 7] = [
     PostCounter::Listed,
 ];
 
-/// A tree as bytes.
 pub(super) fn compile(root: &QueryNode) -> Box<[u8]> {
     let mut code = Vec::new();
     compile_node(root, &mut code);
@@ -74,7 +73,7 @@ fn compile_node(of: &QueryNode, code: &mut Vec<u8>) {
     }
 }
 
-/// Cheap tests come first.
+/// Cheap tests first.
 fn evaluation_cost(of: &QueryNode) -> u8 {
     match of {
         QueryNode::All(_) | QueryNode::Any(_) => 4,
@@ -151,7 +150,6 @@ fn compile_term(of: &QueryTerm, not: u8, code: &mut Vec<u8>) {
     }
 }
 
-/// Whether a post is what the bytes ask for.
 pub(super) fn evaluate(mut code: &[u8], facts: &PostFeatures<'_>) -> bool {
     !code.is_empty() && evaluate_node(&mut code, facts)
 }
@@ -231,7 +229,7 @@ fn evaluate_words(code: &mut &[u8], facts: &PostFeatures<'_>) -> bool {
     };
     let (words, _) = words.as_chunks::<8>();
     let mut hashes = words.iter().map(|bytes| u64::from_le_bytes(*bytes));
-    // Most posts lack one of the words: the list is only made for the others.
+    // Most posts lack one of the words: the list is only built for the others.
     hashes
         .clone()
         .all(|word| facts.features.contains(word_feature(field, word)))

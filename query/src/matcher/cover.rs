@@ -1,4 +1,5 @@
-//! Under which features a rule is filed: the cheapest set of which every match has one.
+//! Chooses the features under which a rule is indexed: the cheapest set of which every match has at
+//! least one.
 
 use crate::ast::{QueryNode, QueryTerm, TermValue};
 use crate::facts::filter_bit;
@@ -10,13 +11,13 @@ use crate::words::word_feature;
 use super::frequency::FeatureFrequencies;
 use super::{NO_COMPANION, RulePosting};
 
-/// What a rule waits for, and how often that comes.
+/// The features of a rule and the estimated share of posts that have one.
 pub(super) struct RuleCover {
     cost: f64,
     pub(super) entries: Vec<CoverEntry>,
 }
 
-/// One feature that a rule waits for, and what else must hold with it.
+/// One feature of a cover, and what else must be true with it.
 #[derive(Clone, Copy)]
 pub(super) struct CoverEntry {
     pub(super) feature: u64,
@@ -53,7 +54,7 @@ impl CoverEntry {
     }
 }
 
-/// The cover of a part, or none: then nothing that is looked up must be there.
+/// `None` if no indexed feature is required.
 pub(super) fn find_cover(node: &QueryNode, seen: &FeatureFrequencies) -> Option<RuleCover> {
     match node {
         QueryNode::Not(_) => None,
@@ -105,15 +106,15 @@ fn conjunction_cover(parts: &[QueryNode], seen: &FeatureFrequencies) -> Option<R
     Some(best)
 }
 
-/// What must hold beside the chosen part of a conjunction.
+/// What must be true besides the chosen part of a conjunction.
 #[derive(Default)]
 struct ConjunctionRest {
     required_flags: u16,
     forbidden_flags: u16,
     language: u8,
-    /// The rarest feature of it.
+    /// Share and number of its rarest feature.
     companion: Option<(f64, u64)>,
-    /// Whether an entry cannot say all of it.
+    /// Whether an entry cannot express all of it.
     is_inexact: bool,
 }
 
@@ -142,7 +143,7 @@ impl ConjunctionRest {
     }
 }
 
-/// The one feature that a term is, if it is one.
+/// The feature that a term is equivalent to.
 fn single_feature(term: &QueryTerm) -> Option<u64> {
     match (&term.value, term.operator.kind) {
         (TermValue::Words { hashes, .. }, OperatorKind::Words(field)) => match **hashes {
@@ -187,7 +188,7 @@ fn term_cover(term: &QueryTerm, seen: &FeatureFrequencies) -> Option<RuleCover> 
         (TermValue::Rectangle(area), _) => Some(area_cover(Some(*area), seen)),
         (TermValue::Substring(part), OperatorKind::Substring(link)) => {
             let mark = if link { FeatureKind::LinkGram } else { FeatureKind::Gram };
-            // Links begin alike, so the last four bytes tell more.
+            // Links begin alike, so the last four bytes are more selective.
             let mut entry = CoverEntry::new(gram_features(mark, part).last()?, false);
             entry.gram = Some(mark);
             Some(RuleCover {
@@ -199,7 +200,7 @@ fn term_cover(term: &QueryTerm, seen: &FeatureFrequencies) -> Option<RuleCover> 
     }
 }
 
-/// The cells of an area, or everything that was written somewhere.
+/// The cells of an area, or everything with a location.
 fn area_cover(area: Option<GeoArea>, seen: &FeatureFrequencies) -> RuleCover {
     let cells = area.and_then(grid_cells).unwrap_or_else(|| vec![0]);
     let features = cells.into_iter().map(|cell| number_feature(FeatureKind::Geo, cell));
@@ -214,7 +215,7 @@ fn area_cover(area: Option<GeoArea>, seen: &FeatureFrequencies) -> RuleCover {
     cover
 }
 
-/// How often a term's features are, before any post was seen.
+/// The share of posts with the term's features, before any post was counted.
 const fn expected_share(term: &QueryTerm) -> f64 {
     match term.operator.kind {
         OperatorKind::Words(_) => 1e-3,

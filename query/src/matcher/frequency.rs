@@ -1,13 +1,13 @@
-//! How often features are seen, in little memory: never too low, seldom too high.
+//! An approximate counter of feature frequencies: never too low, rarely too high.
 
 use crate::facts::MatchMode;
 use crate::words::{STOP_WORDS, WordField, hash_text, word_feature};
 
 const BITS: u32 = 17;
-/// When so many posts are counted, all counts are halved.
+/// At this number of posts, all counts are halved.
 const MAX_COUNTED_POSTS: u32 = 1 << 20;
 
-/// Two tables of counts; a feature has a place in each.
+/// A count-min sketch with two rows.
 #[derive(Clone)]
 pub(super) struct FeatureFrequencies {
     first: Vec<u32>,
@@ -16,7 +16,7 @@ pub(super) struct FeatureFrequencies {
 }
 
 impl FeatureFrequencies {
-    /// Nothing seen yet but that common words are common.
+    /// Assumes that only stop words are common.
     pub(super) fn new() -> Self {
         let mut frequencies = Self {
             first: vec![0; 1 << BITS],
@@ -52,7 +52,7 @@ impl FeatureFrequencies {
         }
     }
 
-    /// The share of posts with a feature; `guess` is believed as much as a hundred posts.
+    /// The share of posts with a feature; `guess` has the weight of a hundred posts.
     pub(super) fn estimate_share(&self, feature: u64, guess: f64) -> f64 {
         let (first, second) = table_positions(feature);
         let first = self.first.get(first).copied().unwrap_or(0);

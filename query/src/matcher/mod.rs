@@ -1,8 +1,8 @@
-//! An index over many rules: which of them does a post match?
+//! An index over many rules that finds those that match a post.
 //!
-//! Each rule is filed under the rarest features without which it cannot match (its *cover*), and a
-//! post looks its own features up. An entry holds what refuses most rules at once (flags, language,
-//! one more feature), so that few rules are evaluated.
+//! Each rule is stored under the rarest features without which it cannot match (its *cover*), and a
+//! post looks up its own features. A posting contains the cheap conditions that rule out most
+//! candidates (flags, language, one more feature), so that few rules are evaluated.
 
 mod bytecode;
 mod cover;
@@ -20,29 +20,29 @@ use crate::operators::FeatureKind;
 use cover::CoverEntry;
 use frequency::FeatureFrequencies;
 
-/// Where a rule is kept; given back to remove it. It is used again afterwards.
+/// Identifies a rule for its removal; reused afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RuleSlot(u32);
 
-/// Many rules, each with a number of its owner's choice.
+/// Many rules, each with a number chosen by the caller.
 ///
-/// Rules are those of streams: a query of search is kept and never matches. Adding and removing
-/// hold from the next post on.
+/// Only stream rules match: a search query can be added but never matches. Changes take effect with
+/// the next post.
 pub struct Matcher {
-    /// What a post needs of a rule, by its slot.
+    /// By slot.
     rules: Vec<CompiledRule>,
-    /// Where it is filed, by its slot.
+    /// By slot.
     index_entries: Vec<RuleIndexEntry>,
     free_slots: Vec<u32>,
     posting_lists: HashMap<u64, PostingList, BuildHasherDefault<IdentityHasher>>,
-    /// Rules without a cover: evaluated against every post.
+    /// Rules without a cover, which are evaluated for every post.
     unindexed: Vec<u32>,
-    /// How many entries wait for four bytes of a text, and of a link.
+    /// The number of entries that are four bytes of a text, and of a link.
     grams: [usize; 2],
     frequencies: FeatureFrequencies,
 }
 
-/// Few bytes: of many rules each is a line of memory away.
+/// Small, because with many rules each access is a cache miss.
 #[derive(Default)]
 struct CompiledRule {
     number: u64,
@@ -51,23 +51,23 @@ struct CompiledRule {
 
 #[derive(Default)]
 struct RuleIndexEntry {
-    /// The features under which it is filed; statistics change, so this is not found out again.
+    /// The features under which it is stored; not recomputed, as frequencies change.
     cover: Box<[u64]>,
     /// How many of them are four bytes of a text, and of a link.
     grams: [u16; 2],
     occupied: bool,
 }
 
-/// A rule in the list of a feature.
+/// A rule in the posting list of a feature.
 #[derive(Clone, Copy)]
 struct RulePosting {
     rule: u32,
     required_flags: u16,
     forbidden_flags: u16,
-    /// The place of one more feature in the filter of a post, or [`NO_COMPANION`].
+    /// The bit of one more feature in the Bloom filter of a post, or [`NO_COMPANION`].
     companion: u16,
     language: u8,
-    /// Whether nothing is left to evaluate.
+    /// Whether the rule needs no evaluation.
     exact: bool,
 }
 
@@ -77,7 +77,7 @@ const NO_COMPANION: u16 = u16::MAX;
 #[expect(clippy::box_collection, reason = "half the memory of the table")]
 enum PostingList {
     One(RulePosting),
-    /// Boxed, so that those of one rule stay small.
+    /// Boxed, so that `One` stays small.
     Many(Box<Vec<RulePosting>>),
 }
 
@@ -96,12 +96,12 @@ impl PostingList {
         }
     }
 
-    /// Takes a rule out; says whether the list is empty then.
+    /// Returns whether the list is now empty.
     fn remove(&mut self, rule: u32) -> bool {
         match self {
             Self::One(posting) => posting.rule == rule,
             Self::Many(postings) => {
-                // A rule stands there once, seldom twice; the order means nothing.
+                // A rule occurs once, rarely twice; the order does not matter.
                 while let Some(place) = postings.iter().rposition(|found| found.rule == rule) {
                     postings.swap_remove(place);
                 }
@@ -118,7 +118,6 @@ impl Default for Matcher {
 }
 
 impl Matcher {
-    /// Without rules.
     pub fn new() -> Self {
         Self {
             rules: Vec::new(),
@@ -131,9 +130,8 @@ impl Matcher {
         }
     }
 
-    /// An empty one that has seen the posts that this one has seen. A rule stays filed as it was
-    /// when it came; whoever keeps many for long files them anew there now and then, as words that
-    /// were rare may have become common.
+    /// An empty matcher with the same frequencies. A rule stays indexed as it was when it was
+    /// added; re-adding long-lived rules now and then accounts for words that have become common.
     #[must_use]
     pub fn empty_with_frequencies(&self) -> Self {
         Self {
@@ -142,23 +140,21 @@ impl Matcher {
         }
     }
 
-    /// How many rules there are.
     pub fn len(&self) -> usize {
         self.rules.len() - self.free_slots.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Counts what a post says, so that later rules are filed under what is rare. A sample of the
-    /// posts is enough; the older counts less.
+    /// Counts a post's features, so that rules added later are indexed under rare ones. A sample of
+    /// the posts is enough; older ones weigh less.
     pub fn record_frequencies(&mut self, facts: &PostFeatures<'_>) {
         self.frequencies.record(facts.features.as_slice());
     }
 
-    /// Adds a rule with its owner's number.
+    /// `number` is returned by [`matching_rules`](Self::matching_rules).
     pub fn add_rule(&mut self, number: u64, query: &ParsedQuery) -> RuleSlot {
         let slot = self.free_slots.pop().unwrap_or_else(|| {
             let next = u32::try_from(self.rules.len()).unwrap_or(u32::MAX);
@@ -184,7 +180,7 @@ impl Matcher {
         RuleSlot(slot)
     }
 
-    /// Files a rule, and compiles it unless its entries say all of it.
+    /// Indexes a rule, and compiles it unless its postings express all of it.
     fn index_rule(&mut self, slot: u32, rule: &mut CompiledRule, filing: &mut RuleIndexEntry, root: &QueryNode) {
         let Some(cover) = cover::find_cover(root, &self.frequencies) else {
             rule.code = bytecode::compile(root);
@@ -219,7 +215,7 @@ impl Matcher {
         }
     }
 
-    /// Removes a rule; says its number, or none if there is no rule there.
+    /// The rule's number, or `None` if the slot is free.
     pub fn remove_rule(&mut self, RuleSlot(slot): RuleSlot) -> Option<u64> {
         let filing = self.index_entries.get_mut(slot_index(slot));
         let filing = std::mem::take(filing.filter(|filing| filing.occupied)?);
@@ -241,11 +237,11 @@ impl Matcher {
         Some(rule.number)
     }
 
-    /// The numbers of the rules that match a post read for streams.
+    /// The numbers of the rules that match a post analysed for streams.
     ///
-    /// Where rules are many, most of the time goes by waiting for memory. So each kind of it is
-    /// asked for all at once (first all lists, then their first entries, then the candidates), and
-    /// the waits overlap.
+    /// With many rules most of the time is spent on cache misses. Each kind of access is therefore
+    /// batched (all lists, then their first postings, then the candidates), so that the misses
+    /// overlap.
     pub fn matching_rules(&self, facts: &PostFeatures<'_>) -> Vec<u64> {
         if facts.match_mode != MatchMode::Stream {
             return Vec::new();
@@ -300,15 +296,15 @@ impl Matcher {
         }
     }
 
-    /// How many rules a post is compared with before any is evaluated: what rare words keep low. It
-    /// grows as words become common under which rules are filed.
+    /// The number of postings that a post is compared with. It grows as words under which rules are
+    /// indexed become common.
     pub fn candidate_count(&self, facts: &PostFeatures<'_>) -> usize {
         let features = facts.features.as_slice().iter();
         let lists = features.filter_map(|feature| self.posting_lists.get(feature));
         lists.map(|list| list.as_slice().len()).sum::<usize>() + self.unindexed.len()
     }
 
-    /// About how many bytes the rules take.
+    /// Approximate memory of the rules, in bytes.
     pub fn memory_bytes(&self) -> usize {
         let rules = self.rules.capacity() * size_of::<CompiledRule>()
             + self.index_entries.capacity() * size_of::<RuleIndexEntry>();
@@ -329,7 +325,7 @@ impl Matcher {
     }
 }
 
-/// Of the rules in a list, those that match and those that must be evaluated.
+/// Splits the postings that pass their conditions into matches and candidates for evaluation.
 fn filter_postings(list: &[RulePosting], facts: &PostFeatures<'_>, found: &mut Vec<u32>, candidates: &mut Vec<u32>) {
     for posting in list {
         let passes = posting.required_flags & !facts.flags == 0
@@ -356,7 +352,7 @@ fn slot_index(slot: u32) -> usize {
     usize::try_from(slot).unwrap_or(usize::MAX)
 }
 
-/// Features are hashes already.
+/// Features are already hashes.
 #[derive(Default)]
 struct IdentityHasher(u64);
 
