@@ -1,20 +1,16 @@
-//! A post on its way into the index.
+//! The document that the index stores for a post.
 
 use query::PostIndexKeys;
 use tantivy::TantivyDocument;
 
 use crate::schema::{IndexFields, LANGUAGE_SHIFT, ROOT_SHIFT, encode_word};
 
-/// A post to be found.
 #[derive(Clone, Debug)]
 pub struct IndexDocument {
-    /// Its id.
     pub id: i64,
-    /// When it was written, in milliseconds since 1970.
+    /// In milliseconds since 1970.
     pub created_at_ms: i64,
-    /// Who wrote it.
     pub author: i64,
-    /// What it is found by.
     pub keys: PostIndexKeys,
 }
 
@@ -29,7 +25,7 @@ impl IndexDocument {
             | u64::from(self.keys.is_root) << ROOT_SHIFT;
         document.add_u64(fields.flags, flags);
         let mut text = String::new();
-        // Between the values of a field lies a gap, so that no phrase spans two runs.
+        // There is a position gap between the values of a field, so that no phrase spans two runs.
         for run in &self.keys.runs {
             text.clear();
             for word in run {

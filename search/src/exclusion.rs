@@ -1,12 +1,11 @@
-//! What matches one query and none of others.
+//! A query that excludes the matches of others.
 //!
-//! The library's own exclusion asks a phrase for documents that it has passed, which its debug
-//! builds forbid; this one only ever moves forward.
+//! Tantivy's own exclusion seeks a phrase backwards, which its debug assertions forbid; this one
+//! only moves forward.
 
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED};
 
-/// A query with what is left out of it.
 #[derive(Debug)]
 pub(crate) struct ExclusionQuery {
     pub(crate) included: Box<dyn Query>,
@@ -60,7 +59,7 @@ struct ExclusionScorer {
 }
 
 impl ExclusionScorer {
-    /// Goes on from `doc`, where `from` stands, to the first that is not left out.
+    /// Advances from `doc`, the current document of `included`, to the first that is not excluded.
     fn skip_excluded(&mut self, mut doc: DocId) -> DocId {
         while doc != TERMINATED && self.excluded.iter_mut().any(|out| scorer_contains(&mut **out, doc)) {
             doc = self.included.advance();

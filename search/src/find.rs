@@ -1,4 +1,4 @@
-//! Finding and counting.
+//! Searching and counting.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -11,24 +11,23 @@ use crate::schema::LANGUAGE_SHIFT;
 use crate::snapshot::{DocBlock, IndexSnapshot, STEP_DOCS, SegmentColumns};
 use crate::{QueryPlan, index_error};
 
-/// How much more is looked at where what was looked at is not enough.
+/// The factor by which each step examines more blocks.
 const GROWTH: usize = 16;
 
-/// Which posts are looked at.
+/// The posts to search.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchWindow {
-    /// Only ids above this.
+    /// Exclusive.
     pub after_id: i64,
-    /// Only ids below this.
+    /// Exclusive.
     pub before_id: i64,
-    /// Only what was written then or later, in milliseconds since 1970.
+    /// Inclusive, in milliseconds since 1970.
     pub since_ms: i64,
-    /// Only what was written before.
+    /// Exclusive, in milliseconds since 1970.
     pub until_ms: i64,
 }
 
 impl SearchWindow {
-    /// Everything.
     pub const ALL: Self = Self {
         after_id: i64::MIN,
         before_id: i64::MAX,
@@ -58,17 +57,15 @@ impl SearchWindow {
     }
 }
 
-/// A post that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SearchHit {
-    /// Its id.
     pub id: i64,
-    /// When it was written.
+    /// In milliseconds since 1970.
     pub created_at_ms: i64,
 }
 
 impl IndexSnapshot {
-    /// The newest `limit` posts of a window, those with the highest ids first.
+    /// Up to `limit` posts of a window, the highest ids first.
     pub fn newest_hits(&self, plan: &QueryPlan, window: &SearchWindow, limit: usize) -> Result<Vec<SearchHit>, Fault> {
         let weight = self.plan_weight(plan)?;
         let blocks: Vec<DocBlock> = self.blocks_in_window(window).collect();
@@ -95,7 +92,7 @@ impl IndexSnapshot {
         Ok(found.into_iter().map(|hit| hit.0).collect())
     }
 
-    /// Calls with each post of a window, in no particular order.
+    /// Calls `call` with each post of a window, in no particular order.
     pub fn visit_hits(
         &self,
         plan: &QueryPlan,
@@ -107,11 +104,11 @@ impl IndexSnapshot {
         self.walk_hits(&*weight, window, &blocks, call)
     }
 
-    /// Counts the posts of a window by their times: `place` says into which figure a time goes, and
-    /// what lies between two times goes between their figures.
+    /// Counts the posts of a window by time: `bucket_at` maps a time to an index of `counts` and
+    /// must be monotonic.
     ///
-    /// Posts lie nearly in the order of their times: of most that lie together it is known without
-    /// a look at each that they go into the same figure.
+    /// Posts are nearly ordered by time, so most steps fall into one bucket and their posts need no
+    /// lookup.
     pub fn count_by_time(
         &self,
         plan: &QueryPlan,
@@ -148,7 +145,6 @@ impl IndexSnapshot {
         })
     }
 
-    /// How many posts of a window a plan finds.
     pub fn count_hits(&self, plan: &QueryPlan, window: &SearchWindow) -> Result<u64, Fault> {
         let weight = self.plan_weight(plan)?;
         let mut segments: BTreeMap<usize, (bool, Vec<DocBlock>)> = BTreeMap::new();
@@ -162,7 +158,7 @@ impl IndexSnapshot {
         let (readers, mut found) = (self.searcher.segment_readers(), 0);
         for (segment, (whole, blocks)) in segments {
             match readers.get(segment) {
-                // What a segment says of a whole word takes no look at its posts.
+                // The count of a whole segment needs no access to its posts.
                 Some(reader) if whole => {
                     found += u64::from(weight.count(reader).map_err(index_error("counting"))?);
                 }
@@ -172,8 +168,8 @@ impl IndexSnapshot {
         Ok(found)
     }
 
-    /// How many hits there are in some blocks. Of a block that lies inside the window whole nothing
-    /// is read but the words.
+    /// Counts the hits in some blocks. Blocks that lie entirely inside the window need no column
+    /// access.
     fn count_in_blocks(&self, weight: &dyn Weight, window: &SearchWindow, blocks: &[DocBlock]) -> Result<u64, Fault> {
         let mut found = 0;
         self.visit_spans(weight, window, blocks, |_, columns, doc, inside| {
@@ -182,7 +178,8 @@ impl IndexSnapshot {
         Ok(found)
     }
 
-    /// The same among so many of the newest posts of a window, and how many those were.
+    /// Counts the hits among about `max` of the newest posts of a window. Returns the hits and the
+    /// number of posts examined.
     pub fn count_sample(&self, plan: &QueryPlan, window: &SearchWindow, most: u64) -> Result<(u64, u64), Fault> {
         let (mut blocks, mut looked_at) = (Vec::new(), 0);
         for block in self.blocks_in_window(window) {
@@ -196,7 +193,7 @@ impl IndexSnapshot {
         Ok((self.count_in_blocks(&*weight, window, &blocks)?, looked_at))
     }
 
-    /// How many posts there are in a window, those that were removed lately among them.
+    /// The number of posts in a window, including recently deleted ones.
     pub fn window_size(&self, window: &SearchWindow) -> u64 {
         let held = |block: DocBlock| {
             if window.covers_block(&block) {
@@ -212,7 +209,7 @@ impl IndexSnapshot {
         self.blocks_in_window(window).map(held).sum()
     }
 
-    /// Calls with the author and the language of each post, those in the newest blocks first.
+    /// Calls `call` with the author and language of each post, the newest blocks first.
     pub fn visit_authors(&self, mut call: impl FnMut(i64, u8)) -> Result<(), Fault> {
         let readers = self.searcher.segment_readers();
         let columns = |reader: &SegmentReader| -> tantivy::Result<_> {
@@ -247,7 +244,7 @@ impl IndexSnapshot {
         blocks.filter(|block| window.overlaps_block(block))
     }
 
-    /// Calls with each hit in some blocks, segment by segment.
+    /// Calls `call` with each hit in some blocks, segment by segment.
     fn walk_hits(
         &self,
         weight: &dyn Weight,
@@ -263,8 +260,8 @@ impl IndexSnapshot {
         })
     }
 
-    /// Calls with each document found in some blocks, its segment before it, and whether its whole
-    /// block lies inside the window.
+    /// Calls `call` with the segment, its columns, each matching document in some blocks, and
+    /// whether its block lies entirely inside the window.
     fn visit_spans(
         &self,
         weight: &dyn Weight,
@@ -292,7 +289,7 @@ impl IndexSnapshot {
     }
 }
 
-/// Neighbouring documents that are looked at.
+/// Consecutive documents to examine.
 #[derive(Clone, Copy)]
 struct DocSpan {
     first: DocId,
@@ -300,7 +297,7 @@ struct DocSpan {
     inside: bool,
 }
 
-/// Calls with each living document that is found in some spans of a segment, which come in order.
+/// Calls `call` with each live matching document in some spans of a segment, which must be ordered.
 fn visit_matching_docs(
     weight: &dyn Weight,
     reader: &SegmentReader,

@@ -1,4 +1,4 @@
-//! The index's folder: opened, written, committed together with a mark of how far it has come.
+//! The index folder: opening, writing, and committing together with a checkpoint.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use crate::schema::{FORMAT, IndexFields, build_schema, register_tokenizer};
 use crate::snapshot::IndexSnapshot;
 use crate::{IndexDocument, index_error};
 
-/// Memory for what is not written yet.
+/// Memory for uncommitted documents.
 const WRITER_HEAP_BYTES: usize = 20 << 20;
-/// The share of removed posts from which on a segment is written anew.
+/// A segment with a greater share of deleted posts is rewritten.
 const MAX_DELETED_RATIO: f32 = 0.3;
 
-/// An index of posts in a folder. What is added is found after [`Index::commit`].
+/// An index of posts in a folder. Changes become visible with [`commit`](Self::commit).
 pub struct PostIndex {
     folder: PathBuf,
     open: Mutex<OpenIndex>,
@@ -35,8 +35,8 @@ struct OpenIndex {
 }
 
 impl PostIndex {
-    /// Opens the index in a folder. Where there is none, or one of another format, or one that
-    /// cannot be read, a new one takes its place, which has no mark.
+    /// Opens the index in a folder. If there is none, or it is unreadable or of another format,
+    /// creates a new one without a checkpoint.
     pub fn open(folder: &Path) -> Result<Self, Fault> {
         let open = match OpenIndex::open_existing(folder) {
             Ok(Some(open)) => open,
@@ -50,13 +50,13 @@ impl PostIndex {
         })
     }
 
-    /// The mark of the last commit; none in a new index.
+    /// The checkpoint of the last commit; `None` in a new index.
     pub fn checkpoint(&self) -> Option<String> {
         self.open.lock().checkpoint.clone()
     }
 
-    /// Adds posts. `new` promises that none of them is there yet; otherwise they take the place of
-    /// what is there of them.
+    /// Adds posts. `new` promises that none of them is indexed yet; otherwise they replace existing
+    /// ones.
     pub fn add_documents(&self, entries: &[IndexDocument], new: bool) -> Result<(), Fault> {
         let mut open = self.open.lock();
         let fields = open.fields;
@@ -72,7 +72,6 @@ impl PostIndex {
         Ok(())
     }
 
-    /// Removes posts by their ids.
     pub fn remove_posts(&self, ids: &[i64]) -> Result<(), Fault> {
         let mut open = self.open.lock();
         let field = open.fields.id;
@@ -83,7 +82,6 @@ impl PostIndex {
         Ok(())
     }
 
-    /// Removes all posts of an author.
     pub fn remove_author_posts(&self, author: i64) -> Result<(), Fault> {
         let mut open = self.open.lock();
         let term = Term::from_field_u64(open.fields.marks, person_feature(query::FeatureKind::From, author));
@@ -91,12 +89,13 @@ impl PostIndex {
         Ok(())
     }
 
-    /// Makes what was added and removed last, together with a mark, and lets it be found.
+    /// Commits pending changes together with a checkpoint, and makes them visible.
     pub fn commit(&self, mark: &str) -> Result<(), Fault> {
         let mut open = self.open.lock();
         let done = open.commit(mark);
         if done.is_err() {
-            // What was added and not committed is added again, by whoever reads its mark.
+            // Uncommitted changes are added again by the caller, which continues from the
+            // checkpoint.
             open.writer = None;
         }
         done?;
@@ -108,13 +107,12 @@ impl PostIndex {
         Ok(())
     }
 
-    /// Gives back the memory that writing takes, until something is written again. What was not
-    /// committed is forgotten.
+    /// Frees the writer's memory until the next change. Uncommitted changes are lost.
     pub fn release_writer(&self) {
         self.open.lock().writer = None;
     }
 
-    /// Throws everything away, the mark too.
+    /// Removes all posts and the checkpoint.
     pub fn clear(&self) -> Result<(), Fault> {
         let mut open = self.open.lock();
         open.writer = None;
@@ -124,14 +122,14 @@ impl PostIndex {
         Ok(())
     }
 
-    /// The index as it was at the last commit.
+    /// The index as of the last commit.
     pub fn snapshot(&self) -> Arc<IndexSnapshot> {
         Arc::clone(&self.current.read())
     }
 }
 
 impl OpenIndex {
-    /// The index in a folder, if it is one of this format.
+    /// `None` if there is no index of this format.
     fn open_existing(folder: &Path) -> Result<Option<Self>, tantivy::TantivyError> {
         let Some(latest) = version_folders(folder).into_iter().max() else {
             return Ok(None);
@@ -152,15 +150,14 @@ impl OpenIndex {
         Self::from_tantivy_index(index, mark).map(Some)
     }
 
-    /// A new index in a folder, whatever was there. It has a folder of its own inside: what still
-    /// writes to one that was given up cannot reach it.
+    /// Creates an index in a new subfolder, so that a writer of the previous one cannot interfere.
     fn new(folder: &Path) -> Result<Self, Fault> {
         let before = version_folders(folder);
         let next = before.iter().max().map_or(1, |latest| latest + 1);
         let own = folder.join(next.to_string());
         std::fs::create_dir_all(&own).map_err(Fault::context("making the index's folder"))?;
         for old in before {
-            // What is left of it is removed the next time.
+            // Leftovers are removed the next time.
             let _left = std::fs::remove_dir_all(folder.join(old.to_string()));
         }
         let directory = MmapDirectory::open(&own).map_err(Fault::context("opening the index's folder"))?;
@@ -219,7 +216,7 @@ impl OpenIndex {
     }
 }
 
-/// The indexes in a folder: the one in use, and remains of others.
+/// The numbered subfolders: the index in use, and leftovers of previous ones.
 fn version_folders(folder: &Path) -> Vec<u64> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());

@@ -1,9 +1,9 @@
-//! The text index: documents of posts, found by the query language, counted by time.
+//! The full-text index of posts: searched with the query language, counted by time.
 //!
-//! A post is filed under the numbers by which [`query::matches`] compares, so that the index finds
-//! what the evaluator does; a [`Plan`] says when it may find more. Posts lie nearly in the order of
-//! their ids, and the newest are looked at first: a page of a common word reads a few thousand of
-//! them, however many there are. No SQL, no HTTP, no time of its own.
+//! A post is indexed by the features that [`query::matches()`] compares, so both find the same
+//! posts; a [`QueryPlan`] tells when the index may find more. Posts are nearly ordered by id, and
+//! the newest are examined first: a page of results for a common word reads a few thousand posts,
+//! however many there are. No SQL, no HTTP, no clock.
 
 mod document;
 mod exclusion;
@@ -19,7 +19,6 @@ pub use index::PostIndex;
 pub use plan::{QueryPlan, SearchLookups};
 pub use snapshot::IndexSnapshot;
 
-/// Says what failed.
 fn index_error(what: &'static str) -> impl Fn(tantivy::TantivyError) -> base::Fault {
     move |error| base::Fault::context(what)(error)
 }

@@ -1,4 +1,4 @@
-//! A query as the index is asked it.
+//! Translates a query for the index.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -12,23 +12,20 @@ use tantivy::{DocId, SegmentReader};
 use crate::exclusion::ExclusionQuery;
 use crate::schema::{IndexFields, LANGUAGE_SHIFT, ROOT_SHIFT, build_schema, encode_word};
 
-/// Facts that change without the posts they are about, as they are now.
+/// Data that change independently of posts.
 #[derive(Clone, Debug, Default)]
 pub struct SearchLookups {
-    /// The ids that a username or a text of digits may mean.
+    /// The ids that a username or a number may refer to.
     pub people: HashMap<String, Vec<i64>>,
-    /// The members of lists.
     pub lists: HashMap<i64, Arc<HashSet<i64>>>,
 }
 
-/// A query made ready for the index.
 pub struct QueryPlan {
     pub(crate) query: Box<dyn tantivy::query::Query>,
     is_exact: bool,
 }
 
 impl QueryPlan {
-    /// Makes a query ready.
     pub fn new(query: &ParsedQuery, known: &SearchLookups) -> Self {
         let mut maker = PlanBuilder {
             fields: build_schema().1,
@@ -42,7 +39,6 @@ impl QueryPlan {
         }
     }
 
-    /// Finds everything.
     pub fn match_all() -> Self {
         Self {
             query: Box::new(AllQuery),
@@ -50,8 +46,8 @@ impl QueryPlan {
         }
     }
 
-    /// Whether all that is found matches. Otherwise some of it may not, and [`query::matches`] has
-    /// the last word; nothing that matches is missed.
+    /// Whether every hit matches. Otherwise hits have to be checked with [`query::matches()`]; no
+    /// match is missed in either case.
     pub const fn is_exact(&self) -> bool {
         self.is_exact
     }
@@ -88,14 +84,14 @@ impl PlanBuilder<'_> {
         }
     }
 
-    /// What a term denies, beside other clauses: what must be, and what must not.
+    /// Adds a negated term to the required or to the excluded queries.
     fn build_negated(&mut self, term: &QueryTerm, from: &mut Vec<BoxedQuery>, out: &mut Vec<BoxedQuery>) {
         match term.index_lookup() {
-            // A column says no as easily as yes.
+            // Column predicates can be negated directly.
             IndexLookup::Flag(_) | IndexLookup::Language(_) | IndexLookup::List(_) => {
                 from.push(self.build_term(term, false));
             }
-            // What the index only guesses cannot be left out.
+            // Approximate lookups must not exclude anything.
             IndexLookup::Features { exact: false, .. } | IndexLookup::Counter(..) | IndexLookup::Unknown => {
                 self.is_exact = false;
             }
@@ -185,7 +181,7 @@ fn union_query(mut queries: Vec<BoxedQuery>) -> BoxedQuery {
     }
 }
 
-/// What meets all of some queries and none of others.
+/// The documents that match all `included` and none of the `excluded` queries.
 fn intersection_except(mut from: Vec<BoxedQuery>, out: Vec<BoxedQuery>) -> BoxedQuery {
     let from: BoxedQuery = match (from.len(), from.pop()) {
         (_, None) => Box::new(AllQuery),

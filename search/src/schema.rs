@@ -1,30 +1,30 @@
-//! What the index keeps of a post, and how.
+//! The schema of the index, and the encoding of words.
 
 use tantivy::Index;
 use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
-/// Raised by every change of what is kept or how: an index of another format is made anew.
+/// Incremented with every change of the schema or the encoding; an index of another format is
+/// rebuilt.
 pub(crate) const FORMAT: u32 = 1;
 
-/// The fields.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IndexFields {
-    /// Words with their places: text, links, places and entities, told apart by their hashes.
+    /// Words with positions: text, links, places and entities, distinguished by their hashes.
     pub(crate) words: Field,
-    /// Whole features.
     pub(crate) marks: Field,
     pub(crate) id: Field,
-    /// When it was written, in milliseconds since 1970.
+    /// The post's time, in milliseconds since 1970.
     pub(crate) at: Field,
     pub(crate) author: Field,
-    /// The bits of `is:` and `has:`, above them the language and whether it is a root.
+    /// The bits of `is:` and `has:`, above them the language and whether the post is the first of
+    /// its conversation.
     pub(crate) flags: Field,
 }
 
-/// Where the language stands in `flags`: eight bits.
+/// The position of the language in `flags`: eight bits.
 pub(crate) const LANGUAGE_SHIFT: u32 = 16;
-/// Where it stands whether a post begins its conversation.
+/// The position in `flags` of the bit for the first post of a conversation.
 pub(crate) const ROOT_SHIFT: u32 = 24;
 
 pub(crate) fn build_schema() -> (Schema, IndexFields) {
@@ -51,21 +51,21 @@ pub(crate) fn register_tokenizer(index: &Index) {
 }
 
 const WORDS_TOKENIZER: &str = "hashed";
-/// Letters of a word in the index: 48 bits of its hash, six a letter.
+/// Characters of a word in the index: 48 bits of its hash, six per character.
 const LETTERS_PER_WORD: usize = 8;
 
-/// Writes a word's hash in letters.
+/// Appends a word's hash as characters.
 pub(crate) fn encode_word(word: u64, out: &mut String) {
     let mut rest = word;
     for _ in 0..LETTERS_PER_WORD {
-        // Any 64 letters do: those from `?` on.
+        // Any 64 characters would do; these start at `?`.
         let six = u8::try_from(rest & 63).unwrap_or(0);
         out.push(char::from(b'?' + six));
         rest >>= 6;
     }
 }
 
-/// Takes a run of hashed words apart.
+/// Splits a run of encoded words.
 #[derive(Clone, Default)]
 struct HashedWordTokenizer {
     token: Token,

@@ -1,4 +1,4 @@
-//! The index as it was at a commit, with the ids and times that its parts span.
+//! The index as of a commit, with the bounds of ids and times of its parts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,12 +12,13 @@ use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED, Term};
 use crate::schema::build_schema;
 use crate::{SearchHit, index_error};
 
-/// Documents whose bounds are known together.
+/// Documents per block.
 const BLOCK_DOCS: u32 = 4_096;
-/// The same for counting by time: so few that most lie within an hour. A block holds whole ones.
+/// Documents per step for counting by time: so few that most steps lie within an hour. A block
+/// consists of whole steps.
 pub(crate) const STEP_DOCS: u32 = 256;
 
-/// Neighbouring documents of a segment, and what they span.
+/// Consecutive documents of a segment, and the bounds of their ids and times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DocBlock {
     pub(crate) segment: usize,
@@ -29,27 +30,26 @@ pub(crate) struct DocBlock {
     pub(crate) latest: i64,
 }
 
-/// What is read of each document of a segment.
+/// The columns of a segment.
 #[derive(Clone)]
 pub(crate) struct SegmentColumns {
     pub(crate) ids: Arc<dyn ColumnValues<i64>>,
     pub(crate) times: Arc<dyn ColumnValues<i64>>,
-    /// The earliest and the latest time of each [`STEP`] documents.
+    /// The earliest and the latest time of each [`STEP_DOCS`] documents.
     pub(crate) steps: Arc<[(i64, i64)]>,
     blocks: Arc<[DocBlock]>,
 }
 
-/// The index as it was at a commit.
 pub struct IndexSnapshot {
     pub(crate) searcher: Searcher,
     pub(crate) columns: Vec<SegmentColumns>,
-    /// The blocks of all segments, those with the highest ids first.
+    /// The blocks of all segments, the highest ids first.
     pub(crate) blocks: Vec<DocBlock>,
     columns_by_segment: HashMap<SegmentId, SegmentColumns>,
 }
 
 impl IndexSnapshot {
-    /// Reads the bounds of segments that the snapshot before did not have.
+    /// Only reads the bounds of segments that `previous` does not have.
     pub(crate) fn new(searcher: Searcher, before: Option<&Self>) -> Result<Self, Fault> {
         let (mut columns, mut blocks, mut known) = (Vec::new(), Vec::new(), HashMap::new());
         for (place, reader) in searcher.segment_readers().iter().enumerate() {
@@ -75,12 +75,10 @@ impl IndexSnapshot {
         })
     }
 
-    /// How many posts it holds.
     pub fn len(&self) -> u64 {
         self.searcher.num_docs()
     }
 
-    /// Whether it holds a post.
     pub fn contains_post(&self, id: i64) -> Result<bool, Fault> {
         let field = build_schema().1.id;
         let term = Term::from_field_i64(field, id);
@@ -92,7 +90,6 @@ impl IndexSnapshot {
         held.map_err(index_error("looking into the index"))
     }
 
-    /// Whether it holds none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
