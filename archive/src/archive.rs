@@ -15,20 +15,19 @@ const MEDIA_FOLDERS: [&str; 4] = [
     "deleted_tweets_media",
 ];
 
-/// One archive, opened from a folder or a zip file, whole or in part.
+/// An archive in a folder or a zip file, complete or in part.
 #[derive(Debug)]
 pub struct Archive {
     pub(crate) container: ArchiveContainer,
     pub(crate) catalog: ArchiveCatalog,
 }
 
-/// A media file of the archive.
 pub struct ArchivedMediaFile {
-    /// Its name within the archive.
+    /// Within the archive.
     pub name: String,
-    /// Its length in bytes.
+    /// In bytes.
     pub size: u64,
-    /// Its bytes; of a zip, an error at the end tells a wrong length or checksum.
+    /// From a zip file, ends in an error if length or checksum are wrong.
     pub bytes: ByteStream,
 }
 
@@ -43,14 +42,14 @@ impl fmt::Debug for ArchivedMediaFile {
 }
 
 impl Archive {
-    /// Opens a folder or a zip file; the data may stand one folder further down.
+    /// Opens a folder or a zip file; the data may be in a subfolder.
     ///
-    /// Refuses what is no archive, a zip without its directory, and names that lead elsewhere.
+    /// Fails if it is no archive, for a zip without its directory, and for unsafe file names.
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
         Self::open_with_options(path, false)
     }
 
-    /// The same; direct messages are among its records where they are asked for.
+    /// Direct messages are only read if `messages` is true.
     pub fn open_with_options(path: &Path, messages: bool) -> Result<Self, ArchiveError> {
         let container = ArchiveContainer::open(path)?;
         let catalogue = ArchiveCatalog::build(&container, &path.display().to_string(), messages)?;
@@ -64,7 +63,7 @@ impl Archive {
         Ok(archive)
     }
 
-    /// Whose archive it is, from the account file or else from the manifest.
+    /// The archive's owner, from the account file or else from the manifest.
     pub fn account(&self) -> Result<ArchivedAccount, ArchiveError> {
         let files = self.catalog.files.iter();
         let is_account = |file: &&ArchiveDataFile| {
@@ -83,18 +82,18 @@ impl Archive {
         self.catalog.owner.clone().ok_or_else(missing)
     }
 
-    /// Elements by data type (`tweets`, `directMessages`) as the manifest promises, by name.
-    /// Empty when there is no manifest.
+    /// The number of elements by data type (`tweets`, `directMessages`) according to the manifest,
+    /// sorted by name. Empty without a manifest.
     pub fn manifest_counts(&self) -> Vec<(String, u64)> {
         self.catalog.promised_counts.clone()
     }
 
-    /// The records from `from` on, each with the position behind it.
+    /// The records from a position on, each with the position after it.
     pub fn records(&self, from: ReadPosition) -> ArchiveRecords<'_> {
         ArchiveRecords::new(self, from)
     }
 
-    /// The file of a post's attachment, if this part of the archive holds it.
+    /// The file of a post's attachment, if this part of the archive contains it.
     pub fn post_media(&self, post: i64, media: &ArchivedMedia) -> Result<Option<ArchivedMediaFile>, ArchiveError> {
         let exact = media
             .files
@@ -107,12 +106,12 @@ impl Archive {
         self.open_media(exact.or_else(film))
     }
 
-    /// The file of the owner's picture or banner that was served at `url`.
+    /// The file of the owner's avatar or banner that was served at `url`.
     pub fn profile_media(&self, owner: i64, url: &str) -> Result<Option<ArchivedMediaFile>, ArchiveError> {
         let base = text::base_name(url);
         let name = base.and_then(|base| {
             let start = format!("{}profile_media/{owner}-{base}", self.catalog.folder);
-            // The address of a banner has no ending, its file has one.
+            // The URL of a banner has no extension, but its file has.
             self.first_name_with_prefix(&start)
         });
         self.open_media(name)

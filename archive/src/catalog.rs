@@ -1,4 +1,4 @@
-//! Which files of an archive hold what, and in which order they are read.
+//! The files of an archive, their data types and the order in which they are read.
 
 use crate::archive::has_extension;
 use crate::container::{ArchiveContainer, validate_name};
@@ -9,33 +9,31 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::Read;
 
-/// The largest manifest that is read, in bytes.
+/// In bytes.
 const LARGEST_MANIFEST: u64 = 8 << 20;
 
-/// One data file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ArchiveDataFile {
-    /// The data type in the manifest's words, `directMessages`.
+    /// The data type in the manifest, such as `directMessages`.
     pub(crate) data_type: String,
     /// Within the container.
     pub(crate) name: String,
     pub(crate) handling: DataTypeHandling,
-    /// What the manifest promises.
+    /// The number of elements according to the manifest.
     pub(crate) count: Option<u64>,
     pub(crate) present: bool,
 }
 
-/// The files of one archive in reading order.
+/// The files of an archive in reading order.
 #[derive(Debug)]
 pub(crate) struct ArchiveCatalog {
     /// The folder of the data files, empty or ending in `/`.
     pub(crate) folder: String,
     pub(crate) files: Vec<ArchiveDataFile>,
-    /// Whose archive it is, as the manifest says.
+    /// According to the manifest.
     pub(crate) owner: Option<ArchivedAccount>,
-    /// Elements by data type, as the manifest promises.
+    /// The number of elements by data type according to the manifest.
     pub(crate) promised_counts: Vec<(String, u64)>,
-    /// Whether direct messages are read.
     reads_messages: bool,
 }
 
@@ -109,7 +107,7 @@ impl ArchiveCatalog {
         let text = sanitize::sanitize_json(&text);
         let object = text.find('{').and_then(|at| text.get(at..)).unwrap_or_default();
         let mut values = serde_json::Deserializer::from_str(object);
-        // An unreadable manifest leaves the file names to go by.
+        // Without a readable manifest, the file names are used.
         let Ok(manifest) = ArchiveManifest::deserialize(&mut values) else {
             return Ok(());
         };
@@ -180,7 +178,7 @@ impl ManifestUserInfo<'_> {
     }
 }
 
-/// The folder with the fewest parts that holds a file which only archives hold.
+/// The topmost folder that contains a file typical of archives.
 fn find_data_folder(container: &ArchiveContainer) -> Option<String> {
     let signs = [
         "manifest.js",
@@ -209,7 +207,7 @@ fn find_data_folder(container: &ArchiveContainer) -> Option<String> {
     best.map(str::to_owned)
 }
 
-/// The data type that a file name tells: `direct-messages-part1.js` holds `directMessages`.
+/// The data type in a file name: `direct-messages-part1.js` contains `directMessages`.
 fn data_type_from_file_name(name: &str) -> Option<String> {
     if name.starts_with("js/tweets/") {
         return Some("tweets".to_owned());
@@ -228,7 +226,7 @@ fn data_type_from_file_name(name: &str) -> Option<String> {
     Some(if kind == "tweet" { "tweets".to_owned() } else { kind })
 }
 
-/// The number behind `-part`, 0 for the first file.
+/// The number after `-part`, 0 for the first file.
 fn part_number(name: &str) -> u64 {
     let number = name.strip_suffix(".js").and_then(|stem| stem.rsplit_once("-part"));
     number.and_then(|(_, number)| number.parse().ok()).unwrap_or(0)

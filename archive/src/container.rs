@@ -9,10 +9,9 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
-/// A file's bytes.
 pub type ByteStream = Box<dyn Read + Send>;
 
-/// The files of an archive by their names with `/` between the parts.
+/// The files of an archive by name, with `/` as separator.
 #[derive(Debug)]
 pub(crate) enum ArchiveContainer {
     Folder(folder::FolderContainer),
@@ -28,7 +27,7 @@ impl ArchiveContainer {
         }
     }
 
-    /// Names in order, beginning with the first that is not before `from`.
+    /// Sorted names from `from` on, inclusive.
     pub(crate) fn names_from<'a>(&'a self, from: &str) -> Box<dyn Iterator<Item = &'a str> + 'a> {
         match self {
             Self::Folder(folder) => Box::new(names_from(&folder.files, from)),
@@ -43,7 +42,7 @@ impl ArchiveContainer {
         }
     }
 
-    /// The file's bytes and their number.
+    /// The file's bytes and its size.
     pub(crate) fn open_file(&self, name: &str) -> Result<(ByteStream, u64), ArchiveError> {
         match self {
             Self::Folder(folder) => folder.open_file(name),
@@ -57,7 +56,7 @@ fn names_from<'a, T>(files: &'a BTreeMap<String, T>, from: &str) -> impl Iterato
     files.range::<str, _>(bounds).map(|(name, _)| &**name)
 }
 
-/// Refuses names that lead elsewhere; `None` for litter that nobody asks for.
+/// Fails for names that lead out of the archive; `None` for metadata files of operating systems.
 pub(crate) fn validate_name(name: &str) -> Result<Option<&str>, ArchiveError> {
     let name = name.strip_prefix("./").unwrap_or(name);
     let leads_away = |part: &str| part == ".." || part == "." || part.contains(['\\', '\0']);

@@ -1,15 +1,14 @@
-//! The data types of an archive and what is done with each.
+//! The data types of an archive and how each is handled.
 
 use crate::{ArchivedListRole, SkipReason};
 
-/// What is done with the files of a data type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DataTypeHandling {
     Read(ReadableDataType),
     Skip(SkipReason),
 }
 
-/// The data types that are read, in reading order.
+/// In reading order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReadableDataType {
     Account,
@@ -51,7 +50,7 @@ const READ: [(&str, ReadableDataType, u8); 17] = [
     ),
 ];
 
-/// Those that are read only when they are asked for.
+/// Only read on request.
 const ON_REQUEST: [(&str, ReadableDataType, u8); 2] = [
     ("directMessages", ReadableDataType::Conversation, 15),
     ("directMessagesGroup", ReadableDataType::Conversation, 16),
@@ -135,7 +134,7 @@ const NOT_KEPT: [&str; 53] = [
     "verified",
 ];
 
-/// What is done with the files of a data type; direct messages are left out unless asked for.
+/// Direct messages are skipped unless `messages` is true.
 pub(crate) fn classify_data_type(kind: &str, messages: bool) -> DataTypeHandling {
     let asked = ON_REQUEST.iter().filter(|_| messages);
     let read = READ.iter().chain(asked).find(|(name, ..)| *name == kind);
@@ -148,7 +147,6 @@ pub(crate) fn classify_data_type(kind: &str, messages: bool) -> DataTypeHandling
 }
 
 impl DataTypeHandling {
-    /// Where the type stands in the reading order.
     pub(crate) fn reading_order(&self) -> u8 {
         let Self::Read(kind) = self else {
             return u8::MAX;

@@ -1,28 +1,27 @@
-//! Cuts a JSON array into its elements without holding more than one of them.
+//! Splits a JSON array into its elements, buffering one at a time.
 
 use std::io::{self, BufRead};
 
-/// The longest element that is read, in bytes.
+/// In bytes.
 pub(crate) const MAX_ELEMENT_BYTES: usize = 4 << 20;
-/// The deepest nesting that is read, counted from the element itself.
+/// Counted from the element itself.
 pub(crate) const MAX_ELEMENT_DEPTH: usize = 64;
 const TOO_LONG: &str = "longer than 4 MiB";
 const TOO_DEEP: &str = "nested deeper than 64 levels";
-/// How far into a file its first bracket is looked for, in bytes.
+/// How far into a file its first bracket is searched, in bytes.
 const LONGEST_PREFIX: usize = 1 << 16;
 
-/// What became of one element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ElementOutcome {
     /// The bytes are in the buffer.
     Whole,
-    /// The element broke a bound and was passed over.
+    /// The element exceeded a limit and was skipped.
     Refused(&'static str),
     /// The array is closed.
     End,
 }
 
-/// Why no further element can be cut.
+/// Why no further element can be read.
 #[derive(Debug)]
 pub(crate) enum ElementReadError {
     Io(io::Error),
@@ -50,12 +49,12 @@ impl ElementReadError {
 enum JsonShape {
     Unknown,
     Array,
-    /// One object without an array around it.
+    /// A single object without an array around it.
     Object,
     Done,
 }
 
-/// The elements of the first array (or the one object) in `reader`.
+/// The elements of the first array (or the only object) in `reader`.
 pub(crate) struct ElementReader<R> {
     reader: R,
     shape: JsonShape,
@@ -75,12 +74,11 @@ impl<R: BufRead> ElementReader<R> {
         self.next_element(Some(buffer))
     }
 
-    /// Passes over the next element without looking at it.
     pub(crate) fn skip_element(&mut self) -> Result<ElementOutcome, ElementReadError> {
         self.next_element(None)
     }
 
-    /// Reads to the end of the file, where a zip tells whether all was well.
+    /// Reads to the end of the file, where a zip reader verifies the checksum.
     pub(crate) fn drain(&mut self) -> Result<(), ElementReadError> {
         io::copy(&mut self.reader, &mut io::sink())?;
         Ok(())
@@ -167,7 +165,7 @@ impl<R: BufRead> ElementReader<R> {
     }
 }
 
-/// Replaces the contents of `buffer` with the next line, without the blanks around it.
+/// Replaces the contents of `buffer` with the next line, without surrounding white space.
 pub(crate) fn read_line(reader: &mut impl BufRead, buffer: &mut Vec<u8>) -> Result<ElementOutcome, ElementReadError> {
     buffer.clear();
     let mut scan = NestingScan::default();
@@ -209,7 +207,8 @@ struct NestingScan {
 }
 
 impl NestingScan {
-    /// Length of the part of `chunk` that belongs to the element, and whether it ends there.
+    /// The length of the part of `chunk` that belongs to the element, and whether the element ends
+    /// there.
     fn advance(&mut self, chunk: &[u8]) -> (usize, bool) {
         let mut taken = 0;
         let mut rest = chunk;
@@ -228,7 +227,7 @@ impl NestingScan {
         (taken, false)
     }
 
-    /// Takes all of `bytes`, wherever elements end in them.
+    /// Consumes all of `bytes`, across the ends of elements.
     fn advance_over(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {

@@ -1,4 +1,5 @@
-//! Ids are 64-bit numbers here and strings of digits on the line: JSON numbers lose their end.
+//! Ids are 64-bit numbers in Rust and strings of digits in JSON, whose numbers would lose
+//! precision.
 
 use crate::lenient::LenientNumber;
 use serde::{Deserialize, Deserializer, Serializer};

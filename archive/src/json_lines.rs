@@ -1,4 +1,4 @@
-//! JSON Lines: our own export, and v1.1 objects one a line or in an array.
+//! JSON Lines: our own export, and v1.1 objects, one per line or in an array.
 
 use crate::elements::{self, ElementOutcome, ElementReadError, ElementReader};
 use crate::raw::{ElementError, convert_line};
@@ -9,20 +9,20 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// A file of JSON Lines or one JSON array, plain or packed with gzip (by its ending `.gz`).
+/// A file of JSON Lines or one JSON array, plain or compressed with gzip (extension `.gz`).
 #[derive(Debug, Clone)]
 pub struct JsonLines {
     path: PathBuf,
 }
 
 impl JsonLines {
-    /// Asks for the file without reading it.
+    /// Checks that the file can be opened, without reading it.
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
         File::open(path).map_err(|source| ArchiveError::from_io(&path.display().to_string(), source))?;
         Ok(Self { path: path.to_owned() })
     }
 
-    /// The records from `from` on, each with the position behind it.
+    /// The records from a position on, each with the position after it.
     pub fn records(&self, from: ReadPosition) -> Result<JsonLinesRecords<Box<dyn BufRead + Send>>, ArchiveError> {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let file = File::open(&self.path).map_err(|source| ArchiveError::from_io(&name, source))?;
@@ -55,7 +55,7 @@ pub struct JsonLinesRecords<R> {
 }
 
 impl<R: BufRead> JsonLinesRecords<R> {
-    /// `name` stands in errors; `reader` begins at the file's start wherever `from` is.
+    /// `name` appears in errors; `reader` starts at the beginning of the file whatever `from` is.
     pub fn new(name: &str, reader: R, from: ReadPosition) -> Self {
         Self {
             source: LineSource::Unknown(reader),
@@ -67,7 +67,7 @@ impl<R: BufRead> JsonLinesRecords<R> {
         }
     }
 
-    /// Finds out what the file is and passes over what was read before.
+    /// Detects the format and skips to the start position.
     fn detect_format(&mut self) -> Result<(), ElementReadError> {
         if !matches!(self.source, LineSource::Unknown(_)) {
             return Ok(());

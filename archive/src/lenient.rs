@@ -1,4 +1,4 @@
-//! Field types that take a value however the archive happened to write it.
+//! Field types that accept the various ways in which archives write a value.
 
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -7,7 +7,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-/// A whole number, written as a number or as text; `None` for null and empty text.
+/// An integer, written as a number or as text; `None` for null and the empty text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct LenientNumber(pub(crate) Option<i64>);
 
@@ -57,7 +57,7 @@ impl Visitor<'_> for NumberVisitor {
     }
 }
 
-/// Text that is borrowed when it stands unescaped; empty for null.
+/// Text, borrowed if it has no escapes; empty for null.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LenientText<'a>(Cow<'a, str>);
 
@@ -112,7 +112,7 @@ impl<'de: 'a, 'a> Visitor<'de> for TextVisitor<'a> {
     }
 }
 
-/// A claim, written as a boolean or as text; false for null.
+/// A boolean, also as text; false for null.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct LenientFlag(pub(crate) bool);
 
@@ -144,7 +144,7 @@ impl Visitor<'_> for FlagVisitor {
     }
 }
 
-/// A list where null stands for the empty one.
+/// A list; empty for null.
 #[derive(Debug, Clone)]
 pub(crate) struct LenientList<T>(pub(crate) Vec<T>);
 

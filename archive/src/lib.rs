@@ -1,10 +1,10 @@
-//! Reads what people bring along: the "download your data" archive and JSON Lines.
+//! Reads imported data: the "download your data" archive and JSON Lines.
 //!
-//! Nothing is stored, fetched or asked here. An [`Archive`] is opened from a folder or a zip file,
-//! [`JsonLines`] from a file; both give [`Record`]s one by one, each with the [`Position`] behind
-//! it, so that an import can stop anywhere and go on later. What is left out comes as
-//! [`Record::Skipped`] with its reason. An error does not end a reading: it goes on behind the
-//! element or with the next file.
+//! Nothing is stored or fetched. An [`Archive`] is opened from a folder or a zip file,
+//! [`JsonLines`] from a file; both are iterators of [`ArchiveRecord`]s, each with the
+//! [`ReadPosition`] after it, so that an import can be interrupted and resumed anywhere. Omitted
+//! data are reported as [`ArchiveRecord::Skipped`] with the reason. An error does not end the
+//! iteration: it continues after the element or with the next file.
 
 mod archive;
 mod catalog;

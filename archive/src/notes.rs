@@ -3,14 +3,13 @@
 use crate::ArchivedNote;
 use std::collections::BTreeMap;
 
-/// How many characters of a note its post repeats.
+/// The number of characters of a note that its post repeats.
 const NOTE_PREFIX_CHARS: usize = 200;
-/// How far the times of a note and its post may lie apart, in ms.
+/// The maximum difference between the times of a note and its post.
 const MAX_TIME_DIFFERENCE_MS: i64 = 1000;
-/// How many bytes of notes are kept in memory; later ones are not joined.
+/// Bytes of notes in memory; later notes are not joined to their posts.
 const MAX_NOTE_BYTES: usize = 256 << 20;
 
-/// The notes of an archive by their time.
 #[derive(Debug, Default)]
 pub(crate) struct NoteIndex {
     by_ms: BTreeMap<i64, Vec<IndexedNote>>,
@@ -34,7 +33,7 @@ impl NoteIndex {
         }
     }
 
-    /// The note that the post with this unescaped text shortens.
+    /// The note of a post, by the post's unescaped text.
     pub(crate) fn find_note(&self, created_at_ms: i64, text: &str) -> Option<&ArchivedNote> {
         if self.by_ms.is_empty() {
             return None;

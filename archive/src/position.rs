@@ -1,13 +1,13 @@
-//! Where a reading goes on after an interruption.
+//! The position at which reading resumes after an interruption.
 
 use crate::ArchiveError;
 use std::fmt;
 use std::str::FromStr;
 
-/// The next record to read; written as `file:element` or `file:element:part`.
+/// The next record to read, formatted as `file:element` or `file:element:part`.
 ///
-/// It holds for one archive only: files are counted in reading order, elements within their file,
-/// and parts within an element that yields several records.
+/// Valid for one archive only: files are counted in reading order, elements within their file, and
+/// parts within an element that yields several records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReadPosition {
     pub(crate) file: usize,
@@ -16,7 +16,6 @@ pub struct ReadPosition {
 }
 
 impl ReadPosition {
-    /// Before the first record.
     pub const START: Self = Self {
         file: 0,
         element: 0,

@@ -1,4 +1,4 @@
-//! The shapes that stand in the files, and their way into records.
+//! The JSON structures of the files, and their conversion to records.
 
 mod conversation;
 mod convert;
@@ -17,12 +17,12 @@ pub(crate) use post::{ConversionContext, RawPost, WrappedPost};
 pub(crate) use statuses::convert_line;
 pub(crate) use user::RawUser;
 
-/// Why an element gives no record.
+/// Why an element yields no record.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ElementError {
-    /// It cannot be read; it is counted as skipped.
+    /// Malformed; counted as skipped.
     Unreadable(String),
-    /// It is hostile; it is an error.
+    /// Malicious; reported as an error.
     Refused(&'static str),
 }
 

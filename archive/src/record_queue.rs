@@ -1,4 +1,4 @@
-//! Hands out the records of one element with the position behind each.
+//! Queues the records of an element with the position after each.
 
 use crate::{ArchiveRecord, ReadPosition};
 use std::collections::VecDeque;
@@ -13,8 +13,8 @@ impl RecordQueue {
         self.ready.pop_front()
     }
 
-    /// Takes the records of the element at `at`, leaving out the parts that were given before;
-    /// the last one points to `next`.
+    /// Adds the records of the element at `at`, except the parts that were returned before; the
+    /// position of the last record is `next`.
     pub(crate) fn push_element(&mut self, records: Vec<ArchiveRecord>, at: ReadPosition, next: ReadPosition) {
         let count = records.len();
         for (part, record) in records.into_iter().enumerate().skip(at.part) {

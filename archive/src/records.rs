@@ -1,4 +1,4 @@
-//! Walks through the files of an archive.
+//! Iterates over the records of an archive's files.
 
 use crate::catalog::ArchiveDataFile;
 use crate::container::{ArchiveContainer, ByteStream};
@@ -14,7 +14,6 @@ use std::io::BufReader;
 type OpenedElements = ElementReader<BufReader<ByteStream>>;
 type RecordResult = Result<(ReadPosition, ArchiveRecord), ArchiveError>;
 
-/// The records of an [`Archive`].
 pub struct ArchiveRecords<'a> {
     archive: &'a Archive,
     at: ReadPosition,
@@ -178,7 +177,7 @@ fn open_elements(container: &ArchiveContainer, name: &str) -> Result<OpenedEleme
     Ok(ElementReader::new(BufReader::with_capacity(1 << 16, bytes)))
 }
 
-/// Elements of a file that nobody promised a number for, as far as it can be read.
+/// Counts the elements of a file that is not in the manifest, as far as it is readable.
 fn count_elements(container: &ArchiveContainer, name: &str) -> u64 {
     let Ok(mut elements) = open_elements(container, name) else {
         return 0;
@@ -190,7 +189,7 @@ fn count_elements(container: &ArchiveContainer, name: &str) -> u64 {
     count
 }
 
-/// All notes of the archive. What cannot be read among them shows when its file has its turn.
+/// All notes of the archive. Unreadable ones are reported when their file is read.
 fn collect_notes(archive: &Archive) -> NoteIndex {
     let mut notes = NoteIndex::default();
     let mut buffer = Vec::new();

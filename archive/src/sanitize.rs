@@ -1,8 +1,7 @@
-//! Takes out of an element what JSON readers choke on: NUL, lone surrogates, bytes that are no text.
+//! Removes what JSON parsers reject: NUL, lone surrogates, invalid UTF-8.
 
 use std::borrow::Cow;
 
-/// The element as text that a strict JSON reader takes.
 pub(crate) fn sanitize_json(bytes: &[u8]) -> Cow<'_, str> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) if !text.contains('\0') => Cow::Borrowed(text),
@@ -22,7 +21,7 @@ fn strip_invalid_bytes(bytes: &[u8]) -> String {
     parts.collect::<String>().replace('\0', "")
 }
 
-/// `None` when there is nothing to take out.
+/// `None` when nothing has to be removed.
 fn strip_lone_surrogates(text: &str) -> Option<String> {
     let mut kept = String::new();
     let mut rest = text;
@@ -43,7 +42,7 @@ fn strip_lone_surrogates(text: &str) -> Option<String> {
     changed.then_some(kept)
 }
 
-/// Length in bytes of the escape at the head of `text`, and whether it may stay.
+/// The length in bytes of the escape at the start of `text`, and whether it is valid.
 fn classify_escape(text: &str) -> (usize, bool) {
     match parse_unicode_escape(text) {
         None => (1 + text.chars().nth(1).map_or(0, char::len_utf8), true),

@@ -1,8 +1,8 @@
-//! Makes the text that is shown out of the text that was stored.
+//! Converts stored text to displayed text.
 
 use crate::{ArchivedMedia, ArchivedUrl};
 
-/// Replaces the three entities that stored texts are escaped with, once.
+/// Replaces `&amp;`, `&lt;` and `&gt;`, once.
 pub(crate) fn unescape_entities(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -25,23 +25,22 @@ pub(crate) fn unescape_entities(text: &str) -> String {
     plain
 }
 
-/// A text with its links, on the way to being shown.
 pub(crate) struct TextDraft {
     pub(crate) text: String,
     pub(crate) urls: Vec<ArchivedUrl>,
 }
 
 impl TextDraft {
-    /// Takes the links at the end that stand for attachments.
+    /// Removes the links at the end that represent attachments.
     pub(crate) fn drop_media_links(&mut self, shorts: &[&str]) {
         while let Some(kept) = shorts.iter().find_map(|short| self.length_before_link(short)) {
             self.text.truncate(kept);
         }
     }
 
-    /// Takes the link at the end that leads to a post, and tells that post.
+    /// Removes a post's link at the end of the text, and returns that post.
     ///
-    /// `known` is the quoted post as far as the source tells it, `own` the post itself.
+    /// `known` is the quoted post if the source contains it, `own` the post itself.
     pub(crate) fn take_quote(&mut self, known: Option<i64>, own: i64) -> Option<i64> {
         let end = self.text.trim_end();
         let last = self
@@ -65,7 +64,6 @@ impl TextDraft {
         Some(post)
     }
 
-    /// Puts the expanded link in the place of every short one.
     pub(crate) fn expand_links(&mut self) {
         let links = self
             .urls
@@ -84,7 +82,6 @@ impl TextDraft {
     }
 }
 
-/// The id of the post that an address leads to.
 pub(crate) fn post_id_from_url(address: &str) -> Option<i64> {
     let path = address
         .strip_prefix("https://")
@@ -102,7 +99,7 @@ pub(crate) fn post_id_from_url(address: &str) -> Option<i64> {
     id.parse().ok().filter(|id| *id > 0)
 }
 
-/// `RT @handle: text` taken apart.
+/// Splits `RT @handle: text`.
 pub(crate) fn split_repost(text: &str) -> Option<(&str, &str)> {
     let (handle, rest) = text.strip_prefix("RT @")?.split_once(':')?;
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -110,13 +107,13 @@ pub(crate) fn split_repost(text: &str) -> Option<(&str, &str)> {
     is_handle.then(|| (handle, rest.trim_start()))
 }
 
-/// The words of an HTML anchor; the text itself when it is none.
+/// The content of an HTML anchor; other text is returned unchanged.
 pub(crate) fn anchor_text(html: &str) -> &str {
     let inner = html.strip_suffix("</a>").and_then(|open| open.rsplit_once('>'));
     inner.map_or(html, |(_, words)| words)
 }
 
-/// Puts the second of each pair in the place of the first, the longest that fits.
+/// Replaces the first of each pair with the second; the longest match wins.
 pub(crate) fn replace_links(text: &str, links: &[(&str, &str)]) -> String {
     let mut out = String::with_capacity(text.len() + 64);
     let mut rest = text;
@@ -134,7 +131,7 @@ pub(crate) fn replace_links(text: &str, links: &[(&str, &str)]) -> String {
     out
 }
 
-/// The last part of an address as a file name; `None` when it could leave its folder.
+/// The last part of a URL as a file name; `None` if it could lead out of its folder.
 pub(crate) fn base_name(address: &str) -> Option<&str> {
     let path = address.split_once(['?', '#']).map_or(address, |(path, _)| path);
     let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
@@ -143,7 +140,7 @@ pub(crate) fn base_name(address: &str) -> Option<&str> {
     is_safe.then_some(name)
 }
 
-/// File names of an attachment in the media folders, or `Err` for one that leads elsewhere.
+/// The file names of an attachment in the media folders; fails for unsafe names.
 pub(crate) fn media_file_names(post: i64, media: &ArchivedMedia) -> Result<Vec<String>, &'static str> {
     let films = media
         .variants

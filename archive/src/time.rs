@@ -1,19 +1,19 @@
-//! Times as the archive writes them, as milliseconds since 1970.
+//! Times in an archive, as milliseconds since 1970.
 
-/// Ids up to this one were counted, not made from the clock.
+/// Ids up to this one were sequential, not made from the clock.
 const LAST_COUNTED_ID: i64 = 29_700_859_247;
 const SNOWFLAKE_EPOCH_MS: i64 = 1_288_834_974_657;
 const MONTHS: [&str; 12] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ];
 
-/// Creation time that an id carries, in ms; `None` for the counted ids of the first years.
+/// The creation time in an id, in ms; `None` for the sequential ids of the first years.
 pub(crate) fn from_id(id: i64) -> Option<i64> {
     (id > LAST_COUNTED_ID).then_some((id >> 22) + SNOWFLAKE_EPOCH_MS)
 }
 
-/// Reads `Sat Feb 18 12:33:11 +0000 2023`, `2023-02-18T12:33:11.123Z` and
-/// `2014-01-31 12:00:00 +0000`.
+/// Parses `Sat Feb 18 12:33:11 +0000 2023`, `2023-02-18T12:33:11.123Z` and `2014-01-31 12:00:00
+/// +0000`.
 pub(crate) fn parse(text: &str) -> Option<i64> {
     parse_legacy(text).or_else(|| parse_iso(text))
 }
@@ -59,7 +59,7 @@ fn parse_offset(zone: &str) -> Option<i64> {
     Some(sign * (value / 100 * 60 + value % 100) * 60_000)
 }
 
-/// Days from 1970-01-01 to a date of the Gregorian calendar.
+/// Days from 1970-01-01 to a Gregorian date.
 fn days_from_date(year: i64, month: i64, day: i64) -> Option<i64> {
     if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// How deep below its root an archive keeps files.
+/// How deep below the root files are found.
 const MAX_DEPTH: usize = 6;
 
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl FolderContainer {
             let Ok(Some(_)) = validate_name(&name) else {
                 continue;
             };
-            // Symbolic links would lead out of the folder.
+            // Symbolic links could lead out of the folder.
             let kind = entry.file_type().map_err(failed)?;
             if kind.is_dir() && depth < MAX_DEPTH {
                 self.scan_folder(&entry.path(), &format!("{name}/"), depth + 1)?;

@@ -1,10 +1,10 @@
-//! Holds an unpacked file to what the zip's directory says of it.
+//! Verifies an unpacked file against the zip directory.
 
 use super::ByteStream;
 use flate2::Crc;
 use std::io::{self, Read};
 
-/// Bytes that end in an error unless their number and checksum are as declared.
+/// A reader that ends in an error unless length and CRC are as declared.
 pub(super) struct VerifiedReader {
     bytes: ByteStream,
     remaining: u64,

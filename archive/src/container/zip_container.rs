@@ -1,5 +1,4 @@
-//! A packed archive. Every file is read through a handle of its own, so readings do not disturb
-//! each other.
+//! A zip file. Every file is read through its own handle, so concurrent reads do not interfere.
 
 use super::verified_reader::VerifiedReader;
 use super::{ByteStream, validate_name};
@@ -10,9 +9,8 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use zip::{CompressionMethod, ZipArchive};
 
-/// The largest file that is unpacked, in bytes.
 const MAX_UNPACKED_BYTES: u64 = 16 << 30;
-/// From this size on, how often a file may be as long as its packed form.
+/// The compression ratio is limited for files larger than this.
 const RATIO_CHECK_BYTES: u64 = 1 << 20;
 const MAX_RATIO: u64 = 200;
 const LOCAL_HEADER: u64 = 30;
@@ -116,7 +114,7 @@ fn zip_compression(encrypted: bool, method: CompressionMethod) -> ZipCompression
     }
 }
 
-/// The local header may be longer than the directory tells, so it is asked itself.
+/// The local header may be longer than the directory declares, so it is parsed.
 fn seek_to_data(file: &mut File, header_at: u64) -> std::io::Result<()> {
     file.seek(SeekFrom::Start(header_at))?;
     let mut header = [0; 30];

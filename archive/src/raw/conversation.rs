@@ -1,4 +1,4 @@
-//! Direct messages, of two and of groups.
+//! Direct messages, one-to-one and in groups.
 
 use super::ElementError;
 use super::entities::RawUrl;
@@ -7,7 +7,7 @@ use crate::text::{TextDraft, unescape_entities};
 use crate::{ArchiveRecord, ArchivedMessage, ConversationEventKind, time};
 use serde::Deserialize;
 
-/// A conversation; each of its events has one member.
+/// A conversation; exactly one member of each event is set.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct RawConversation<'a> {
@@ -55,7 +55,7 @@ struct RawParticipantsChange<'a> {
 }
 
 impl RawConversation<'_> {
-    /// What happened in the conversation, as far as it can be kept: names and reactions are not.
+    /// Appends the events that can be stored; group names and reactions are not.
     pub(crate) fn append_events(&self, records: &mut Vec<ArchiveRecord>) -> Result<(), ElementError> {
         if self.conversation_id.is_empty() {
             return Err(ElementError::unreadable("a conversation without an id"));

@@ -1,4 +1,4 @@
-//! From the text of one element to its records.
+//! Converts the JSON of an element to records.
 
 use super::{
     ConversionContext, ElementError, RawAccount, RawConversation, RawDeletedHeader, RawLike, RawListInfo, RawNote,
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// `{"account": {...}}`: the one value within, whatever it is called.
+/// `{"account": {...}}`: the only value, whatever its key.
 struct SingleEntry<T>(T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for SingleEntry<T> {
@@ -41,12 +41,12 @@ fn parse_single_entry<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, Elemen
     Ok(serde_json::from_str::<SingleEntry<T>>(json)?.0)
 }
 
-/// The note of one element, and its text before links were expanded.
+/// The note of an element, and its text before links were expanded.
 pub(crate) fn parse_note(json: &str) -> Result<(ArchivedNote, String), ElementError> {
     parse_single_entry::<RawNote<'_>>(json)?.to_note()
 }
 
-/// Appends the records of one element of a file of this kind.
+/// Appends the records of an element.
 pub(crate) fn convert_element(
     kind: ReadableDataType,
     json: &str,

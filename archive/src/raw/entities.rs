@@ -1,4 +1,4 @@
-//! Links, mentions and attachments as they stand in a post.
+//! The links, mentions and attachments of a post.
 
 use crate::lenient::{LenientList, LenientNumber, LenientText};
 use crate::{ArchivedMedia, ArchivedMediaKind, ArchivedMention, ArchivedUrl, ArchivedVariant};

@@ -1,4 +1,4 @@
-//! List objects of the v1.1 shape.
+//! Lists in the v1.1 format.
 
 use super::{ElementError, RawUser};
 use crate::ArchivedList;

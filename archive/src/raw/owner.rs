@@ -1,4 +1,4 @@
-//! What an archive holds besides posts.
+//! The data of an archive other than posts.
 
 use super::ElementError;
 use super::entities::{RawMention, RawUrl};
@@ -126,7 +126,7 @@ impl RawListInfo<'_> {
     }
 }
 
-/// Reads `https://twitter.com/handle/lists/name` and `https://twitter.com/i/lists/123`.
+/// Parses `https://twitter.com/handle/lists/name` and `https://twitter.com/i/lists/123`.
 fn list_from_url(url: &str, role: ArchivedListRole) -> ArchivedList {
     let (before, name) = url.rsplit_once('/').unwrap_or(("", url));
     let handle = before.strip_suffix("/lists").and_then(|path| path.rsplit_once('/'));

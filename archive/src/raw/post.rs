@@ -1,4 +1,4 @@
-//! Post objects, of the archive and of the v1.1 shape.
+//! Posts, in the archive's and in the v1.1 format.
 
 use super::entities::{RawEntities, RawMedia, RawMention, RawUrl};
 use super::{ElementError, RawUser};
@@ -8,7 +8,7 @@ use crate::text::{self, TextDraft};
 use crate::{ArchivedMedia, ArchivedMention, ArchivedNote, ArchivedPost, ArchivedRepost, time};
 use serde::Deserialize;
 
-/// A post as archives hold it: within `tweet` or, of old, bare.
+/// A post in an archive: inside `tweet`, or bare in older archives.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct WrappedPost<'a> {
@@ -61,7 +61,7 @@ pub(crate) struct RawPost<'a> {
     pub(crate) user: Option<Box<RawUser<'a>>>,
 }
 
-/// Where the whole of a shortened post stands in streamed objects.
+/// The full version of a shortened post in streamed objects.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct RawExtendedTweet<'a> {
@@ -92,12 +92,12 @@ struct RawEditControl {
     edit_tweet_ids: LenientList<LenientNumber>,
 }
 
-/// What a post's surroundings tell of it.
+/// The context that a post is converted in.
 #[derive(Clone, Copy)]
 pub(crate) struct ConversionContext<'n> {
     pub(crate) author: Option<i64>,
     pub(crate) notes: &'n NoteIndex,
-    /// Whether `RT @name:` alone makes a repost, as in archives.
+    /// Whether `RT @name:` alone indicates a repost, as in archives.
     pub(crate) reposts_by_text: bool,
 }
 
@@ -115,7 +115,7 @@ impl<'a> RawPost<'a> {
         self.id_str.0.or(self.id.0).filter(|id| *id > 0)
     }
 
-    /// Whether this is a post at all, of all the objects that a line may hold.
+    /// Whether the object of a line is a post.
     pub(crate) fn has_text(&self) -> bool {
         self.full_text.is_some() || self.text.is_some()
     }

@@ -1,4 +1,5 @@
-//! Lines: our own export, and posts, accounts and lists of the v1.1 shape with all that they embed.
+//! Lines: our own export, and posts, users and lists in the v1.1 format, including embedded
+//! objects.
 
 use super::{ConversionContext, ElementError, RawList, RawPost, RawUser};
 use crate::lenient::{LenientList, LenientText};
@@ -8,7 +9,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Value};
 
-/// What tells the kinds of lines apart.
+/// The fields that distinguish the kinds of lines.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct LineShape<'a> {
@@ -22,7 +23,7 @@ struct LineShape<'a> {
     lists: Option<IgnoredAny>,
 }
 
-/// A page of search results, of accounts or of lists.
+/// A page of search results, users or lists.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct RawObjectsPage<'a> {
@@ -40,7 +41,7 @@ impl LineShape<'_> {
     }
 }
 
-/// Appends the records of one line, embedded ones first.
+/// Appends the records of a line, embedded objects first.
 pub(crate) fn convert_line(json: &str, records: &mut Vec<ArchiveRecord>) -> Result<(), ElementError> {
     let signs: LineShape<'_> = serde_json::from_str(json)?;
     if !signs.kind.is_empty() {

@@ -1,4 +1,4 @@
-//! Account objects of the v1.1 shape.
+//! Users in the v1.1 format.
 
 use super::entities::RawUrl;
 use super::{ElementError, RawPost};
