@@ -1,21 +1,19 @@
-//! Why an import or an export ended before its end.
+//! Why an import or an export failed.
 
 use archive::ArchiveError;
 use base::{Error, Fault};
 
-/// What ended a transfer. Whatever was stored before stays, and the import goes on from there.
+/// What has been stored remains, and the next import continues from there.
 #[derive(Debug, thiserror::Error)]
 pub enum TransferError {
-    /// The source cannot be read; the message names the file.
+    /// The message names the file.
     #[error(transparent)]
     Source(#[from] ArchiveError),
-    /// The owner that was asked for cannot be the archive's owner.
+    /// The requested owner cannot own the archive.
     #[error("{0}")]
     Owner(String),
-    /// Another import of the same source is under way.
     #[error("another import of the same source is under way")]
     Busy,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] Fault),
 }

@@ -1,4 +1,4 @@
-//! Everything as lines that an import takes back.
+//! Exports all data as lines that can be imported again.
 
 mod lines;
 mod posts;
@@ -16,33 +16,33 @@ use store::{Store, Tx};
 use crate::error::TransferError;
 use crate::options::{TransferProgress, TransferStage};
 
-/// Rows of a page.
+/// Rows per page.
 const PAGE_SIZE: i64 = 1_000;
 
-/// What an export wrote, and what it left out.
+/// The numbers of written and of omitted records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExportSummary {
-    /// Lines by kind.
+    /// By kind.
     pub lines: BTreeMap<&'static str, u64>,
-    /// Users who are deleted, suspended or placeholders, and deleted posts and placeholders,
-    /// which live on in the lines that point to them.
+    /// By kind: deleted, suspended and placeholder users, deleted and placeholder posts. The lines
+    /// that refer to them still contain their ids.
     pub omitted: BTreeMap<&'static str, u64>,
 }
 
-/// A page of lines, and the key to go on behind.
+/// A page of lines, and the key of the last one if there are more.
 pub(crate) struct ExportPage<K> {
     records: Vec<ArchiveRecord>,
     omitted: u64,
     next: Option<K>,
 }
 
-/// Writes every user, post, list, edge, like and attachment as a line each, and every row of the
-/// tables that are carried as they are; neither secrets nor addresses. A page is read in one transaction; what is written meanwhile may or may not be
-/// among the lines.
+/// Writes every user, post, list, edge, like, attachment and row of the portable tables as a line,
+/// without secrets and email addresses. Each page is read in its own transaction; concurrent writes
+/// may or may not be included.
 ///
-/// Within its kind a line stands in the order of its ids, and kinds come in an order in which an
-/// import needs few placeholders: users, posts, lists, list members, follows, blocks, mutes,
-/// requests to follow, blocks of messages, likes, attachments, then the carried tables.
+/// Lines of a kind are sorted by id. The order of the kinds keeps the number of placeholders in an
+/// import small: users, posts, lists, list members, follows, blocks, mutes, follow requests,
+/// message blocks, likes, attachments, then the portable tables.
 pub async fn export_json_lines<W: Write>(
     store: &Store,
     out: W,
@@ -81,7 +81,7 @@ pub async fn export_json_lines<W: Write>(
     Ok(export.summary)
 }
 
-/// Before every pair of ids.
+/// Less than any pair of ids.
 const START_PAIR: (i64, i64) = (i64::MIN, i64::MIN);
 
 struct JsonLinesExport<'a, W> {
@@ -121,7 +121,7 @@ impl<W: Write> JsonLinesExport<'_, W> {
     }
 }
 
-/// A page of what `rows` gave; a full page has another behind it.
+/// A full page is followed by another one.
 pub(crate) fn build_page<R, K>(rows: &[R], key: impl Fn(&R) -> K, records: Vec<ArchiveRecord>) -> ExportPage<K> {
     let full = i64::try_from(rows.len()).is_ok_and(|count| count >= PAGE_SIZE);
     let left_out = rows.len().saturating_sub(records.len());

@@ -1,4 +1,4 @@
-//! The import itself: a thread reads, the store writes, this stands between them.
+//! The import: a thread reads the source, the store's writer stores chunks.
 
 use std::sync::Arc;
 
@@ -17,25 +17,25 @@ use crate::report::ImportReport;
 use crate::source::{OpenedSource, SourceInfo};
 use crate::thread;
 
-/// Chunks that wait to be stored.
+/// Chunks waiting to be stored.
 const CHUNK_QUEUE_LENGTH: usize = 2;
-/// How far ahead of our clock an id may be.
+/// How far ahead of our clock the time in an id may be.
 const MAX_CLOCK_SKEW_MS: i64 = 24 * 3600 * 1000;
-/// Authors whose home timelines are renewed in one transaction.
+/// Authors whose home timelines are invalidated in one transaction.
 const AUTHORS_PER_TRANSACTION: i64 = 500;
 
-/// What holds for a whole import.
+/// The parameters of a whole import.
 pub(crate) struct ImportContext {
-    /// The source's name in the store.
+    /// Identifies the source in the store.
     pub(crate) key: String,
-    /// Whom the source means by its owner.
+    /// The local user who owns the archive.
     pub(crate) owner: Option<UserId>,
 }
 
-/// Imports a source. An import that was interrupted goes on where it stopped; one that had come
-/// to its end is done again from the beginning, and finds everything there.
+/// Imports a source. An interrupted import is resumed; a completed one starts again from the
+/// beginning and finds everything already stored.
 ///
-/// A source that cannot be read to its end is refused before anything is stored.
+/// Fails before anything is stored if the source cannot be read to its end.
 pub async fn import(
     store: &Store,
     source: ImportSource,
@@ -91,7 +91,7 @@ impl<'s> ImportRun<'s> {
         options: &ImportOptions,
     ) -> Result<Self, TransferError> {
         let key = about.key.clone();
-        // As a write, so that it comes after a transaction that an interrupted import had begun.
+        // A write, so that it waits for a transaction of an interrupted import.
         let mark = store
             .write(move |tx: &mut Tx<'_>| Ok(imports::load_progress(tx, &key)?))
             .await?;
@@ -124,7 +124,7 @@ impl<'s> ImportRun<'s> {
         Ok(run)
     }
 
-    /// Finds out who the owner is, and from here on is an import that can be resumed.
+    /// Resolves the owner and stores the first position, from which the import can be resumed.
     async fn resolve_owner(
         &mut self,
         total: u64,
@@ -172,7 +172,7 @@ impl<'s> ImportRun<'s> {
         Ok(())
     }
 
-    /// Makes the readers of everyone whose posts came look again, and closes the import.
+    /// Invalidates the home timelines that show imported authors, and completes the import.
     async fn finish(self) -> Result<ImportReport, TransferError> {
         let key = self.setup.key.clone();
         let renew = move |tx: &mut Tx<'_>| Ok(imports::invalidate_home_timelines(tx, &key, AUTHORS_PER_TRANSACTION)?);

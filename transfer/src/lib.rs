@@ -1,10 +1,11 @@
-//! Data in and out: importing archives and lines, exporting lines.
+//! Import of archives and JSON Lines, and export as JSON Lines.
 //!
-//! An import streams: one thread reads and prepares, the store's writer stores in transactions of
-//! some thousand records, each with the place where the import goes on. So one that was killed
-//! goes on where it stopped, and one that is run again finds everything there. What it brings is
-//! history, not news: the log gets one entry for each transaction (`import.batch`), so that
-//! followers can catch up, but no stream and no webhook tells of each post.
+//! An import is a stream: one thread reads and prepares records, the store's writer stores some
+//! thousand of them per transaction together with the position at which the import continues. An
+//! interrupted import is therefore resumed, and a repeated one finds everything already stored.
+//! Imported data are history, not news: the event log gets one event per transaction
+//! (`import.batch`) so that its readers can catch up, but no stream or webhook is notified of each
+//! post.
 
 mod chunk;
 mod error;

@@ -1,37 +1,35 @@
-//! What is asked of an import, and what it tells while it runs.
+//! Options and progress of an import.
 
 use std::path::PathBuf;
 
 use base::UserId;
 
-/// Where an import comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImportSource {
     /// A "download your data" archive: a folder or a zip file.
     Archive(PathBuf),
-    /// JSON Lines: our own export, or v1.1 objects one a line or in an array; `.gz` is unpacked.
+    /// JSON Lines: our own export, or v1.1 objects, one per line or in an array. Files ending in
+    /// `.gz` are decompressed.
     JsonLines(PathBuf),
 }
 
-/// Who becomes the owner of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArchiveOwner {
-    /// A user who is here.
+    /// An existing user.
     Id(UserId),
-    /// The user with a handle, who is made when there is none.
+    /// The user with a handle, created if necessary.
     Username(String),
 }
 
-/// How an import is done.
 #[derive(Clone, Debug)]
 pub struct ImportOptions {
-    /// Whom the archive's account becomes; without it, the user with the account's id or handle.
+    /// By default the user with the account's id or handle.
     pub owner: Option<ArchiveOwner>,
-    /// The media folder; without it no file is copied.
+    /// Without it, no files are copied.
     pub media_dir: Option<PathBuf>,
-    /// Whether an archive's direct messages are taken too.
+    /// Whether an archive's direct messages are imported too.
     pub messages: bool,
-    /// Records of one transaction.
+    /// Records per transaction.
     pub batch: usize,
 }
 
@@ -46,26 +44,21 @@ impl Default for ImportOptions {
     }
 }
 
-/// What a transfer is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransferStage {
-    /// The source is read through once, so that a broken one leaves nothing behind.
+    /// The source is read once, so that nothing of an unreadable one is stored.
     Checking,
-    /// Records are stored.
     Storing,
-    /// Home timelines are renewed.
+    /// Home timelines are invalidated.
     Finishing,
-    /// Lines are written.
     Exporting,
 }
 
-/// How far a transfer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferProgress {
-    /// What it is at.
     pub stage: TransferStage,
-    /// Records behind it, those of an earlier run included.
+    /// Including those of an earlier run.
     pub records: u64,
-    /// Records in all, once that is known.
+    /// Once known.
     pub total: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! Rows of carried tables as lines, and back.
+//! Rows of portable tables as lines, and back.
 
 use std::fmt::Write as _;
 
@@ -6,16 +6,15 @@ use archive::{ArchiveRecord, ExportRow as Line};
 use serde_json::Value;
 use store::portable_tables::{self, CellValue, ColumnType, PortableColumn, PortableTable};
 
-/// In bytes; no text that anyone wrote is longer.
+/// No valid text is longer.
 const MAX_CELL_BYTES: usize = 100_000;
 
-/// A row that came as a line.
 pub(crate) struct PortableRow {
     pub(crate) table: &'static PortableTable,
     pub(crate) cells: Vec<CellValue>,
 }
 
-/// What a column is called on a line, where `kind` is the line's own.
+/// The key in a line, where `kind` is the kind of the record.
 fn column_key(column: &PortableColumn) -> &'static str {
     match column.name {
         "kind" => "type",
@@ -23,7 +22,7 @@ fn column_key(column: &PortableColumn) -> &'static str {
     }
 }
 
-/// A row as a line; what is none is not told.
+/// Null cells are left out.
 pub(crate) fn to_line(table: &PortableTable, cells: &[CellValue]) -> ArchiveRecord {
     let told = table.columns.iter().zip(cells);
     let told = told.filter(|(_, cell)| **cell != CellValue::Null);
@@ -59,7 +58,7 @@ fn cell_to_json(kind: ColumnType, cell: &CellValue) -> Value {
     }
 }
 
-/// The row that a line tells of, or why it tells of none.
+/// The error tells why the line is invalid.
 pub(crate) fn from_line(line: &Line, highest: i64) -> Result<PortableRow, String> {
     let known = portable_tables::find_table(&line.kind);
     let table = known.ok_or_else(|| format!("no kind {:?} is known", line.kind))?;
@@ -111,7 +110,7 @@ fn parse_number(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// A text without what no database takes; nothing told is an empty one.
+/// `None` for a text that the database does not accept; a missing text is empty.
 fn parse_text(value: &Value) -> Option<&str> {
     let text = if value.is_null() { "" } else { value.as_str()? };
     (text.len() <= MAX_CELL_BYTES && !text.contains('\0')).then_some(text)
@@ -141,7 +140,7 @@ fn parse_hex(hex: &str) -> Option<Vec<u8>> {
 }
 
 impl PortableRow {
-    /// The accounts that it names.
+    /// The users that it refers to.
     pub(crate) fn user_ids(&self) -> Vec<i64> {
         let mut people = Vec::new();
         for (column, cell) in self.table.columns.iter().zip(&self.cells) {
@@ -156,19 +155,18 @@ impl PortableRow {
         people
     }
 
-    /// The posts that must be there, if only as placeholders.
+    /// The posts that must exist, at least as placeholders.
     pub(crate) fn required_post_ids(&self) -> impl Iterator<Item = i64> {
         let cells = self.table.columns.iter().zip(&self.cells);
         cells.filter_map(|(column, cell)| cell.as_int().filter(|_| column.kind == ColumnType::Post))
     }
 
-    /// About how much memory it takes.
+    /// Approximate memory in bytes.
     pub(crate) fn estimated_size(&self) -> usize {
         let texts = self.cells.iter().filter_map(CellValue::as_text);
         200 + texts.map(str::len).sum::<usize>()
     }
 
-    /// Which it is, for a report.
     pub(crate) fn report_label(&self) -> String {
         let key = self.table.row_key(&self.cells);
         let key = key.iter().filter_map(CellValue::as_int).map(|id| id.to_string());

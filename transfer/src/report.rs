@@ -1,77 +1,65 @@
-//! What an import took, what it left out and why.
+//! The report of an import.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Reasons that are told apart at most; the others are counted together.
+/// Further reasons are counted together.
 const MAX_SKIP_REASONS: usize = 60;
-/// Remarks that are kept at most.
 const MAX_REMARKS: usize = 100;
 
-/// Something left out, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkippedRecords {
-    /// What: a record's kind, or an archive's data type.
+    /// A record's kind, or an archive's data type.
     pub kind: String,
-    /// Why.
     pub why: String,
-    /// How many.
     pub count: u64,
-    /// Where the first of them stands, `data/tweets.js:12`, or which it is, `post 12`.
+    /// The position of the first, `data/tweets.js:12`, or its id, `post 12`.
     pub example: String,
 }
 
-/// People and posts of whom not everything is known.
+/// Placeholders of users and posts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlaceholderCounts {
-    /// Made for a user.
     pub users: u64,
-    /// Made for a post.
     pub posts: u64,
-    /// Made before, now the real user.
+    /// Completed by this import.
     pub completed_users: u64,
-    /// Made before, now the real post.
+    /// Completed by this import.
     pub completed_posts: u64,
 }
 
-/// What became of attached files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MediaCopyCounts {
-    /// Copied into the media folder.
     pub copied: u64,
-    /// Their bytes.
+    /// Of the copied files.
     pub bytes: u64,
-    /// In the media folder already.
+    /// Already in the media folder.
     pub present: u64,
     /// Not in the source.
     pub missing: u64,
 }
 
-/// What an import did; of one that was interrupted, all runs together.
+/// Covers all runs of an interrupted import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportReport {
-    /// Stored, by kind of record.
+    /// Stored records, by kind.
     pub taken: BTreeMap<String, u64>,
-    /// There already, by kind of record.
+    /// Existing records, by kind.
     pub known: BTreeMap<String, u64>,
-    /// Left out.
     pub skipped: Vec<SkippedRecords>,
-    /// Elements that the archive's manifest promises, by data type; empty without a manifest.
+    /// Elements by data type according to the archive's manifest; empty without one.
     pub promised: BTreeMap<String, u64>,
-    /// Elements that were met, by data type.
+    /// Elements that were read, by data type.
     pub seen: BTreeMap<String, u64>,
-    /// Placeholders.
     pub placeholders: PlaceholderCounts,
-    /// Attached files.
     pub media: MediaCopyCounts,
-    /// Accounts that were here before and what became of them.
+    /// About existing users and how they were changed.
     pub remarks: Vec<String>,
-    /// Where an interrupted import went on.
+    /// The position at which an interrupted import was resumed.
     pub resumed_from: Option<String>,
-    /// Records in all.
     pub records: u64,
-    /// Records that the source holds, from reading it through before.
+    /// Records in the source, counted by the check.
     pub total: u64,
 }
 
@@ -116,7 +104,7 @@ impl ImportReport {
         });
     }
 
-    /// Adds what another part of the import did.
+    /// Adds another part of the import.
     pub(crate) fn merge(&mut self, other: Self) {
         for (kind, count) in other.taken {
             increment(&mut self.taken, &kind, count);
@@ -146,17 +134,16 @@ impl ImportReport {
         self.records += other.records;
     }
 
-    /// The report as JSON.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// The stored form of a report that goes on.
+    /// As stored with the progress of the import.
     pub(crate) fn to_json_text(&self) -> String {
         self.to_json().to_string()
     }
 
-    /// Data types of which less or more was met than the manifest promises: name, promised, met.
+    /// Data types whose number of elements differs from the manifest: name, expected, read.
     pub fn manifest_mismatches(&self) -> Vec<(&str, u64, u64)> {
         let all = self.promised.iter().map(|(name, promised)| {
             let seen = self.seen.get(name).copied().unwrap_or(0);

@@ -1,14 +1,14 @@
-//! Handles and names that a source gives, made fit for here.
+//! Makes imported handles and names valid.
 
 use base::Time;
 use base::id::snowflake_time;
 use base::text::{NAME_LENGTH, NameProblem, find_name_problem};
 
-/// Ids from here on carry their time.
+/// Greater ids contain their time.
 const FIRST_SNOWFLAKE: i64 = 29_700_859_247;
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
-/// When the thing with an id was made, as far as the id tells; else the beginning of time.
+/// 1970-01-01 for ids without a time.
 pub(crate) fn time_from_id(id: i64) -> Time {
     if id > FIRST_SNOWFLAKE {
         snowflake_time(id)
@@ -17,7 +17,6 @@ pub(crate) fn time_from_id(id: i64) -> Time {
     }
 }
 
-/// A JSON text, or nothing where it is none.
 pub(crate) fn valid_json_or_empty(text: &str) -> &str {
     match serde_json::from_str::<serde_json::Value>(text) {
         Ok(_) => text,
@@ -38,18 +37,17 @@ fn to_base36(id: i64) -> String {
     }
 }
 
-/// Handles for somebody whose own is not known or not free, best first; each at most 15 letters.
+/// Generated handles, best first; each at most 15 characters.
 pub(crate) fn fallback_handles(id: i64) -> impl Iterator<Item = String> {
     let digits = to_base36(id);
     ('u'..='z').flat_map(move |first| [format!("{first}{digits}"), format!("{first}{digits}_")])
 }
 
-/// Whether a handle is one of those.
 pub(crate) fn is_fallback_handle(username: &str, id: i64) -> bool {
     fallback_handles(id).any(|fallback| fallback == username)
 }
 
-/// A display name without what has no place in one; the handle when nothing is left.
+/// Removes invalid characters; the handle if nothing is left.
 pub(crate) fn sanitize_display_name(name: &str, username: &str) -> String {
     let mut name = name.trim().to_owned();
     for _ in 0..=NAME_LENGTH * 2 {

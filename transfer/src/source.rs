@@ -1,4 +1,4 @@
-//! The source of an import: opened, named, walked through.
+//! Opening, identifying and reading the source of an import.
 
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -7,7 +7,6 @@ use archive::{Archive, ArchiveError, ArchiveRecord, ArchivedAccount, JsonLines, 
 
 use crate::options::ImportSource;
 
-/// A source that could be opened.
 pub(crate) enum OpenedSource {
     Archive(Archive),
     Lines(JsonLines),
@@ -15,11 +14,9 @@ pub(crate) enum OpenedSource {
 
 /// What is known of a source before it is read.
 pub(crate) struct SourceInfo {
-    /// The same for the same source, and for no other.
+    /// Unique to a source.
     pub(crate) key: String,
-    /// Whose archive it is.
     pub(crate) account: Option<ArchivedAccount>,
-    /// What the manifest promises.
     pub(crate) manifest_counts: Vec<(String, u64)>,
 }
 
@@ -51,7 +48,7 @@ impl OpenedSource {
         }
     }
 
-    /// Hands out the records from `from` on until `take` answers false.
+    /// Calls `visit` with the records from `from` on until it returns false.
     pub(crate) fn visit_records(
         &self,
         from: ReadPosition,
@@ -69,7 +66,7 @@ impl OpenedSource {
     }
 }
 
-/// A source's name in the store: its place, its size and time, whose it is and what it promises.
+/// A hash of path, sizes, modification times, owner and manifest.
 fn source_key(path: &Path, account: Option<&ArchivedAccount>, promised: &[(String, u64)], messages: bool) -> String {
     let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let mut facts = vec![place.display().to_string()];
@@ -85,7 +82,7 @@ fn source_key(path: &Path, account: Option<&ArchivedAccount>, promised: &[(Strin
     let account = account.map(|account| account.id);
     facts.push(format!("{account:?} {promised:?}"));
     if messages {
-        // Their files come before those that are left out: places in it are others.
+        // Message files come before skipped ones, so positions differ.
         facts.push("messages".to_owned());
     }
     let digest = base::secret::digest(&facts.join("\u{0}"));
@@ -93,7 +90,7 @@ fn source_key(path: &Path, account: Option<&ArchivedAccount>, promised: &[(Strin
     hex.collect()
 }
 
-/// The files whose size and time tell one generation of a source from another.
+/// Files whose size and time distinguish versions of a source.
 fn fingerprint_files(place: &Path) -> Vec<PathBuf> {
     if place.is_file() {
         return vec![place.to_owned()];

@@ -1,9 +1,8 @@
-//! Work that blocks, off the caller's runtime.
+//! Blocking work outside the async runtime.
 
 use base::Fault;
 use tokio::sync::oneshot;
 
-/// Starts a thread.
 pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Fault> {
     let thread = std::thread::Builder::new().name(name.to_owned());
     thread
@@ -12,11 +11,10 @@ pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<
         .map_err(Fault::context("starting a thread"))
 }
 
-/// Runs blocking work and waits for its answer.
 pub(crate) async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Fault> {
     let (reply, answer) = oneshot::channel();
     spawn("transfer", move || {
-        // Whoever asked may have gone.
+        // The caller may be gone.
         drop(reply.send(work()));
     })?;
     answer

@@ -1,4 +1,4 @@
-//! What is known while a chunk is stored. It lives as long as the transaction, no longer.
+//! The state of a chunk while it is stored; lives as long as the transaction.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,27 +9,26 @@ use store::posts::Post;
 
 use crate::report::ImportReport;
 
-/// Somebody about whom nothing is known, not even the id.
+/// The author of posts whose author is unknown.
 pub(crate) const UNKNOWN_USER: UserId = UserId::new(0);
 
-/// The state of a chunk under way.
 pub(crate) struct ImportBatchState {
     pub(crate) owner: Option<UserId>,
-    /// Who an id of the source is here.
+    /// The local user of each id in the source.
     pub(crate) users_by_source_id: HashMap<i64, UserId>,
-    /// Who has a handle, asked once.
+    /// A cache, also of handles that nobody has.
     pub(crate) users_by_handle: HashMap<String, Option<UserId>>,
-    /// Posts that are there.
+    /// By id.
     pub(crate) known_posts: HashMap<i64, ImportedPostSummary>,
     user_deltas: BTreeMap<UserId, UserCounterDeltas>,
     post_deltas: BTreeMap<i64, PostCounterDeltas>,
     authors: BTreeSet<UserId>,
-    /// Who is verified of those who follow.
+    /// Of the users who follow in this chunk.
     pub(crate) verified_users: BTreeSet<UserId>,
     pub(crate) report: ImportReport,
-    /// The highest id that came.
+    /// Of all stored rows.
     pub(crate) max_id: i64,
-    /// First and last post that came.
+    /// The first and the last stored post.
     pub(crate) post_id_range: Option<(i64, i64)>,
 }
 
@@ -50,7 +49,7 @@ impl ImportBatchState {
         }
     }
 
-    /// Who an id of the source is here; the owner where the source gives none.
+    /// The local user of an id in the source; the archive's owner for `None`.
     pub(crate) fn find_user(&self, id: Option<i64>) -> Option<UserId> {
         match id {
             Some(id) => self.users_by_source_id.get(&id).copied(),
@@ -70,7 +69,7 @@ impl ImportBatchState {
         self.max_id = self.max_id.max(id);
     }
 
-    /// Counts a live post for its author and for the posts that it has to do with.
+    /// Counts a live post for its author and for the posts that it refers to.
     pub(crate) fn count_post(&mut self, post: &Post, by: i64) {
         let shift = self.user_delta(post.author_id);
         shift.posts += by;
@@ -92,14 +91,13 @@ impl ImportBatchState {
         self.authors.insert(post.author_id);
     }
 
-    /// Says that a post came.
     pub(crate) fn track_post(&mut self, id: i64) {
         self.track_id(id);
         let (first, last) = self.post_id_range.unwrap_or((id, id));
         self.post_id_range = Some((first.min(id), last.max(id)));
     }
 
-    /// Moves all counters, once each and in order.
+    /// Applies each counter change once, in a fixed order.
     pub(crate) fn flush_counters(&mut self, tx: &mut Tx<'_>, key: &str) -> Result<(), Fault> {
         for (user, by) in &self.user_deltas {
             imports::apply_user_deltas(tx, *user, by)?;

@@ -14,7 +14,7 @@ use super::batch_state::{ImportBatchState, UNKNOWN_USER};
 use super::{placeholders, posts};
 use crate::reader::{PreparedLike, PreparedRecord, edge_name};
 
-/// Bits of an id below its time.
+/// The bits of an id below its time.
 const ID_LOW_BITS: i64 = (1 << 22) - 1;
 
 pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
@@ -95,7 +95,6 @@ fn store_edge(
     Ok(())
 }
 
-/// Whether one of two users blocks the other.
 fn is_blocked(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<bool, Fault> {
     Ok(graph::exists(tx, RelationKind::Block, one, other)? || graph::exists(tx, RelationKind::Block, other, one)?)
 }
@@ -134,8 +133,8 @@ fn store_like(tx: &mut Tx<'_>, desk: &mut ImportBatchState, one: &PreparedLike) 
     Ok(())
 }
 
-/// A like's own id: when it was, or else when the post was; below that, what tells it from others
-/// of the same millisecond.
+/// The id of a like: its time, or else the post's; the low bits distinguish it from others in the
+/// same millisecond.
 fn like_id(at_ms: Option<i64>, user: UserId, post: PostId) -> i64 {
     let time = at_ms.map_or(post.get(), |at| first_snowflake_at(Time::from_ms(at)));
     let mixed = user.get().wrapping_mul(0x09e3_7799_b97f_4a7c) ^ post.get();

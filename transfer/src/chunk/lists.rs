@@ -1,4 +1,4 @@
-//! Lists and who is on them.
+//! Lists and their members.
 
 use archive::{ArchivedList as Told, ArchivedListRole};
 use base::{Fault, UserId};
@@ -59,7 +59,7 @@ fn store_list(tx: &mut Tx<'_>, desk: &mut ImportBatchState, imported: &Told) -> 
     }
 }
 
-/// Stores a list, or completes the one that is there; the one that is there then.
+/// Inserts a list, or completes the existing one. Returns the existing list.
 fn insert_or_complete_list(
     tx: &mut Tx<'_>,
     desk: &mut ImportBatchState,
@@ -81,7 +81,7 @@ fn insert_or_complete_list(
     Ok(known)
 }
 
-/// Whose a list is: as told by id or handle, or the archive's owner who made it.
+/// The owner by id or handle, or the archive's owner if they created the list.
 fn resolve_list_owner(tx: &mut Tx<'_>, desk: &mut ImportBatchState, imported: &Told) -> Result<UserId, Fault> {
     if let Some(owner) = imported.owner {
         return Ok(desk.find_user(Some(owner)).unwrap_or(UNKNOWN_USER));
@@ -115,7 +115,6 @@ fn store_list_member(
     Ok(())
 }
 
-/// The owner of the archive follows a list of somebody else.
 fn store_list_follow(tx: &mut Tx<'_>, desk: &mut ImportBatchState, list: &List, user: UserId) -> Result<(), Fault> {
     let kind = "list_follow";
     if list.deleted_at.is_some() {

@@ -10,7 +10,7 @@ use super::batch_state::ImportBatchState;
 use crate::reader::{PreparedRecord, media_key};
 use crate::sanitize;
 
-/// Attachments that stand on a line of their own.
+/// Stores attachments that have a line of their own.
 pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
     for item in items {
         let PreparedRecord::Media(one) = item else {
@@ -32,7 +32,6 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[Prepa
     Ok(())
 }
 
-/// Stores an attachment unless it is there.
 pub(crate) fn store_attachment(
     tx: &mut Tx<'_>,
     desk: &mut ImportBatchState,

@@ -1,5 +1,5 @@
-//! Direct messages of an archive. Only its owner gets a copy of them: whoever else took part has
-//! one of their own, or has removed it.
+//! Direct messages of an archive. Only its owner gets a copy of them: other participants have their
+//! own, or have deleted it.
 
 use archive::{ArchivedMessage, ConversationEventKind};
 use base::id::first_snowflake_at;
@@ -11,7 +11,7 @@ use store::portable_tables::{self, CellValue, InsertOutcome};
 use super::batch_state::ImportBatchState;
 use crate::reader::{PreparedMessage, PreparedRecord};
 
-/// Bits of an id below its time.
+/// The bits of an id below its time.
 const ID_LOW_BITS: i64 = (1 << 22) - 1;
 
 pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
@@ -19,7 +19,7 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[Prepa
         PreparedRecord::Message(said) => Some(&**said),
         _ => None,
     });
-    // An archive has the newest first; who came and went is told in the order of time.
+    // Archives are sorted newest first, but joins and leaves must be applied in order of time.
     let mut said: Vec<&PreparedMessage> = said.collect();
     said.sort_by_key(|said| said.message.at_ms);
     for said in said {
@@ -61,7 +61,7 @@ fn store_message(
         let stays = told.happening != ConversationEventKind::Leave;
         for user in came.iter().chain([&sender, &owner]) {
             let gone = !stays && came.contains(user) && *user != owner;
-            // Whoever has something of it is in it by their own account.
+            // A user with messages in the conversation takes part in it by their own account.
             if gone && messages::newest_message(tx, *user, talk.id)?.is_none() {
                 messages::remove_participant(tx, talk.id, *user)?;
             } else if !gone {
@@ -111,7 +111,7 @@ fn join_ids(people: &[UserId]) -> String {
     ids.join(",")
 }
 
-/// The conversation of a name, begun where there is none; none where the owner has no part in it.
+/// Finds or creates the conversation with a name; `None` if the owner does not take part in it.
 fn find_or_create_conversation(
     tx: &mut Tx<'_>,
     desk: &mut ImportBatchState,
@@ -151,14 +151,14 @@ fn find_or_create_conversation(
     Ok(Some(talk))
 }
 
-/// The two of a conversation of two.
+/// The two user ids of a one-to-one conversation.
 pub(crate) fn parse_pair(name: &str) -> Option<[i64; 2]> {
     let (one, other) = name.split_once('-')?;
     Some([one.parse().ok()?, other.parse().ok()?])
 }
 
-/// The id of a change of a group, which has none in an archive: when it was, and below that what
-/// tells it from others of the same millisecond.
+/// Changes of participants have no id in an archive: the id is the time, and the low bits
+/// distinguish it from others in the same millisecond.
 fn membership_event_id(imported: &ArchivedMessage, conversation: i64) -> i64 {
     let mixed = imported.people.iter().fold(conversation, |mixed, id| {
         (mixed ^ id).wrapping_mul(0x2545_f491_4f6c_dd1d)

@@ -1,4 +1,4 @@
-//! One chunk in one transaction: people first, then what they wrote, then what they think of it.
+//! Stores a chunk in one transaction: users first, then posts, then everything that refers to both.
 
 mod batch_state;
 mod edges;
@@ -24,15 +24,14 @@ use crate::reader::{ImportChunk, PreparedPost, PreparedRecord};
 use crate::report::ImportReport;
 use batch_state::ImportBatchState;
 
-/// What became of a chunk.
 pub(crate) enum ChunkOutcome {
-    /// It is stored; what has been done so far.
+    /// The report of the import up to and including this chunk.
     Stored(Box<ImportReport>),
-    /// Somebody else has stored it meanwhile.
+    /// Another process has stored the chunk in the meantime.
     StoredElsewhere,
 }
 
-/// Stores a chunk, and where the import goes on behind it.
+/// Stores a chunk, and the position at which the import continues.
 pub(crate) fn store(
     tx: &mut Tx<'_>,
     chunk: &ImportChunk,
@@ -66,7 +65,7 @@ pub(crate) fn store(
     Ok(ChunkOutcome::Stored(Box::new(report)))
 }
 
-/// The posts in the order of their ids, so that what is answered comes before the answer.
+/// A reply then comes after the post that it replies to.
 fn posts_in_id_order(chunk: &ImportChunk) -> Vec<&PreparedPost> {
     let posts = chunk.items.iter().filter_map(|item| match item {
         PreparedRecord::Post(post) => Some(&**post),
@@ -77,7 +76,7 @@ fn posts_in_id_order(chunk: &ImportChunk) -> Vec<&PreparedPost> {
     posts
 }
 
-/// Tells the log's followers once for the whole chunk: which posts came, and how much else.
+/// Appends one event for the whole chunk: the range of posts and the numbers of other records.
 fn append_batch_event(tx: &mut Tx<'_>, desk: &ImportBatchState, setup: &ImportContext) -> Result<(), Error> {
     if desk.report.taken.is_empty() && desk.report.placeholders == crate::PlaceholderCounts::default() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Whose archive it is, here.
+//! Resolves the local user who owns an archive.
 
 use archive::ArchivedAccount;
 use base::text::is_valid_username;
@@ -12,8 +12,8 @@ use crate::options::ArchiveOwner;
 use crate::report::ImportReport;
 use crate::sanitize;
 
-/// Finds out who owns a source: whoever was asked for, or else the user with the account's id or
-/// handle, who is made when there is none. The inner error says why nobody can.
+/// The requested user, or else the user with the account's id or handle, who is created if
+/// necessary. The inner error tells why there is no such user.
 pub(crate) fn resolve_owner(
     tx: &mut Tx<'_>,
     account: Option<&ArchivedAccount>,
@@ -52,7 +52,7 @@ pub(crate) fn resolve_owner(
     }
 }
 
-/// The user whom the account was before, who has its id, or who has its handle.
+/// The user of an earlier import of this account, or with its id, or with its handle.
 fn find_local_user(tx: &mut Tx<'_>, account: &ArchivedAccount, known: Option<UserId>) -> Result<Option<User>, Fault> {
     if let Some(known) = known {
         return users::find_by_id(tx, known);
@@ -87,7 +87,7 @@ fn create_user(tx: &mut Tx<'_>, account: Option<&ArchivedAccount>, username: &st
     Ok(user)
 }
 
-/// Makes the account and the user here one.
+/// Makes the user here the local user of the account.
 fn link_account(
     tx: &mut Tx<'_>,
     account: &ArchivedAccount,

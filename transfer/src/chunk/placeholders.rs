@@ -1,4 +1,4 @@
-//! Posts of which only somebody else's post or like tells.
+//! Placeholders for posts that are only known from other posts or likes.
 
 use base::{Fault, PostId, UserId};
 use network::compose::{ComposedText, PostTextDraft};
@@ -10,7 +10,7 @@ use store::{Tx, imports};
 use super::batch_state::{ImportBatchState, UNKNOWN_USER};
 use crate::sanitize;
 
-/// Makes sure that there is a row for a post, with what is known of its author and its text.
+/// Inserts a placeholder for a post, or completes it with a known author or text.
 pub(crate) fn ensure(
     tx: &mut Tx<'_>,
     desk: &mut ImportBatchState,
@@ -96,7 +96,6 @@ fn write_text(post: &mut Post, text: &PostTextDraft) {
     post.display_end = display_end;
 }
 
-/// Whoever wrote what nobody tells the author of.
 fn ensure_unknown_user(tx: &mut Tx<'_>, desk: &mut ImportBatchState) -> Result<(), Fault> {
     if desk.users_by_source_id.contains_key(&UNKNOWN_USER.get()) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Rows of carried tables.
+//! Rows of portable tables.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use super::{placeholders, posts};
 use crate::portable_rows::PortableRow;
 use crate::reader::PreparedRecord;
 
-/// Rows that others refer to, by table and id, asked once.
+/// Existence of referenced rows, by table and id.
 type RowExistenceCache = HashMap<(&'static str, i64), bool>;
 
 pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
@@ -22,7 +22,7 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[Prepa
         _ => None,
     });
     let mut rows: Vec<&PortableRow> = rows.collect();
-    // What a row refers to comes before it, in whatever order the lines stand.
+    // Referenced rows come first, whatever the order of the lines.
     rows.sort_by_cached_key(|row| row.table.position());
     let mut unknown: Vec<i64> = rows.iter().flat_map(|row| row.required_post_ids()).collect();
     unknown.retain(|post| !desk.known_posts.contains_key(post));
@@ -80,7 +80,7 @@ fn store_row(
     Ok(())
 }
 
-/// A cell as it stands here, or why the row cannot be stored.
+/// The cell with local ids; the inner error tells why the row cannot be stored.
 fn resolve_cell(
     tx: &mut Tx<'_>,
     desk: &mut ImportBatchState,
@@ -121,7 +121,7 @@ fn row_exists(tx: &mut Tx<'_>, known: &mut RowExistenceCache, table: &'static st
     Ok(there)
 }
 
-/// The two of a conversation stand in the order of their ids, whoever they are here.
+/// The pair of a conversation is sorted by the local ids of its users.
 fn sort_conversation_pair(kind: &str, mut cells: Vec<CellValue>) -> Vec<CellValue> {
     if kind == "dm_conversation"
         && let [_, lower, higher] = cells.as_mut_slice()
@@ -140,7 +140,7 @@ fn insert_row(tx: &mut Tx<'_>, row: &PortableRow) -> Result<InsertOutcome, Fault
     }
 }
 
-/// An app that has no keys yet.
+/// An app without keys.
 fn app_from_row(row: &PortableRow) -> App {
     let cell = |name: &str| row.table.find_cell(&row.cells, name);
     let number = |name: &str| cell(name).and_then(CellValue::as_int).unwrap_or(0);
@@ -172,7 +172,7 @@ fn app_from_row(row: &PortableRow) -> App {
     }
 }
 
-/// Lets what came be found by its words.
+/// Adds the row to the search index, if its kind is searchable.
 fn index_for_search(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<(), Fault> {
     match kind {
         "community" => match communities::find_by_id(tx, id)? {

@@ -1,4 +1,4 @@
-//! Posts: new ones, and those that a placeholder was waiting for.
+//! Posts, including those that replace a placeholder.
 
 mod post_row;
 
@@ -14,7 +14,7 @@ use super::{media, placeholders, user_resolver};
 use crate::reader::PreparedPost;
 use post_row::{PostReferences, build_post_row};
 
-/// Stores posts, which come in the order of their ids.
+/// Expects posts in the order of their ids.
 pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, all: &[&PreparedPost]) -> Result<(), Fault> {
     let mut ids = BTreeSet::new();
     for post in all {
@@ -29,7 +29,6 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, all: &[&Prepar
     all.iter().try_for_each(|post| store_post(tx, desk, post))
 }
 
-/// Finds out which posts are there.
 pub(super) fn load_known_posts(tx: &mut Tx<'_>, desk: &mut ImportBatchState, ids: Vec<i64>) -> Result<(), Fault> {
     let seen = imports::find_posts(tx, &ids)?;
     desk.known_posts
@@ -88,7 +87,7 @@ fn store_post(tx: &mut Tx<'_>, desk: &mut ImportBatchState, imported: &PreparedP
     Ok(())
 }
 
-/// A repost may be put in the place of its placeholder unless there is another one like it.
+/// A user may repost a post only once.
 fn may_fill_placeholder(tx: &mut Tx<'_>, post: &posts::Post) -> Result<bool, Fault> {
     match post.repost_of_id {
         Some(source) => Ok(!imports::has_reposted(tx, source, post.author_id, post.nullcast)?),
@@ -96,7 +95,7 @@ fn may_fill_placeholder(tx: &mut Tx<'_>, post: &posts::Post) -> Result<bool, Fau
     }
 }
 
-/// A post without an author is a placeholder with a text.
+/// A post without an author becomes a placeholder with a text.
 fn store_orphan(tx: &mut Tx<'_>, desk: &mut ImportBatchState, imported: &PreparedPost) -> Result<(), Fault> {
     let id = PostId::new(imported.post.id);
     placeholders::ensure(tx, desk, id, UNKNOWN_USER, Some(&imported.draft))?;
@@ -105,7 +104,8 @@ fn store_orphan(tx: &mut Tx<'_>, desk: &mut ImportBatchState, imported: &Prepare
     Ok(())
 }
 
-/// Makes sure that what the post points to is there, and finds its place among its versions.
+/// Inserts placeholders for missing posts that the post refers to, and resolves its version
+/// history.
 fn resolve_references(
     tx: &mut Tx<'_>,
     desk: &mut ImportBatchState,
@@ -144,7 +144,7 @@ fn resolve_references(
     Ok(place)
 }
 
-/// The newest version that is there is the live one, in whatever order they come.
+/// The newest version is the live one, whatever the order in which they are imported.
 fn resolve_versions(
     tx: &mut Tx<'_>,
     desk: &mut ImportBatchState,
@@ -215,7 +215,7 @@ fn store_media(
     Ok(keys.join(","))
 }
 
-/// Tells the answers to a post that has become known which conversation they belong to.
+/// Updates the conversation of the replies to a post that has become known.
 fn propagate_conversation(
     tx: &mut Tx<'_>,
     desk: &mut ImportBatchState,

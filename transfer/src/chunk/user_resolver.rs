@@ -1,4 +1,4 @@
-//! Everybody whom a chunk names: who they are here, and placeholders for those who are not here.
+//! Resolves the users that a chunk refers to, with placeholders for unknown ones.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,7 +13,7 @@ use super::messages;
 use crate::reader::{PreparedPost, PreparedRecord};
 use crate::sanitize;
 
-/// What a source tells of somebody in passing.
+/// What a source tells about a user in passing.
 #[derive(Clone, Copy, Default)]
 struct UserHint<'a> {
     handle: &'a str,
@@ -22,16 +22,15 @@ struct UserHint<'a> {
 
 type UserHints<'a> = BTreeMap<i64, UserHint<'a>>;
 
-/// How strong a claim to a handle is.
+/// The strength of a claim to a handle.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HandleClaim {
-    /// The account itself: a placeholder makes room.
+    /// The account itself: a placeholder has to give up the handle.
     Account,
-    /// Somebody said so: whoever has it keeps it, unless nothing else is known of them.
+    /// A mention: the current holder keeps the handle, unless only their handle is known.
     Mention,
 }
 
-/// Finds out who everybody is; makes placeholders.
 pub(crate) fn resolve(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
     let mut hints = UserHints::new();
     for item in items {
@@ -111,7 +110,6 @@ fn collect_post_hints<'a>(post: &'a PreparedPost, hints: &mut UserHints<'a>) {
     }
 }
 
-/// Adds a placeholder.
 fn insert_placeholder_user(
     tx: &mut Tx<'_>,
     desk: &mut ImportBatchState,
@@ -131,7 +129,7 @@ fn insert_placeholder_user(
     Ok(())
 }
 
-/// Gives a placeholder the handle and the name that have become known.
+/// Sets the handle and the name once they are known.
 fn complete_placeholder(
     tx: &mut Tx<'_>,
     desk: &mut ImportBatchState,
@@ -157,7 +155,7 @@ fn complete_placeholder(
     Ok(())
 }
 
-/// The handle for a user: the one that is wanted if it can be had, or else one of our own making.
+/// The wanted handle if it is valid and available, otherwise a generated one.
 pub(crate) fn claim_handle(
     tx: &mut Tx<'_>,
     desk: &mut ImportBatchState,
@@ -177,7 +175,7 @@ pub(crate) fn claim_handle(
     Err(Fault::new(format!("no handle is free for the user {id}")))
 }
 
-/// Whether a handle is free for a user, perhaps after a placeholder has left it.
+/// Whether the handle is available, possibly after a placeholder has given it up.
 fn try_free_handle(
     tx: &mut Tx<'_>,
     desk: &mut ImportBatchState,
@@ -212,7 +210,6 @@ fn try_free_handle(
     Ok(true)
 }
 
-/// Who has a handle, if anybody.
 pub(crate) fn find_by_handle(
     tx: &mut Tx<'_>,
     desk: &mut ImportBatchState,
@@ -227,7 +224,7 @@ pub(crate) fn find_by_handle(
     Ok(user)
 }
 
-/// Who has a handle; a placeholder with an id of ours for somebody of whom only that is known.
+/// Creates a placeholder with a new id if nobody has the handle; `None` for an invalid handle.
 pub(crate) fn find_or_create_by_handle(
     tx: &mut Tx<'_>,
     desk: &mut ImportBatchState,

@@ -1,4 +1,4 @@
-//! Accounts that come with all that is known of them.
+//! Users with their complete profiles.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use super::user_resolver::{self, HandleClaim};
 use crate::reader::PreparedRecord;
 use crate::sanitize;
 
-/// In characters; a biography and a place are cut there.
+/// Longer descriptions and locations are truncated.
 const MAX_PROFILE_FIELD_CHARS: usize = 1_000;
 
-/// Stores the accounts of a chunk, those within posts included, each once.
+/// Stores each user of a chunk once, including those embedded in posts.
 pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
     let mut accounts: BTreeMap<i64, &Told> = BTreeMap::new();
     for item in items {
@@ -136,7 +136,6 @@ fn store_profile(tx: &mut Tx<'_>, desk: &mut ImportBatchState, profile: &Archive
     enrich_profile(tx, desk, owner, &facts)
 }
 
-/// What fills an empty place of a profile.
 struct ProfileFields<'a> {
     description: &'a str,
     location: &'a str,
@@ -156,7 +155,7 @@ impl<'a> ProfileFields<'a> {
         }
     }
 
-    /// Puts what is told where nothing stands; whether anything was put.
+    /// Fills the fields that are empty. Returns whether any was filled.
     fn fill_empty_fields(&self, user: &mut User) -> bool {
         let places = [
             (&mut user.description, self.description),
@@ -179,7 +178,7 @@ impl<'a> ProfileFields<'a> {
     }
 }
 
-/// Completes a user who is here; nothing that stands is written over.
+/// Completes an existing profile; nothing is overwritten.
 fn enrich_profile(
     tx: &mut Tx<'_>,
     desk: &mut ImportBatchState,

@@ -99,7 +99,6 @@ pub(super) fn load_media(tx: &mut Tx<'_>, after: i64) -> Result<ExportPage<i64>,
     Ok(build_page(&media, |medium| medium.id.get(), records))
 }
 
-/// Rows of a carried table.
 pub(super) fn load_table_rows(
     tx: &mut Tx<'_>,
     table: &'static PortableTable,
@@ -110,7 +109,6 @@ pub(super) fn load_table_rows(
     Ok(build_page(&rows, |row| table.row_key(row), records))
 }
 
-/// An attachment as it stands in a line.
 pub(super) fn attachment_from_media(medium: &Media) -> Attachment {
     let pixels = |number: i64| u32::try_from(number).unwrap_or(0);
     let kind = match medium.kind.as_str() {

@@ -12,7 +12,7 @@ use store::{Tx, exports};
 use super::lines::attachment_from_media;
 use super::{ExportPage, PAGE_SIZE, build_page};
 
-/// What a page's lines need beside the posts.
+/// The data that the lines of a page need besides the posts.
 struct PostLineContext {
     users: HashMap<UserId, User>,
     sources: HashMap<PostId, Post>,

@@ -1,4 +1,4 @@
-//! Accounts as lines.
+//! Users as lines.
 
 use archive::{ArchiveRecord, ArchivedUser as Line};
 use base::{Error, PostId, UserId};

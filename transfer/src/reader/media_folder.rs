@@ -1,4 +1,4 @@
-//! Attached files: found in the source, copied into the media folder, named by their key.
+//! Copies attached files from the source into the media folder, where they are named by media key.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,13 +9,12 @@ use archive::{Archive, ArchivedMedia, ArchivedMediaFile, ArchivedMediaKind};
 use crate::report::ImportReport;
 use crate::source::OpenedSource;
 
-/// The media folder, and the archive that fills it.
 pub(crate) struct MediaFolder<'a> {
     dir: Option<PathBuf>,
     archive: Option<&'a Archive>,
 }
 
-/// `<prefix>_<id>` of an attachment.
+/// `<prefix>_<id>`.
 pub(crate) fn media_key(media: &ArchivedMedia) -> String {
     let prefix = match media.kind {
         ArchivedMediaKind::Subtitles => 0,
@@ -26,7 +25,7 @@ pub(crate) fn media_key(media: &ArchivedMedia) -> String {
     format!("{prefix}_{}", media.id)
 }
 
-/// Where a file of the media folder stands below it: a hundred folders share the files.
+/// The path below the media folder, which has up to a hundred subfolders.
 fn sharded_path(name: &str) -> String {
     let stem = name.split('.').next().unwrap_or(name);
     let digits: Vec<char> = stem.chars().rev().take(2).collect();
@@ -34,12 +33,10 @@ fn sharded_path(name: &str) -> String {
     format!("{shard}/{name}")
 }
 
-/// The name of a file of the media folder.
 pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// How a copy went.
 enum CopyOutcome {
     Copied(u64),
     AlreadyPresent,
@@ -54,12 +51,11 @@ impl<'a> MediaFolder<'a> {
         Self { dir, archive }
     }
 
-    /// Whether the source is an archive.
     pub(crate) const fn is_archive(&self) -> bool {
         self.archive.is_some()
     }
 
-    /// Where the file of an attachment is below the media folder; empty when there is none.
+    /// The path of an attachment's file below the media folder; empty if there is none.
     pub(crate) fn store_file(&self, post: Option<i64>, media: &ArchivedMedia, report: &mut ImportReport) -> String {
         let Some(dir) = &self.dir else {
             return String::new();
@@ -94,7 +90,7 @@ impl<'a> MediaFolder<'a> {
     }
 }
 
-/// The file of a line's attachment, where it stands in the media folder already.
+/// The path of a file that is already in the media folder.
 fn find_existing_file(dir: &Path, media: &ArchivedMedia, report: &mut ImportReport) -> String {
     let mut paths = media.files.iter().map(|name| sharded_path(name));
     let found = paths.find(|path| dir.join(path).is_file());
@@ -106,7 +102,7 @@ fn find_existing_file(dir: &Path, media: &ArchivedMedia, report: &mut ImportRepo
     found.unwrap_or_default()
 }
 
-/// The ending of a file's name, if it is a harmless one.
+/// `bin` unless the extension is short and alphanumeric.
 fn safe_extension(name: &str) -> String {
     let ending = Path::new(name).extension().and_then(|ending| ending.to_str());
     let plain = |ending: &&str| ending.len() <= 5 && ending.bytes().all(|letter| letter.is_ascii_alphanumeric());
@@ -115,7 +111,7 @@ fn safe_extension(name: &str) -> String {
         .map_or_else(|| "bin".to_owned(), str::to_ascii_lowercase)
 }
 
-/// Copies a file under a passing name and gives it its own when all of it is on disk.
+/// Copies to a temporary file, which is renamed once it is synced to disk.
 fn copy_file(mut found: ArchivedMediaFile, to: &Path) -> io::Result<CopyOutcome> {
     if fs::metadata(to).is_ok_and(|there| there.len() == found.size) {
         return Ok(CopyOutcome::AlreadyPresent);
@@ -129,7 +125,7 @@ fn copy_file(mut found: ArchivedMediaFile, to: &Path) -> io::Result<CopyOutcome>
         Ok(CopyOutcome::Copied(bytes))
     });
     if done.is_err() {
-        // What is left of it is overwritten next time.
+        // A leftover is overwritten the next time.
         drop(fs::remove_file(&passing));
     }
     done

@@ -1,4 +1,4 @@
-//! The thread that reads: it checks the source, then hands over chunks that are ready to store.
+//! The reader thread: it checks the source, then sends chunks that are ready to store.
 
 mod media_folder;
 mod prepare;
@@ -14,49 +14,44 @@ use crate::report::ImportReport;
 use crate::source::OpenedSource;
 use media_folder::MediaFolder;
 
-/// Bytes of text in a chunk, about, at most.
+/// The approximate maximum size of the texts in a chunk.
 const MAX_CHUNK_BYTES: usize = 4 << 20;
-/// Records between two looks at whether anyone still waits.
+/// Records between two progress messages.
 const PROGRESS_INTERVAL: u64 = 10_000;
 
 /// What is stored in one transaction.
 #[derive(Default)]
 pub(crate) struct ImportChunk {
     pub(crate) items: Vec<PreparedRecord>,
-    /// Where it begins.
     pub(crate) start_position: String,
-    /// Where the next one begins.
     pub(crate) next_position: String,
-    /// What happened while it was read.
+    /// What was counted and skipped while reading it.
     pub(crate) report: ImportReport,
     bytes: usize,
 }
 
-/// What the thread has to say.
 pub(crate) enum ReaderMessage {
-    /// So many records were looked at.
+    /// The number of records checked so far.
     Checking(u64),
-    /// The source holds so many records and can be read to its end.
+    /// The total number of records; the source is readable to its end.
     Checked(u64),
-    /// To be stored.
     Chunk(Box<ImportChunk>),
-    /// The source cannot be read; nothing follows.
+    /// The source is unreadable; nothing follows.
     Failed(ArchiveError),
 }
 
-/// What the thread is to do.
 pub(crate) struct ReadJob {
     pub(crate) source: OpenedSource,
     pub(crate) from: ReadPosition,
-    /// Whether the source is read through first.
+    /// Whether to read the source completely first.
     pub(crate) check: bool,
     pub(crate) batch: usize,
     pub(crate) media_dir: Option<std::path::PathBuf>,
-    /// Ids above this one are from the future.
+    /// Greater ids are from the future.
     pub(crate) max_id: i64,
 }
 
-/// Does it. Ends early when nobody listens any more.
+/// Stops early when the receiver is gone.
 pub(crate) fn run_reader(errand: &ReadJob, out: &Sender<ReaderMessage>) {
     let outcome = if errand.check {
         check_source(errand, out).and_then(|total| {
@@ -67,13 +62,12 @@ pub(crate) fn run_reader(errand: &ReadJob, out: &Sender<ReaderMessage>) {
         read_chunks(errand, out)
     };
     if let Err(error) = outcome {
-        // Nobody may be there to hear it.
+        // The receiver may be gone.
         drop(out.blocking_send(ReaderMessage::Failed(error)));
     }
 }
 
-/// Reads everything once. What would end the reading in the middle is found before anything is
-/// stored.
+/// Reads everything once, to find errors before anything is stored.
 fn check_source(errand: &ReadJob, out: &Sender<ReaderMessage>) -> Result<u64, ArchiveError> {
     let mut records = 0;
     let mut broken = None;
@@ -113,7 +107,7 @@ fn read_chunks(errand: &ReadJob, out: &Sender<ReaderMessage>) -> Result<(), Arch
         let full = std::mem::replace(&mut chunk, next);
         out.blocking_send(ReaderMessage::Chunk(Box::new(full))).is_ok()
     })?;
-    // The reader is gone or has it all: what is left is the last chunk, perhaps an empty one.
+    // The last chunk, possibly empty. The receiver may be gone.
     drop(out.blocking_send(ReaderMessage::Chunk(Box::new(chunk))));
     broken.map_or(Ok(()), Err)
 }
@@ -161,7 +155,7 @@ impl ImportChunk {
     }
 }
 
-/// The archive's data type of a record, as its manifest names it.
+/// As in the archive's manifest.
 fn data_type(record: &ArchiveRecord) -> &'static str {
     match record {
         ArchiveRecord::Account(_) => "account",

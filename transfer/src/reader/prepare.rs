@@ -1,4 +1,4 @@
-//! Records made ready to store: everything that needs no transaction is done here.
+//! Prepares records for storage, as far as this needs no transaction.
 
 use archive::{
     ArchiveRecord, ArchivedAccount, ArchivedAttachment, ArchivedList, ArchivedListMember, ArchivedMedia,
@@ -13,12 +13,11 @@ use super::media_folder::MediaFolder;
 use crate::portable_rows::{self, PortableRow};
 use crate::report::ImportReport;
 
-/// In bytes; nobody may write more.
+/// No valid text is longer.
 const MAX_TEXT_BYTES: usize = 100_000;
-/// What a post may have of anything.
+/// The maximum number of mentions, attachments, versions and participants.
 const MAX_LIST_LENGTH: usize = 200;
 
-/// A record that is ready to store.
 pub(crate) enum PreparedRecord {
     Profile(ArchivedProfile),
     User(Box<ArchivedUser>),
@@ -32,31 +31,29 @@ pub(crate) enum PreparedRecord {
     Message(Box<PreparedMessage>),
 }
 
-/// A direct message whose text has been read.
 pub(crate) struct PreparedMessage {
     pub(crate) message: ArchivedMessage,
     pub(crate) draft: PostTextDraft,
 }
 
-/// A post whose text has been read.
 pub(crate) struct PreparedPost {
     pub(crate) post: archive::ArchivedPost,
     pub(crate) draft: PostTextDraft,
     pub(crate) lang: String,
-    /// Where the files of its attachments are.
+    /// The paths of its attachments' files.
     pub(crate) paths: Vec<String>,
-    /// The text of a source that only this repost tells of.
+    /// The text of the reposted post, if only this repost contains it.
     pub(crate) source: Option<PostTextDraft>,
 }
 
-/// A like, with what it tells of the post.
+/// A like, with the post's text if known.
 pub(crate) struct PreparedLike {
     pub(crate) like: archive::ArchivedLike,
     pub(crate) draft: Option<PostTextDraft>,
 }
 
 impl PreparedRecord {
-    /// About how much memory it takes.
+    /// Approximate memory in bytes.
     pub(crate) fn estimated_size(&self) -> usize {
         match self {
             Self::Post(post) => 500 + post.post.text.len() * 3,
@@ -69,7 +66,7 @@ impl PreparedRecord {
     }
 }
 
-/// Makes a record ready; `None` when nothing of it is to be stored.
+/// `None` if nothing is to be stored.
 pub(crate) fn prepare_record(
     record: ArchiveRecord,
     media_folder: &MediaFolder<'_>,
@@ -80,7 +77,7 @@ pub(crate) fn prepare_record(
     Some(match record {
         ArchiveRecord::Account(account) => {
             report.count_stored("account");
-            // That of an archive was settled before the first chunk.
+            // The account of an archive was resolved before the first chunk.
             return (!media_folder.is_archive()).then(|| PreparedRecord::User(Box::new(user_from_account(account))));
         }
         ArchiveRecord::Profile(profile) => PreparedRecord::Profile(profile),
@@ -124,7 +121,7 @@ pub(crate) fn prepare_record(
             report.skip("deleted_post", why, || format!("post {}", deleted.id));
             return None;
         }
-        // Its text stands in its post already.
+        // Its text is already in its post.
         ArchiveRecord::NoteTweet(_) => {
             report.count_stored("note_tweet");
             return None;

@@ -1,4 +1,4 @@
-//! The row of a post, out of what its source tells and what is there.
+//! Builds the row of a post from the imported post and the database.
 
 use base::{AppId, Fault, PostId, Time, UserId};
 use store::Tx;
@@ -10,35 +10,29 @@ use crate::chunk::user_resolver;
 use crate::reader::PreparedPost;
 use crate::sanitize;
 
-/// How often a post can be edited.
+/// The maximum number of edits of a post.
 const MAX_EDITS: i64 = 5;
 const REPLY_SETTINGS: &[&str] = &["following", "mentionedUsers", "subscribers", "verified"];
 
-/// A post's place among others.
+/// The posts and users that a post refers to.
 #[derive(Default)]
 pub(super) struct PostReferences {
-    /// What it answers.
     pub(super) parent: Option<ImportedPostSummary>,
-    /// Whom it answers.
     pub(super) addressee: Option<UserId>,
-    /// What it quotes.
     pub(super) quoted: Option<PostId>,
-    /// What it reposts.
     pub(super) source: Option<PostId>,
-    /// Its first version.
     pub(super) root: Option<PostId>,
-    /// The conversation of its first version, where that is there.
+    /// If that version is known.
     pub(super) root_conversation: Option<PostId>,
-    /// A later version is there.
+    /// Whether a later version exists.
     pub(super) superseded: bool,
 }
 
-/// Sixteen hexadecimal digits, as places are spoken.
 fn is_place_id(text: &str) -> bool {
     network::places::parse_place_id(text).is_some()
 }
 
-/// The row, and those in whose mentions it goes.
+/// The row, and the users in whose mentions it appears.
 pub(super) fn build_post_row(
     tx: &mut Tx<'_>,
     desk: &mut ImportBatchState,
@@ -104,7 +98,7 @@ pub(super) fn build_post_row(
     Ok((row, mentioned))
 }
 
-/// Whom the text's mentions mean: as the source says, or else whoever has the handle here.
+/// The users mentioned in the text: by the source's ids, or else by local handles.
 fn resolve_mentions(
     tx: &mut Tx<'_>,
     desk: &mut ImportBatchState,
