@@ -41,28 +41,28 @@ impl Clock {
     pub fn now(&self) -> Time {
         match self {
             Self::System => wall_time(),
-            Self::Test(world) if world.frozen => Time::from_ms(world.value.load(Ordering::Relaxed)),
-            Self::Test(world) => wall_time().plus_ms(world.value.load(Ordering::Relaxed)),
+            Self::Test(test) if test.frozen => Time::from_ms(test.value.load(Ordering::Relaxed)),
+            Self::Test(test) => wall_time().plus_ms(test.value.load(Ordering::Relaxed)),
         }
     }
 
     /// Sets a frozen clock, or shifts a running one so that it reads `time` now. The system clock
     /// cannot be set.
     pub fn set(&self, time: Time) {
-        if let Self::Test(world) = self {
-            let value = if world.frozen {
+        if let Self::Test(test) = self {
+            let value = if test.frozen {
                 time.ms()
             } else {
                 time.ms() - wall_time().ms()
             };
-            world.value.store(value, Ordering::Relaxed);
+            test.value.store(value, Ordering::Relaxed);
         }
     }
 }
 
 /// The machine's time, whatever the [`Clock`] says. Request signatures and rate windows follow it
 /// because clients compare them with their own clocks.
-#[expect(clippy::disallowed_methods, reason = "the one home of the machine's time")]
+#[expect(clippy::disallowed_methods, reason = "the only place that reads the machine's time")]
 pub fn wall_time() -> Time {
     let since = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
@@ -70,7 +70,7 @@ pub fn wall_time() -> Time {
     Time::from_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one home of the monotonic clock")]
+#[expect(clippy::disallowed_methods, reason = "the only place that reads the monotonic clock")]
 pub fn monotonic_now() -> Instant {
     Instant::now()
 }

@@ -15,11 +15,11 @@ use crate::secret::constant_time_eq;
 use crate::{Fault, Rng, Secret};
 
 const FORMAT: &str = "locum-key-1";
-const KEY_ID: usize = 4;
-const NONCE: usize = 24;
+const KEY_ID_BYTES: usize = 4;
+const NONCE_BYTES: usize = 24;
 
 /// The first four bytes of the key's SHA-256.
-pub type MasterKeyId = [u8; KEY_ID];
+pub type MasterKeyId = [u8; KEY_ID_BYTES];
 
 #[derive(Clone)]
 pub struct MasterKey([u8; 32]);
@@ -31,13 +31,13 @@ pub enum MasterKeyError {
     #[error("the key is not 32 bytes in base64url")]
     Bytes,
     /// The id does not belong to the key, so the line is damaged.
-    #[error("the key does not have the id that stands before it")]
+    #[error("the key id does not match the key")]
     Id,
 }
 
 impl MasterKey {
-    pub fn generate(chance: &Rng) -> Result<Self, Fault> {
-        chance.random_bytes().map(Self)
+    pub fn generate(rng: &Rng) -> Result<Self, Fault> {
+        rng.random_bytes().map(Self)
     }
 
     /// Parses a key file. Empty lines and lines that start with `#` are ignored.
@@ -87,40 +87,40 @@ impl fmt::Debug for MasterKey {
 /// The current master key, which encrypts, and older ones, which only decrypt. Clones share their
 /// keys, so a rotation takes effect everywhere at once.
 #[derive(Clone, Debug)]
-pub struct Keyring(Arc<RwLock<KeyRing>>);
+pub struct Keyring(Arc<RwLock<MasterKeys>>);
 
 #[derive(Debug)]
-struct KeyRing {
+struct MasterKeys {
     current: MasterKey,
     old: Vec<MasterKey>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecryptError {
-    #[error("too short to be a sealed secret")]
+    #[error("the encrypted secret is too short")]
     TooShort,
-    #[error("sealed with the master key {}, which is not on the ring", format_key_id(*.0))]
+    #[error("the secret is encrypted with the master key {}, which is not in the keyring", format_key_id(*.0))]
     UnknownKey(MasterKeyId),
-    #[error("changed since it was sealed, or moved from another place")]
+    #[error("the encrypted secret was modified or belongs to another location")]
     AuthenticationFailed,
 }
 
 impl From<DecryptError> for Fault {
     fn from(cause: DecryptError) -> Self {
-        Self::from_cause("open a sealed secret", cause)
+        Self::from_cause("failed to decrypt a secret", cause)
     }
 }
 
 impl Keyring {
     pub fn new(current: MasterKey, old: Vec<MasterKey>) -> Self {
-        Self(Arc::new(RwLock::new(KeyRing { current, old })))
+        Self(Arc::new(RwLock::new(MasterKeys { current, old })))
     }
 
     /// Encrypts with `next` from now on; the previous key can still decrypt.
     pub fn rotate(&self, next: MasterKey) {
         let mut ring = self.0.write();
-        let before = std::mem::replace(&mut ring.current, next);
-        ring.old.push(before);
+        let previous = std::mem::replace(&mut ring.current, next);
+        ring.old.push(previous);
     }
 
     pub fn current_key_id(&self) -> MasterKeyId {
@@ -133,42 +133,42 @@ impl Keyring {
 
     /// Encrypts `plain` for `location` (`table.column:row id`). The result is key id, nonce,
     /// ciphertext.
-    pub fn encrypt(&self, place: &str, plain: &[u8], chance: &Rng) -> Result<Vec<u8>, Fault> {
-        let nonce: [u8; NONCE] = chance.random_bytes()?;
+    pub fn encrypt(&self, location: &str, plain: &[u8], rng: &Rng) -> Result<Vec<u8>, Fault> {
+        let nonce: [u8; NONCE_BYTES] = rng.random_bytes()?;
         let payload = Payload {
             msg: plain,
-            aad: place.as_bytes(),
+            aad: location.as_bytes(),
         };
         let current = self.0.read().current.clone();
-        let shut = current.cipher().encrypt(&XNonce::from(nonce), payload);
-        let shut = shut.map_err(|error| Fault::new(format!("seal a secret: {error}")))?;
-        Ok([&current.id()[..], &nonce[..], &shut[..]].concat())
+        let ciphertext = current.cipher().encrypt(&XNonce::from(nonce), payload);
+        let ciphertext = ciphertext.map_err(|error| Fault::new(format!("failed to encrypt a secret: {error}")))?;
+        Ok([&current.id()[..], &nonce[..], &ciphertext[..]].concat())
     }
 
     /// Decrypts what [`encrypt`](Self::encrypt) wrote for the same `location`, with whichever key
     /// it used.
-    pub fn decrypt(&self, place: &str, sealed: &[u8]) -> Result<Vec<u8>, DecryptError> {
-        let (id, rest) = split_prefix::<KEY_ID>(sealed)?;
-        let (nonce, shut) = split_prefix::<NONCE>(rest)?;
+    pub fn decrypt(&self, location: &str, encrypted: &[u8]) -> Result<Vec<u8>, DecryptError> {
+        let (id, rest) = split_prefix::<KEY_ID_BYTES>(encrypted)?;
+        let (nonce, ciphertext) = split_prefix::<NONCE_BYTES>(rest)?;
         let ring = self.0.read();
         let mut keys = ring.all_keys().filter(|key| key.id() == id).peekable();
         if keys.peek().is_none() {
             return Err(DecryptError::UnknownKey(id));
         }
-        let aad = place.as_bytes();
+        let aad = location.as_bytes();
         keys.find_map(|key| {
-            let payload = Payload { msg: shut, aad };
+            let payload = Payload { msg: ciphertext, aad };
             key.cipher().decrypt(&XNonce::from(nonce), payload).ok()
         })
         .ok_or(DecryptError::AuthenticationFailed)
     }
 
-    pub fn is_encrypted_with_current_key(&self, sealed: &[u8]) -> bool {
-        sealed.starts_with(&self.current_key_id())
+    pub fn is_encrypted_with_current_key(&self, encrypted: &[u8]) -> bool {
+        encrypted.starts_with(&self.current_key_id())
     }
 }
 
-impl KeyRing {
+impl MasterKeys {
     fn all_keys(&self) -> impl Iterator<Item = &MasterKey> {
         std::iter::once(&self.current).chain(&self.old)
     }
@@ -188,7 +188,7 @@ mod tests {
     use super::{DecryptError, Keyring, MasterKey, MasterKeyError};
     use crate::Rng;
 
-    const PLACE: &str = "apps.consumer_secret:17";
+    const LOCATION: &str = "apps.consumer_secret:17";
 
     fn key(seed: u64) -> MasterKey {
         MasterKey::generate(&Rng::from_seed(seed)).unwrap()
@@ -198,61 +198,64 @@ mod tests {
         Keyring::new(key(seed), Vec::new())
     }
 
-    fn sealed(plain: &[u8]) -> Vec<u8> {
-        ring(1).encrypt(PLACE, plain, &Rng::Os).unwrap()
+    fn encrypted(plain: &[u8]) -> Vec<u8> {
+        ring(1).encrypt(LOCATION, plain, &Rng::Os).unwrap()
     }
 
     #[test]
     fn what_was_sealed_opens() {
         for plain in [&b""[..], b"kAcSOqF21Fu85e7zjz7ZN2U4ZRhfV3WpwPAoE3Z7kBw"] {
-            assert_eq!(ring(1).decrypt(PLACE, &sealed(plain)).unwrap(), plain);
+            assert_eq!(ring(1).decrypt(LOCATION, &encrypted(plain)).unwrap(), plain);
         }
-        assert_ne!(sealed(b"same"), sealed(b"same"), "a fresh nonce each time");
+        assert_ne!(encrypted(b"same"), encrypted(b"same"), "a fresh nonce each time");
     }
 
     #[test]
     fn another_key_does_not_open() {
-        let shut = sealed(b"secret");
-        let refused = ring(2).decrypt(PLACE, &shut);
+        let ciphertext = encrypted(b"secret");
+        let refused = ring(2).decrypt(LOCATION, &ciphertext);
         assert_eq!(refused, Err(DecryptError::UnknownKey(key(1).id())));
         // The other key's id on it does not help.
-        let mut renamed = shut;
+        let mut renamed = ciphertext;
         renamed[..4].copy_from_slice(&key(2).id());
         assert_eq!(
-            ring(2).decrypt(PLACE, &renamed),
+            ring(2).decrypt(LOCATION, &renamed),
             Err(DecryptError::AuthenticationFailed)
         );
     }
 
     #[test]
     fn a_moved_secret_does_not_open() {
-        let shut = sealed(b"secret");
-        for place in ["apps.consumer_secret:18", "apps.bearer:17", ""] {
-            assert_eq!(ring(1).decrypt(place, &shut), Err(DecryptError::AuthenticationFailed));
+        let ciphertext = encrypted(b"secret");
+        for location in ["apps.consumer_secret:18", "apps.bearer:17", ""] {
+            assert_eq!(
+                ring(1).decrypt(location, &ciphertext),
+                Err(DecryptError::AuthenticationFailed)
+            );
         }
     }
 
     #[test]
     fn any_flipped_bit_is_seen() {
-        let shut = sealed(b"secret");
-        for bit in 0..shut.len() * 8 {
-            let mut changed = shut.clone();
+        let ciphertext = encrypted(b"secret");
+        for bit in 0..ciphertext.len() * 8 {
+            let mut changed = ciphertext.clone();
             changed[bit / 8] ^= 1 << (bit % 8);
-            assert!(ring(1).decrypt(PLACE, &changed).is_err(), "bit {bit}");
+            assert!(ring(1).decrypt(LOCATION, &changed).is_err(), "bit {bit}");
         }
-        for length in 0..shut.len() {
-            assert!(ring(1).decrypt(PLACE, &shut[..length]).is_err(), "{length}");
+        for length in 0..ciphertext.len() {
+            assert!(ring(1).decrypt(LOCATION, &ciphertext[..length]).is_err(), "{length}");
         }
     }
 
     #[test]
     fn an_old_key_still_opens() {
-        let shut = sealed(b"secret");
+        let ciphertext = encrypted(b"secret");
         let turned = Keyring::new(key(2), vec![key(3), key(1)]);
-        assert_eq!(turned.decrypt(PLACE, &shut).unwrap(), b"secret");
-        assert!(ring(1).is_encrypted_with_current_key(&shut));
-        assert!(!turned.is_encrypted_with_current_key(&shut));
-        let again = turned.encrypt(PLACE, b"secret", &Rng::Os).unwrap();
+        assert_eq!(turned.decrypt(LOCATION, &ciphertext).unwrap(), b"secret");
+        assert!(ring(1).is_encrypted_with_current_key(&ciphertext));
+        assert!(!turned.is_encrypted_with_current_key(&ciphertext));
+        let again = turned.encrypt(LOCATION, b"secret", &Rng::Os).unwrap();
         assert!(turned.is_encrypted_with_current_key(&again));
     }
 
@@ -260,14 +263,14 @@ mod tests {
     fn a_ring_is_turned_wherever_it_is_held() {
         let ring = ring(1);
         let held = ring.clone();
-        let shut = held.encrypt(PLACE, b"secret", &Rng::Os).unwrap();
+        let ciphertext = held.encrypt(LOCATION, b"secret", &Rng::Os).unwrap();
         ring.rotate(key(2));
         assert_eq!(
             (held.current_key_id(), held.old_key_ids()),
             (key(2).id(), vec![key(1).id()])
         );
-        assert_eq!(held.decrypt(PLACE, &shut).unwrap(), b"secret");
-        assert!(!held.is_encrypted_with_current_key(&shut));
+        assert_eq!(held.decrypt(LOCATION, &ciphertext).unwrap(), b"secret");
+        assert!(!held.is_encrypted_with_current_key(&ciphertext));
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl Entitlement {
             Self::FullArchive => "Search and counts over posts of all time",
             Self::Blocks => "Blocking users",
             Self::FollowsAndLikes => "Following users and liking posts",
-            Self::Ads => "The advertising interface",
+            Self::Ads => "The Ads API",
             Self::AdsServing => "Serving what is promoted, and reporting it",
         }
     }

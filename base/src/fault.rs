@@ -13,25 +13,25 @@ pub struct Fault {
 }
 
 impl Fault {
-    pub fn new(what: impl Into<String>) -> Self {
+    pub fn new(message: impl Into<String>) -> Self {
         Self {
-            message: what.into(),
+            message: message.into(),
             cause: None,
             transient: false,
         }
     }
 
-    pub fn from_cause(what: impl Into<String>, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    pub fn from_cause(message: impl Into<String>, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
-            message: what.into(),
+            message: message.into(),
             cause: Some(cause.into()),
             transient: false,
         }
     }
 
     /// For `map_err`: wraps the cause with what was being done.
-    pub fn context<E: Into<Box<dyn Error + Send + Sync>>>(what: &'static str) -> impl FnOnce(E) -> Self {
-        move |cause| Self::from_cause(what, cause)
+    pub fn context<E: Into<Box<dyn Error + Send + Sync>>>(message: &'static str) -> impl FnOnce(E) -> Self {
+        move |cause| Self::from_cause(message, cause)
     }
 
     /// Marks a failure that passes by itself (a full disk, an unreachable database), so that

@@ -24,12 +24,14 @@ impl Rng {
     }
 
     /// Fails only when the operating system provides no randomness.
-    #[expect(clippy::disallowed_methods, reason = "the one home of the system's randomness")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the only place that reads the system's randomness"
+    )]
     pub fn fill_bytes(&self, bytes: &mut [u8]) -> Result<(), Fault> {
         match self {
-            Self::Os => {
-                getrandom::fill(bytes).map_err(|error| Fault::new(format!("the system gave no random bytes: {error}")))
-            }
+            Self::Os => getrandom::fill(bytes)
+                .map_err(|error| Fault::new(format!("the operating system returned no random bytes: {error}"))),
             Self::Seeded(source) => {
                 source.lock().fill_bytes(bytes);
                 Ok(())
