@@ -40,8 +40,8 @@ impl ChallengeMethod {
     }
 
     pub fn verify(self, challenge: &str, verifier: &str) -> bool {
-        let made = self.derive_challenge(verifier);
-        is_well_formed(verifier) & constant_time_eq(made.as_bytes(), challenge.as_bytes())
+        let derived = self.derive_challenge(verifier);
+        is_well_formed(verifier) & constant_time_eq(derived.as_bytes(), challenge.as_bytes())
     }
 }
 

@@ -57,8 +57,8 @@ impl Scope {
 
     const fn bit_mask(self) -> u32 {
         #[expect(clippy::as_conversions, reason = "a fieldless enum's number, in a const")]
-        let place = self as u8;
-        1 << place
+        let bit = self as u8;
+        1 << bit
     }
 }
 

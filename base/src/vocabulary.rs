@@ -27,8 +27,8 @@ impl VocabularyWord {
         }
     }
 
-    pub const fn name_in(self, speech: Vocabulary) -> &'static str {
-        match speech {
+    pub const fn name_in(self, vocabulary: Vocabulary) -> &'static str {
+        match vocabulary {
             Vocabulary::Post => self.post,
             Vocabulary::Tweet => self.tweet,
         }

@@ -59,8 +59,8 @@ impl RequestParameters {
             {
                 return Err(OAuth1Error::TooLong);
             }
-            let there = self.parameters.iter().position(|(other, _)| *other == name);
-            match there {
+            let existing = self.parameters.iter().position(|(other, _)| *other == name);
+            match existing {
                 None => self.parameters.push((name, value)),
                 Some(index) if index < earlier && self.parameter_value(&name) == Some(&value) => {}
                 Some(_) => return Err(OAuth1Error::Duplicate(name)),
@@ -70,8 +70,8 @@ impl RequestParameters {
     }
 
     pub(super) fn is_signed(&self) -> bool {
-        let marks = [SIGNATURE, "oauth_consumer_key"];
-        self.in_header || marks.iter().any(|name| self.parameter_value(name).is_some())
+        let markers = [SIGNATURE, "oauth_consumer_key"];
+        self.in_header || markers.iter().any(|name| self.parameter_value(name).is_some())
     }
 
     pub(super) fn parameter_value(&self, name: &str) -> Option<&str> {

@@ -125,11 +125,11 @@ fn dominant_script(text: &str) -> Option<(Script, usize)> {
             None => counts.push((script, 1)),
         }
     }
-    let of = |script| {
+    let count_of = |script| {
         let count = counts.iter().find(|(other, _)| *other == script);
         count.map_or(0, |(_, count)| *count)
     };
-    let (han, kana) = (of(Script::Han), of(Script::Kana));
+    let (han, kana) = (count_of(Script::Han), count_of(Script::Kana));
     if kana > 0 {
         counts.push((Script::Kana, han + kana));
     }

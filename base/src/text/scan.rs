@@ -138,21 +138,21 @@ pub(super) fn separate_flags(text: &str) -> (Cow<'_, str>, u32) {
     if !text.contains(is_regional_indicator) {
         return (Cow::Borrowed(text), 0);
     }
-    let (mut apart, mut added) = (String::with_capacity(text.len() * 2), 0);
+    let (mut separated, mut added) = (String::with_capacity(text.len() * 2), 0);
     let mut halves = 0_usize;
     for letter in text.chars() {
         if is_regional_indicator(letter) {
-            if halves.is_multiple_of(2) && apart.ends_with(|last: char| !last.is_ascii()) {
-                apart.push(SEPARATOR);
+            if halves.is_multiple_of(2) && separated.ends_with(|last: char| !last.is_ascii()) {
+                separated.push(SEPARATOR);
                 added += 1;
             }
             halves += 1;
         } else {
             halves = 0;
         }
-        apart.push(letter);
+        separated.push(letter);
     }
-    (Cow::Owned(apart), added)
+    (Cow::Owned(separated), added)
 }
 
 /// Weighs 1 and belongs to no entity.

@@ -57,8 +57,8 @@ fn text_weight(text: &str) -> u32 {
     if text.len() > MAX_TEXT_BYTES || text.is_ascii() && !text.contains('.') {
         return u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
     }
-    let (apart, added) = separate_flags(text);
-    scan_text(&prepare_for_extractor(&apart)).0.saturating_sub(added)
+    let (separated, added) = separate_flags(text);
+    scan_text(&prepare_for_extractor(&separated)).0.saturating_sub(added)
 }
 
 /// The beginning of a normalized text that weighs more than 280, with `…` and room for a space and
@@ -72,20 +72,20 @@ pub fn truncate_with_ellipsis(text: &str) -> Option<String> {
         format!("{}…", part.trim_end())
     };
     let fits = |end: usize| text_weight(&part(end)) <= MAX_POST_WEIGHT - LINK_WEIGHT;
-    let places = cut_positions(text);
-    // The weights of prefixes ascend except at URLs: doubling and then bisecting finds a position
+    let positions = cut_positions(text);
+    // The weights of prefixes ascend except at URLs: doubling and then bisecting finds one
     // that fits.
     let mut high = 128;
-    while places.get(high).is_some_and(|place| fits(*place)) {
+    while positions.get(high).is_some_and(|position| fits(*position)) {
         high *= 2;
     }
     let (mut end, mut low) = (0, 0);
-    let mut high = high.min(places.len());
+    let mut high = high.min(positions.len());
     while low < high {
         let middle = usize::midpoint(low, high);
-        match places.get(middle) {
-            Some(place) if fits(*place) => {
-                end = *place;
+        match positions.get(middle) {
+            Some(position) if fits(*position) => {
+                end = *position;
                 low = middle + 1;
             }
             _ => high = middle,
@@ -101,18 +101,18 @@ fn cut_positions(text: &str) -> Vec<usize> {
     let ranges = extract_entities(text).byte_ranges();
     let mut ranges = ranges.iter().peekable();
     let (mut last, mut halves) = (None, 0_usize);
-    let mut places = Vec::new();
-    for (place, letter) in text.char_indices() {
-        while ranges.next_if(|range| range.end <= place).is_some() {}
-        let inside = ranges.peek().is_some_and(|range| range.start < place);
+    let mut positions = Vec::new();
+    for (position, letter) in text.char_indices() {
+        while ranges.next_if(|range| range.end <= position).is_some() {}
+        let inside = ranges.peek().is_some_and(|range| range.start < position);
         let half = is_regional_indicator(letter) && !halves.is_multiple_of(2);
         if !inside && !half && !extends_previous(letter) && last != Some('\u{200d}') {
-            places.push(place);
+            positions.push(position);
         }
         halves = if is_regional_indicator(letter) { halves + 1 } else { 0 };
         last = Some(letter);
     }
-    places
+    positions
 }
 
 /// Joiners, skin tones, keycaps, tags, accents.
