@@ -59,12 +59,12 @@ impl AdmissionControl {
 
     pub(crate) async fn wait_until_empty(&self) {
         loop {
-            let mut left = std::pin::pin!(self.released.notified());
-            left.as_mut().enable();
+            let mut released = std::pin::pin!(self.released.notified());
+            released.as_mut().enable();
             if self.open_connections.load(Ordering::Acquire) == 0 {
                 return;
             }
-            left.await;
+            released.await;
         }
     }
 }

@@ -65,7 +65,7 @@ impl BodySender {
 
     /// Breaks the body off, so that the reader sees that it is incomplete.
     pub async fn abort(self) {
-        let _gone = self.0.send(Err(BodyError::Broken)).await;
+        let _reader_gone = self.0.send(Err(BodyError::Broken)).await;
     }
 
     pub fn is_closed(&self) -> bool {
@@ -98,8 +98,8 @@ impl Body {
 
     /// A body fed by the [`BodySender`], at most `capacity` chunks ahead of the client (at least
     /// one).
-    pub fn channel(room: usize) -> (BodySender, Self) {
-        let (sender, receiver) = mpsc::channel(room.max(1));
+    pub fn channel(capacity: usize) -> (BodySender, Self) {
+        let (sender, receiver) = mpsc::channel(capacity.max(1));
         (BodySender(sender), Self::from_kind(BodyKind::Channel(receiver)))
     }
 
@@ -114,8 +114,8 @@ impl Body {
 
     /// Reads the whole body. Fails before buffering more than `limit` bytes, or after `timeout`.
     pub async fn collect_bytes(self, limit: usize, timeout: Duration) -> Result<Bytes, BodyError> {
-        let least = usize::try_from(self.size_hint().lower()).unwrap_or(usize::MAX);
-        if least > limit {
+        let min = usize::try_from(self.size_hint().lower()).unwrap_or(usize::MAX);
+        if min > limit {
             return Err(BodyError::TooLarge);
         }
         if let BodyKind::Full(bytes) = self.kind {
@@ -173,14 +173,14 @@ impl Body {
         incoming: Incoming,
         limits: &ListenerLimits,
         stats: &Arc<ListenerStats>,
-        left: &UnreadBody,
+        unread_body: &UnreadBody,
     ) -> Self {
         if incoming.is_end_stream() {
             return Self::empty();
         }
         Self::from_kind(BodyKind::Incoming(Box::new(IncomingBody {
             incoming: Some(incoming),
-            unread_body: UnreadBody::clone(left),
+            unread_body: UnreadBody::clone(unread_body),
             chunk_timeout: limits.body_timeout,
             total_timeout: limits.body_total_timeout,
             deadline: None,
@@ -219,8 +219,8 @@ impl IncomingBody {
         };
         match Pin::new(incoming).poll_frame(cx) {
             Poll::Ready(frame) => {
-                if let Some(watch) = &mut self.deadline {
-                    watch.last_chunk_at = Instant::now();
+                if let Some(deadline) = &mut self.deadline {
+                    deadline.last_chunk_at = Instant::now();
                 }
                 Poll::Ready(frame.map(|frame| frame.map_err(|_| BodyError::Broken)))
             }
@@ -233,22 +233,22 @@ impl IncomingBody {
     }
 
     fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let (silence, total) = (self.chunk_timeout, self.total_timeout);
-        let watch = self.deadline.get_or_insert_with(|| {
+        let (chunk_timeout, total_timeout) = (self.chunk_timeout, self.total_timeout);
+        let deadline = self.deadline.get_or_insert_with(|| {
             let now = Instant::now();
             BodyDeadline {
-                timer: Box::pin(tokio::time::sleep(silence.min(total))),
-                total_deadline: now + total,
+                timer: Box::pin(tokio::time::sleep(chunk_timeout.min(total_timeout))),
+                total_deadline: now + total_timeout,
                 last_chunk_at: now,
             }
         });
         loop {
-            ready!(watch.timer.as_mut().poll(cx));
-            let due = watch.total_deadline.min(watch.last_chunk_at + silence);
+            ready!(deadline.timer.as_mut().poll(cx));
+            let due = deadline.total_deadline.min(deadline.last_chunk_at + chunk_timeout);
             if Instant::now() >= due {
                 return Poll::Ready(());
             }
-            watch.timer.as_mut().reset(due);
+            deadline.timer.as_mut().reset(due);
         }
     }
 }
@@ -280,7 +280,7 @@ impl HttpBody for Body {
                 this.kind = BodyKind::Empty;
                 Some(Ok(bytes))
             }
-            BodyKind::Incoming(arriving) => return arriving.poll(cx),
+            BodyKind::Incoming(body) => return body.poll(cx),
             BodyKind::Channel(receiver) => ready!(receiver.poll_recv(cx)),
             BodyKind::Stream(stream) => ready!(stream.as_mut().poll_next(cx)),
         };
@@ -290,7 +290,7 @@ impl HttpBody for Body {
     fn is_end_stream(&self) -> bool {
         match &self.kind {
             BodyKind::Empty => true,
-            BodyKind::Incoming(arriving) => arriving.is_at_end(),
+            BodyKind::Incoming(body) => body.is_at_end(),
             _ => false,
         }
     }
@@ -299,8 +299,8 @@ impl HttpBody for Body {
         match &self.kind {
             BodyKind::Empty => SizeHint::with_exact(0),
             BodyKind::Full(bytes) => SizeHint::with_exact(u64::try_from(bytes.len()).unwrap_or(u64::MAX)),
-            BodyKind::Incoming(arriving) => {
-                let incoming = arriving.incoming.as_ref();
+            BodyKind::Incoming(body) => {
+                let incoming = body.incoming.as_ref();
                 incoming.map_or_else(|| SizeHint::with_exact(0), HttpBody::size_hint)
             }
             BodyKind::Channel(_) | BodyKind::Stream(_) => SizeHint::default(),

@@ -47,7 +47,7 @@ pub(crate) fn protocol_builder(limits: &ListenerLimits) -> Builder<TaskExecutor>
         .header_read_timeout(None)
         .max_buf_size(limits.max_header_bytes.saturating_add(16 * 1024));
     if limits.max_headers != 100 {
-        http1.max_headers(limits.max_headers); // 100 is what needs no allocation
+        http1.max_headers(limits.max_headers); // the default of 100 needs no allocation
     }
     let http2 = &limits.http2;
     builder
@@ -71,17 +71,17 @@ pub(crate) async fn serve_connection(
     shared: Arc<ConnectionContext>,
     permit: ConnectionPermit,
 ) {
-    let _inside = permit;
-    let life = ConnectionState::start();
-    let answers = Arc::clone(&shared.service);
+    let _permit = permit;
+    let state = ConnectionState::start();
+    let service = Arc::clone(&shared.service);
     let limits = &shared.service.limits;
-    let wire = MonitoredStream::new(stream, Arc::clone(&life), Arc::clone(&answers.stats), limits);
+    let stream = MonitoredStream::new(stream, Arc::clone(&state), Arc::clone(&service.stats), limits);
     let service = ConnectionService {
-        context: answers,
-        state: Arc::clone(&life),
+        context: service,
+        state: Arc::clone(&state),
         peer,
     };
-    let connection = pin!(shared.builder.serve_connection(TokioIo::new(wire), service));
+    let connection = pin!(shared.builder.serve_connection(TokioIo::new(stream), service));
     let until = Instant::now() + limits.header_timeout;
     let driver = ConnectionDriver {
         connection,
@@ -90,7 +90,7 @@ pub(crate) async fn serve_connection(
         drain: pin!(shared.drain.wait()),
         abort: pin!(shared.abort.wait()),
         signal_state: SignalState::Unpolled,
-        state: &life,
+        state: &state,
         shared: &shared,
     };
     driver.await;
@@ -129,7 +129,7 @@ impl<D: Future<Output = ()>, A: Future<Output = ()>> Future for ConnectionDriver
         match this.connection.as_mut().poll(cx) {
             Poll::Ready(Ok(())) => return Poll::Ready(()),
             Poll::Ready(Err(error)) => {
-                tracing::debug!(%error, "a connection ended badly");
+                tracing::debug!(%error, "connection failed");
                 return Poll::Ready(());
             }
             Poll::Pending => {}
@@ -184,8 +184,8 @@ impl<D: Future<Output = ()>, A: Future<Output = ()>> ConnectionDriver<'_, D, A> 
             }
             let now = Instant::now();
             match due {
-                Some((at, why)) if at <= now => {
-                    self.count_timeout(why);
+                Some((at, reason)) if at <= now => {
+                    self.count_timeout(reason);
                     return Poll::Ready(());
                 }
                 Some((at, _)) => self.arm_timer(at),
@@ -199,9 +199,9 @@ impl<D: Future<Output = ()>, A: Future<Output = ()>> ConnectionDriver<'_, D, A> 
         self.timer.as_mut().reset(at);
     }
 
-    fn count_timeout(&self, why: CloseReason) {
+    fn count_timeout(&self, reason: CloseReason) {
         let stats = &self.shared.service.stats;
-        match why {
+        match reason {
             CloseReason::Header => stats.header_timeouts.increment(),
             CloseReason::Idle => stats.idle_timeouts.increment(),
             CloseReason::Write => stats.write_timeouts.increment(),

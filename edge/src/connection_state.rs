@@ -56,8 +56,8 @@ impl ConnectionState {
     pub(crate) fn start_request(self: &Arc<Self>) -> (InFlightRequest, bool) {
         self.active.fetch_add(1, Ordering::AcqRel);
         let number = self.request_count.fetch_add(1, Ordering::AcqRel) + 1;
-        let believed = self.contradictory_request.load(Ordering::Acquire) != number;
-        (InFlightRequest(Arc::clone(self)), believed)
+        let is_consistent = self.contradictory_request.load(Ordering::Acquire) != number;
+        (InFlightRequest(Arc::clone(self)), is_consistent)
     }
 
     pub(crate) fn mark_contradictory(&self, number: u64) {
@@ -72,8 +72,8 @@ impl ConnectionState {
         self.http2.load(Ordering::Acquire)
     }
 
-    pub(crate) fn set_inside_head(&self, within: bool) {
-        self.set_moment(&self.head_since, within);
+    pub(crate) fn set_inside_head(&self, inside: bool) {
+        self.set_moment(&self.head_since, inside);
     }
 
     pub(crate) fn set_write_blocked(&self, blocked: bool) {
@@ -114,11 +114,11 @@ impl ConnectionState {
         Some(write.filter(|write| write.0 < read.0).unwrap_or(read))
     }
 
-    fn set_moment(&self, moment: &AtomicMoment, holds: bool) {
-        let known = moment.0.load(Ordering::Relaxed) != 0;
-        if holds && !known {
+    fn set_moment(&self, moment: &AtomicMoment, is_set: bool) {
+        let was_set = moment.0.load(Ordering::Relaxed) != 0;
+        if is_set && !was_set {
             self.mark_moment(moment);
-        } else if !holds && known {
+        } else if !is_set && was_set {
             moment.0.store(0, Ordering::Relaxed);
         }
     }
@@ -141,10 +141,10 @@ pub(crate) struct InFlightRequest(Arc<ConnectionState>);
 
 impl Drop for InFlightRequest {
     fn drop(&mut self) {
-        let life = &self.0;
-        if life.active.load(Ordering::Acquire) == 1 {
-            life.mark_moment(&life.idle_since);
+        let state = &self.0;
+        if state.active.load(Ordering::Acquire) == 1 {
+            state.mark_moment(&state.idle_since);
         }
-        life.active.fetch_sub(1, Ordering::AcqRel);
+        state.active.fetch_sub(1, Ordering::AcqRel);
     }
 }

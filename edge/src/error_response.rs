@@ -36,7 +36,7 @@ pub(crate) fn raw_problem_response(status: StatusCode) -> Vec<u8> {
     .into_bytes()
 }
 
-#[expect(clippy::disallowed_methods, reason = "a Date header speaks of the real time")]
+#[expect(clippy::disallowed_methods, reason = "a Date header is the real time")]
 fn system_now() -> std::time::SystemTime {
     std::time::SystemTime::now()
 }

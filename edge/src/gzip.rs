@@ -28,12 +28,12 @@ pub fn client_accepts_gzip(request: &HeaderMap) -> bool {
         for item in list.to_str().unwrap_or_default().split(',') {
             let mut parts = item.split(';').map(str::trim);
             let coding = parts.next().unwrap_or_default();
-            let wanted = parts.all(|part| !is_zero_quality(part));
+            let accepted = parts.all(|part| !is_zero_quality(part));
             if coding.eq_ignore_ascii_case("gzip") || coding.eq_ignore_ascii_case("x-gzip") {
-                return wanted;
+                return accepted;
             }
             if coding == "*" {
-                any = Some(wanted);
+                any = Some(accepted);
             }
         }
     }
@@ -52,15 +52,15 @@ pub fn compress_full(request: &HeaderMap, mut response: Response<Body>) -> Respo
     if must_not_transform(&response) {
         return response;
     }
-    let packed = if client_accepts_gzip(request) {
+    let compressed = if client_accepts_gzip(request) {
         compress_bytes(bytes)
     } else {
         None
     };
     add_vary_header(response.headers_mut());
-    if let Some(packed) = packed {
+    if let Some(compressed) = compressed {
         mark_compressed(response.headers_mut());
-        *response.body_mut() = Body::full(packed);
+        *response.body_mut() = Body::full(compressed);
     }
     response
 }
@@ -97,7 +97,10 @@ fn must_not_transform(response: &Response<Body>) -> bool {
 fn compress_bytes(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 3), Compression::new(LEVEL));
     encoder.write_all(bytes).ok()?;
-    encoder.finish().ok().filter(|packed| packed.len() < bytes.len())
+    encoder
+        .finish()
+        .ok()
+        .filter(|compressed| compressed.len() < bytes.len())
 }
 
 fn add_vary_header(headers: &mut HeaderMap) {
@@ -132,7 +135,7 @@ const FINAL_BLOCK: [u8; 2] = [3, 0];
 
 thread_local! {
     /// Shared by all bodies of a thread, as each compressor takes a quarter of a megabyte.
-    static PRESS: RefCell<Compress> = RefCell::new(Compress::new(Compression::new(LEVEL), false));
+    static COMPRESSOR: RefCell<Compress> = RefCell::new(Compress::new(Compression::new(LEVEL), false));
 }
 
 /// A body whose chunks are compressed independently, so that only a checksum is kept between them.
@@ -163,35 +166,35 @@ impl GzipStream {
     }
 
     fn compress_chunk(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
-        let mut packed = self.take_header();
+        let mut compressed = self.take_header();
         self.checksum.update(bytes);
-        deflate_blocks(bytes, &mut packed)?;
-        Some(packed)
+        deflate_blocks(bytes, &mut compressed)?;
+        Some(compressed)
     }
 
     fn finish(&mut self) -> Vec<u8> {
-        let mut packed = self.take_header();
-        packed.extend(FINAL_BLOCK);
-        packed.extend(self.checksum.sum().to_le_bytes());
-        packed.extend(self.checksum.amount().to_le_bytes());
-        packed
+        let mut compressed = self.take_header();
+        compressed.extend(FINAL_BLOCK);
+        compressed.extend(self.checksum.sum().to_le_bytes());
+        compressed.extend(self.checksum.amount().to_le_bytes());
+        compressed
     }
 }
 
 /// Appends blocks that refer to no earlier data and end on a byte boundary.
-fn deflate_blocks(bytes: &[u8], packed: &mut Vec<u8>) -> Option<()> {
-    PRESS.with_borrow_mut(|press| {
-        press.reset();
+fn deflate_blocks(bytes: &[u8], compressed: &mut Vec<u8>) -> Option<()> {
+    COMPRESSOR.with_borrow_mut(|compressor| {
+        compressor.reset();
         let mut rest = bytes;
         loop {
-            packed.reserve(rest.len() / 2 + 64);
-            let before = press.total_in();
-            let status = press.compress_vec(rest, packed, FlushCompress::Sync);
-            let taken = usize::try_from(press.total_in() - before).ok()?;
+            compressed.reserve(rest.len() / 2 + 64);
+            let before = compressor.total_in();
+            let status = compressor.compress_vec(rest, compressed, FlushCompress::Sync);
+            let taken = usize::try_from(compressor.total_in() - before).ok()?;
             rest = rest.get(taken..)?;
             match status.ok()? {
                 // All input is consumed and there was room left: no more output is pending.
-                _ if rest.is_empty() && packed.len() < packed.capacity() => return Some(()),
+                _ if rest.is_empty() && compressed.len() < compressed.capacity() => return Some(()),
                 Status::Ok | Status::BufError => {}
                 Status::StreamEnd => return None,
             }
@@ -207,7 +210,7 @@ impl Stream for GzipStream {
             if self.finished {
                 return Poll::Ready(None);
             }
-            let packed = match ready!(Pin::new(&mut self.body).poll_frame(cx)) {
+            let compressed = match ready!(Pin::new(&mut self.body).poll_frame(cx)) {
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(bytes) => self.compress_chunk(&bytes),
                     Err(_) => continue,
@@ -221,7 +224,7 @@ impl Stream for GzipStream {
                     Some(self.finish())
                 }
             };
-            return Poll::Ready(Some(packed.map(Bytes::from).ok_or(BodyError::Broken)));
+            return Poll::Ready(Some(compressed.map(Bytes::from).ok_or(BodyError::Broken)));
         }
     }
 }

@@ -75,14 +75,14 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
     fn call(&self, request: Request<Incoming>) -> RequestFuture {
         let ServiceContext { handler, limits, stats } = &*self.context;
         stats.requests.increment();
-        let (in_flight, believed) = self.state.start_request();
+        let (in_flight, is_consistent) = self.state.start_request();
         let version = request.version();
-        let (left, waits) = (UnreadBody::default(), request.headers().contains_key(EXPECT));
-        let state = if let Some(status) = request_rejection(&request, believed, limits) {
+        let (unread_body, expects_continue) = (UnreadBody::default(), request.headers().contains_key(EXPECT));
+        let state = if let Some(status) = request_rejection(&request, is_consistent, limits) {
             stats.bad_requests.increment();
             HandlerState::Ready(Some(problem_response(status, version, true)))
         } else {
-            let mut request = request.map(|body| Body::from_incoming(body, limits, stats, &left));
+            let mut request = request.map(|body| Body::from_incoming(body, limits, stats, &unread_body));
             request.extensions_mut().insert(self.peer);
             HandlerState::Running(Arc::clone(handler).call(request))
         };
@@ -91,8 +91,8 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
             in_flight: Some(in_flight),
             stats: Arc::clone(stats),
             version,
-            unread_body: left,
-            expects_continue: waits,
+            unread_body,
+            expects_continue,
         }
     }
 }
@@ -122,9 +122,9 @@ impl Future for RequestFuture {
         let this = &mut *self;
         let response = match &mut this.state {
             HandlerState::Ready(response) => response.take().unwrap_or_default(),
-            HandlerState::Running(coming) => {
-                let answered = catch_unwind(AssertUnwindSafe(|| coming.as_mut().poll(cx)));
-                let response = match answered {
+            HandlerState::Running(future) => {
+                let outcome = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)));
+                let response = match outcome {
                     Ok(Poll::Pending) => return Poll::Pending,
                     Ok(Poll::Ready(response)) => response,
                     Err(panic) => panic_response(&*panic, &this.stats, this.version),
@@ -159,15 +159,15 @@ impl Future for RequestFuture {
 impl RequestFuture {
     /// The response, and the rest of the request body to drain before it is sent.
     fn finish_response(&self, response: Response<Body>) -> (Response<Body>, Option<BodyDrain>) {
-        let unread = [StatusCode::REQUEST_TIMEOUT, StatusCode::PAYLOAD_TOO_LARGE];
-        let left = self.unread_body.lock().take();
+        let closing = [StatusCode::REQUEST_TIMEOUT, StatusCode::PAYLOAD_TOO_LARGE];
+        let unread = self.unread_body.lock().take();
         if self.version >= Version::HTTP_2 {
             return (response, None);
         }
-        let goes = unread.contains(&response.status());
-        match left.map(BodyDrain::from_incoming) {
-            Some(Ok(rest)) if !goes && !self.expects_continue => (response, Some(rest)),
-            None if !goes => (response, None),
+        let closes = closing.contains(&response.status());
+        match unread.map(BodyDrain::from_incoming) {
+            Some(Ok(rest)) if !closes && !self.expects_continue => (response, Some(rest)),
+            None if !closes => (response, None),
             _ => (set_connection_close(response), None),
         }
     }
@@ -179,16 +179,16 @@ fn set_connection_close(mut response: Response<Body>) -> Response<Body> {
     response
 }
 
-fn request_rejection(request: &Request<Incoming>, believed: bool, limits: &ListenerLimits) -> Option<StatusCode> {
+fn request_rejection(request: &Request<Incoming>, is_consistent: bool, limits: &ListenerLimits) -> Option<StatusCode> {
     let (uri, headers) = (request.uri(), request.headers());
     let hosts = headers.get_all(HOST).iter().count();
-    let named = match request.version() {
+    let has_host = match request.version() {
         Version::HTTP_11 => hosts == 1,
         Version::HTTP_2 => hosts == 1 || (hosts == 0 && uri.authority().is_some()),
         _ => hosts <= 1,
     };
     let target = uri.path().len() + uri.query().map_or(0, |query| query.len() + 1);
-    if !believed || !named {
+    if !is_consistent || !has_host {
         Some(StatusCode::BAD_REQUEST)
     } else if target > limits.max_uri {
         Some(StatusCode::URI_TOO_LONG)
@@ -201,10 +201,10 @@ fn request_rejection(request: &Request<Incoming>, believed: bool, limits: &Liste
 
 fn panic_response(panic: &(dyn Any + Send), stats: &ListenerStats, version: Version) -> Response<Body> {
     stats.panics.increment();
-    let said = panic
+    let message = panic
         .downcast_ref::<&str>()
         .copied()
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    tracing::error!(panic = said.unwrap_or("?"), "a handler panicked");
+    tracing::error!(panic = message.unwrap_or("?"), "a handler panicked");
     problem_response(StatusCode::INTERNAL_SERVER_ERROR, version, false)
 }

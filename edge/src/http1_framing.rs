@@ -140,8 +140,8 @@ impl FramingTracker {
             self.finish_line(piece);
         } else {
             self.keep_partial_line(piece);
-            let kept = std::mem::take(&mut self.partial_line);
-            self.finish_line(&kept);
+            let line = std::mem::take(&mut self.partial_line);
+            self.finish_line(&line);
         }
         self.line_bytes = 0;
         self.last = 0;
@@ -220,7 +220,7 @@ impl FramingTracker {
 
 impl BodyFraming {
     fn apply_header(&mut self, line: &[u8], whole: bool) {
-        let is = |name: &[u8]| {
+        let header_value = |name: &[u8]| {
             line.split_at_checked(name.len())
                 .filter(|(start, _)| start.eq_ignore_ascii_case(name))
                 .map(|(_, value)| value.trim_ascii())
@@ -228,15 +228,15 @@ impl BodyFraming {
         match line.first() {
             Some(b' ' | b'\t') => self.is_contradictory = true,
             Some(b'c' | b'C') => {
-                if let Some(value) = is(b"content-length:") {
+                if let Some(value) = header_value(b"content-length:") {
                     let length = parse_length(value).filter(|_| whole);
-                    let second = self.length.is_some() && self.length != length;
-                    self.is_contradictory |= length.is_none() || second;
+                    let differs = self.length.is_some() && self.length != length;
+                    self.is_contradictory |= length.is_none() || differs;
                     self.length = length.or(Some(0));
                 }
             }
             Some(b't' | b'T') => {
-                if let Some(value) = is(b"transfer-encoding:") {
+                if let Some(value) = header_value(b"transfer-encoding:") {
                     let plain = whole && value.eq_ignore_ascii_case(b"chunked");
                     self.is_contradictory |= self.chunked || !plain;
                     self.chunked = true;

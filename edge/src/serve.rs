@@ -50,7 +50,7 @@ async fn serve_dyn(listener: Listener, limits: ListenerLimits, handler: Arc<dyn 
 
 async fn accept_loop(listener: Listener, shared: &Arc<ConnectionContext>, admission: &Arc<AdmissionControl>) {
     let mut reserve = ReserveDescriptor::acquire();
-    let polite = Arc::new(Semaphore::new(MAX_PENDING_REJECTIONS));
+    let pending_rejections = Arc::new(Semaphore::new(MAX_PENDING_REJECTIONS));
     let mut drain = pin!(shared.drain.wait());
     loop {
         let accepted = tokio::select! {
@@ -64,7 +64,7 @@ async fn accept_loop(listener: Listener, shared: &Arc<ConnectionContext>, admiss
                     let peer = Peer { addr };
                     spawn_task(connection::serve_connection(stream, peer, Arc::clone(shared), permit));
                 }
-                None => reject_connection(stream, &polite),
+                None => reject_connection(stream, &pending_rejections),
             },
             Err(error) => recover_from_accept_error(&error, &listener, &mut reserve, &shared.service.stats).await,
         }
@@ -107,13 +107,13 @@ impl ReserveDescriptor {
     }
 }
 
-fn reject_connection(mut stream: SocketStream, polite: &Arc<Semaphore>) {
-    let Ok(turn) = Arc::clone(polite).try_acquire_owned() else {
+fn reject_connection(mut stream: SocketStream, pending_rejections: &Arc<Semaphore>) {
+    let Ok(permit) = Arc::clone(pending_rejections).try_acquire_owned() else {
         return;
     };
     spawn_task(async move {
-        let _turn = turn;
-        let farewell = async {
+        let _permit = permit;
+        let rejection = async {
             stream
                 .write_all(&error_response::raw_problem_response(StatusCode::SERVICE_UNAVAILABLE))
                 .await?;
@@ -122,6 +122,6 @@ fn reject_connection(mut stream: SocketStream, polite: &Arc<Semaphore>) {
             while stream.read(&mut ignored).await? > 0 {}
             io::Result::Ok(())
         };
-        let _gone = timeout(REJECTION_TIMEOUT, farewell).await;
+        let _timed_out = timeout(REJECTION_TIMEOUT, rejection).await;
     });
 }
