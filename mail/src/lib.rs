@@ -22,10 +22,8 @@ impl SmtpMailer {
     pub fn new(url: &Secret, from: &str) -> Result<Self, Fault> {
         // The URL contains a password, so the error does not include it.
         let server = SmtpTransport::from_url(url.expose_secret())
-            .map_err(|_| Fault::new("the address of the mail server is not one"))?;
-        let from = from
-            .parse()
-            .map_err(Fault::context("what letters say that they come from"))?;
+            .map_err(|_| Fault::new("the URL of the mail server is invalid"))?;
+        let from = from.parse().map_err(Fault::context("invalid sender address"))?;
         Ok(Self {
             server: server.timeout(Some(SMTP_TIMEOUT)).build(),
             from,
@@ -36,34 +34,34 @@ impl SmtpMailer {
     pub fn check_connection(&self) -> Result<(), Fault> {
         match self.server.test_connection() {
             Ok(true) => Ok(()),
-            Ok(false) => Err(Fault::new("the mail server does not answer")),
-            Err(error) => Err(Fault::from_cause("asking the mail server", error)),
+            Ok(false) => Err(Fault::new("the mail server does not respond")),
+            Err(error) => Err(Fault::from_cause("failed to connect to the mail server", error)),
         }
     }
 
-    fn build_message(&self, letter: &EmailMessage) -> Result<Message, Fault> {
-        let to: Address = letter.to.parse().map_err(Fault::context("the address of a letter"))?;
+    fn build_message(&self, email: &EmailMessage) -> Result<Message, Fault> {
+        let to: Address = email.to.parse().map_err(Fault::context("invalid recipient address"))?;
         Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(None, to))
-            .subject(letter.subject.as_str())
+            .subject(email.subject.as_str())
             .header(ContentType::TEXT_PLAIN)
-            .body(letter.text.expose_secret().to_owned())
-            .map_err(Fault::context("writing a letter"))
+            .body(email.text.expose_secret().to_owned())
+            .map_err(Fault::context("failed to build an email"))
     }
 }
 
 impl Mailer for SmtpMailer {
-    fn send(&self, letter: &EmailMessage) -> Result<(), EmailSendError> {
-        let message = self.build_message(letter).map_err(|fault| EmailSendError {
+    fn send(&self, email: &EmailMessage) -> Result<(), EmailSendError> {
+        let message = self.build_message(email).map_err(|fault| EmailSendError {
             fault,
             is_permanent: true,
         })?;
         self.server.send(&message).map(drop).map_err(|error| {
-            let for_good = error.is_permanent() && !is_authentication_failure(&error);
+            let is_permanent = error.is_permanent() && !is_authentication_failure(&error);
             EmailSendError {
-                fault: Fault::from_cause("sending a letter", error),
-                is_permanent: for_good,
+                fault: Fault::from_cause("failed to send an email", error),
+                is_permanent,
             }
         })
     }
@@ -87,7 +85,7 @@ mod tests {
 
     use super::SmtpMailer;
 
-    fn letter(to: &str) -> EmailMessage {
+    fn email(to: &str) -> EmailMessage {
         EmailMessage {
             to: to.to_owned(),
             subject: "Grüße".to_owned(),
@@ -96,7 +94,7 @@ mod tests {
         }
     }
 
-    /// A mail server that takes one letter, and answers what it was told.
+    /// A mail server that takes one email, and answers what it was told.
     fn server(refuse: bool) -> (u16, thread::JoinHandle<Vec<String>>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -139,7 +137,7 @@ mod tests {
     fn a_letter_arrives_as_it_was_written() {
         let (port, talk) = server(false);
         let mailer = smtp(port);
-        mailer.send(&letter("ada@example.org")).unwrap();
+        mailer.send(&email("ada@example.org")).unwrap();
         drop(mailer);
         let heard = talk.join().unwrap();
         for expected in [
@@ -159,13 +157,13 @@ mod tests {
     fn a_refused_letter_is_a_failure() {
         let (port, talk) = server(true);
         let mailer = smtp(port);
-        let problem = mailer.send(&letter("nobody@example.org")).unwrap_err();
+        let problem = mailer.send(&email("nobody@example.org")).unwrap_err();
         let text = problem.fault.to_string();
         assert!(text.contains("nobody of that name"), "{text}");
         assert!(problem.is_permanent);
         drop(mailer);
         talk.join().unwrap();
-        assert!(smtp(1).send(&letter("a@b.org\r\nBcc: c@d.org")).is_err());
+        assert!(smtp(1).send(&email("a@b.org\r\nBcc: c@d.org")).is_err());
     }
 
     #[test]
