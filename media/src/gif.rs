@@ -14,16 +14,19 @@ const DEFAULT_DELAY_MS: u64 = 100;
 
 /// Walks all blocks to the end of the file; trailing bytes are an error.
 pub(crate) fn check(bytes: &[u8]) -> Result<GifSummary, MediaRejection> {
-    let cut = || MediaRejection::Truncated(MediaFormat::Gif);
-    let screen = bytes.get(6..).and_then(<[u8]>::first_chunk::<7>).ok_or_else(cut)?;
+    let truncated = || MediaRejection::Truncated(MediaFormat::Gif);
+    let screen = bytes
+        .get(6..)
+        .and_then(<[u8]>::first_chunk::<7>)
+        .ok_or_else(truncated)?;
     let [_, _, _, _, flags, _, _] = *screen;
     let mut rest = bytes
         .get(13..)
         .and_then(|rest| skip_color_table(rest, flags))
-        .ok_or_else(cut)?;
+        .ok_or_else(truncated)?;
     let (mut gif, mut delay) = (GifSummary::default(), DEFAULT_DELAY_MS);
     loop {
-        let (kind, tail) = rest.split_first().ok_or_else(cut)?;
+        let (kind, tail) = rest.split_first().ok_or_else(truncated)?;
         rest = match kind {
             0x3b if tail.is_empty() && gif.frames > 0 => return Ok(gif),
             0x3b if gif.frames > 0 => return Err(MediaRejection::Trailing(MediaFormat::Gif)),
@@ -34,10 +37,10 @@ pub(crate) fn check(bytes: &[u8]) -> Result<GifSummary, MediaRejection> {
                         hundredths => u64::from(hundredths) * 10,
                     };
                 }
-                tail.get(1..).and_then(skip_blocks).ok_or_else(cut)?
+                tail.get(1..).and_then(skip_blocks).ok_or_else(truncated)?
             }
             0x2c => {
-                let head = tail.first_chunk::<9>().ok_or_else(cut)?;
+                let head = tail.first_chunk::<9>().ok_or_else(truncated)?;
                 let [_, _, _, _, _, _, _, _, flags] = *head;
                 gif.frames = gif.frames.saturating_add(1);
                 gif.duration_ms = gif.duration_ms.saturating_add(delay);
@@ -45,7 +48,7 @@ pub(crate) fn check(bytes: &[u8]) -> Result<GifSummary, MediaRejection> {
                 let data = tail.get(9..).and_then(|rest| skip_color_table(rest, flags));
                 // One byte holds the minimum code size.
                 let data = data.and_then(|rest| rest.get(1..));
-                data.and_then(skip_blocks).ok_or_else(cut)?
+                data.and_then(skip_blocks).ok_or_else(truncated)?
             }
             _ => return Err(MediaRejection::Damaged(MediaFormat::Gif)),
         };

@@ -10,46 +10,41 @@ const FIRST_APP_MARKER: u8 = 0xe0;
 const LAST_APP_MARKER: u8 = 0xef;
 const COMMENT: u8 = 0xfe;
 
-/// Walks all segments to the end of the picture. Trailing bytes (previews, depth maps and films of
-/// cameras) are ignored, and cut off by [`essential_parts`].
-pub(crate) fn check(bytes: &[u8]) -> Result<(), MediaRejection> {
-    essential_parts(bytes).map(|_| ())
-}
-
 /// The parts that affect rendering, and the index among them at which an orientation may be
-/// inserted.
+/// inserted. What follows the end of the picture (previews, depth maps and films of cameras) is
+/// left out.
 pub(crate) fn essential_parts(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), MediaRejection> {
-    let cut = || MediaRejection::Truncated(MediaFormat::Jpeg);
-    let (start, mut rest) = bytes.split_at_checked(2).ok_or_else(cut)?;
-    let (mut parts, mut place) = (vec![start], 1);
+    let truncated = || MediaRejection::Truncated(MediaFormat::Jpeg);
+    let (start, mut rest) = bytes.split_at_checked(2).ok_or_else(truncated)?;
+    let (mut parts, mut orientation_index) = (vec![start], 1);
     let mut scanned = false;
     loop {
-        let (marker, inside, behind) = read_segment(rest)?;
+        let (marker, content, after) = read_segment(rest)?;
         match marker {
             END if scanned => {}
             END | START | 0 => return Err(MediaRejection::Damaged(MediaFormat::Jpeg)),
             _ => scanned |= marker == SCAN,
         }
-        let length = rest.len().saturating_sub(behind.len());
-        let part = rest.get(..length).ok_or_else(cut)?;
-        if affects_rendering(marker, inside) {
+        let length = rest.len().saturating_sub(after.len());
+        let part = rest.get(..length).ok_or_else(truncated)?;
+        if affects_rendering(marker, content) {
             parts.push(part);
             if marker == FIRST_APP_MARKER && parts.len() == 2 {
-                place = 2;
+                orientation_index = 2;
             }
         }
         if marker == END {
-            return Ok((parts, place));
+            return Ok((parts, orientation_index));
         }
-        rest = behind;
+        rest = after;
     }
 }
 
-fn affects_rendering(marker: u8, inside: &[u8]) -> bool {
+fn affects_rendering(marker: u8, content: &[u8]) -> bool {
     match marker {
-        FIRST_APP_MARKER => inside.starts_with(b"JFIF\0"),
-        0xe2 => inside.starts_with(b"ICC_PROFILE\0"),
-        0xee => inside.starts_with(b"Adobe"),
+        FIRST_APP_MARKER => content.starts_with(b"JFIF\0"),
+        0xe2 => content.starts_with(b"ICC_PROFILE\0"),
+        0xee => content.starts_with(b"Adobe"),
         FIRST_APP_MARKER..=LAST_APP_MARKER | COMMENT => false,
         _ => true,
     }
@@ -58,34 +53,34 @@ fn affects_rendering(marker: u8, inside: &[u8]) -> bool {
 /// The marker and content of the first segment, and the bytes after it. The coded data of a scan
 /// belong to its segment.
 fn read_segment(bytes: &[u8]) -> Result<(u8, &[u8], &[u8]), MediaRejection> {
-    let cut = || MediaRejection::Truncated(MediaFormat::Jpeg);
-    let (sign, tail) = bytes.split_first().ok_or_else(cut)?;
+    let truncated = || MediaRejection::Truncated(MediaFormat::Jpeg);
+    let (sign, tail) = bytes.split_first().ok_or_else(truncated)?;
     if *sign != 0xff {
         return Err(MediaRejection::Damaged(MediaFormat::Jpeg));
     }
     let fill = tail.iter().take_while(|byte| **byte == 0xff).count();
     let tail = tail.get(fill..).and_then(<[u8]>::split_first);
-    let (marker, tail) = tail.ok_or_else(cut)?;
+    let (marker, tail) = tail.ok_or_else(truncated)?;
     if matches!(*marker, 0 | 1 | 0xd0..=END) {
         return Ok((*marker, &[], tail));
     }
-    let (length, _) = tail.split_first_chunk::<2>().ok_or_else(cut)?;
+    let (length, _) = tail.split_first_chunk::<2>().ok_or_else(truncated)?;
     let length = usize::from(u16::from_be_bytes(*length)).max(2);
-    let inside = tail.get(2..length).ok_or_else(cut)?;
-    let behind = tail.get(length..).ok_or_else(cut)?;
-    let behind = if *marker == SCAN {
-        skip_scan_data(behind).ok_or_else(cut)?
+    let content = tail.get(2..length).ok_or_else(truncated)?;
+    let after = tail.get(length..).ok_or_else(truncated)?;
+    let after = if *marker == SCAN {
+        skip_scan_data(after).ok_or_else(truncated)?
     } else {
-        behind
+        after
     };
-    Ok((*marker, inside, behind))
+    Ok((*marker, content, after))
 }
 
 /// The bytes from the next marker that is not part of the coded data.
 fn skip_scan_data(bytes: &[u8]) -> Option<&[u8]> {
     let mut pairs = bytes.windows(2);
-    let place = pairs.position(|pair| matches!(pair, [0xff, next] if !matches!(next, 0 | 0xd0..=0xd7 | 0xff)))?;
-    bytes.get(place..)
+    let marker = pairs.position(|pair| matches!(pair, [0xff, next] if !matches!(next, 0 | 0xd0..=0xd7 | 0xff)))?;
+    bytes.get(marker..)
 }
 
 pub(crate) fn exif_segment(exif: &[u8]) -> Vec<u8> {

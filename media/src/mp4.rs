@@ -45,16 +45,16 @@ pub fn measure_video(mut file: impl Read + Seek, size: u64) -> Result<VideoPrope
     }
     let track = read_video_track(&mut file, size)?;
     if track.last_chunk >= size {
-        return Err(MediaRejection::Truncated(MediaFormat::Mp4));
+        return Err(truncated_error());
     }
     if track.timescale == 0 || track.samples == 0 {
-        return Err(MediaRejection::Damaged(MediaFormat::Mp4));
+        return Err(damaged_error());
     }
     let duration_ms = track.ticks.saturating_mul(1000) / track.timescale;
     let (width, height) = (track.width, track.height);
-    let upright = (32..=1280).contains(&width) && (32..=1024).contains(&height);
-    let turned = (32..=1024).contains(&width) && (32..=1280).contains(&height);
-    if !upright && !turned {
+    let landscape = (32..=1280).contains(&width) && (32..=1024).contains(&height);
+    let portrait = (32..=1024).contains(&width) && (32..=1280).contains(&height);
+    if !landscape && !portrait {
         return Err(MediaRejection::Dimensions { width, height });
     }
     if !(500..=140_000).contains(&duration_ms) {
@@ -74,51 +74,58 @@ pub fn measure_video(mut file: impl Read + Seek, size: u64) -> Result<VideoPrope
 
 /// Walks the outermost boxes, which must fill the file exactly.
 fn read_video_track(file: &mut (impl Read + Seek), size: u64) -> Result<VideoTrack, MediaRejection> {
-    let cut = || MediaRejection::Truncated(MediaFormat::Mp4);
-    let damaged = || MediaRejection::Damaged(MediaFormat::Mp4);
-    let (mut place, mut boxes) = (0, 0);
-    let (mut track, mut is_known, mut has_data) = (None::<VideoTrack>, false, false);
-    while place < size {
-        file.seek(SeekFrom::Start(place)).map_err(|_| cut())?;
-        let header = Header::read_from(file).map_err(|_| if boxes == 0 { damaged() } else { cut() })?;
-        let begin = file.stream_position().map_err(|_| cut())?;
-        let length = header.size.map_or(size.saturating_sub(begin), to_u64);
-        let end = begin.checked_add(length).ok_or_else(damaged)?;
+    let (mut position, mut boxes) = (0, 0);
+    let (mut track, mut has_file_type, mut has_data) = (None::<VideoTrack>, false, false);
+    while position < size {
+        file.seek(SeekFrom::Start(position)).map_err(|_| truncated_error())?;
+        let header =
+            Header::read_from(file).map_err(|_| if boxes == 0 { damaged_error() } else { truncated_error() })?;
+        let start = file.stream_position().map_err(|_| truncated_error())?;
+        let length = header.size.map_or(size.saturating_sub(start), to_u64);
+        let end = start.checked_add(length).ok_or_else(damaged_error)?;
         boxes += 1;
         if !is_printable_type(header.kind) {
-            return Err(if is_known {
+            return Err(if has_file_type {
                 MediaRejection::Trailing(MediaFormat::Mp4)
             } else {
-                damaged()
+                damaged_error()
             });
         }
         if end > size {
-            return Err(cut());
+            return Err(truncated_error());
         }
         if boxes > MAX_BOXES {
-            return Err(damaged());
+            return Err(damaged_error());
         }
         match <[u8; 4]>::from(header.kind).as_slice() {
-            b"ftyp" => is_known = true,
-            b"moov" if track.is_some() => return Err(damaged()),
+            b"ftyp" => has_file_type = true,
+            b"moov" if track.is_some() => return Err(damaged_error()),
             b"moov" => track = Some(parse_movie(&read_box_body(file, length)?)?),
             b"moof" => {
                 let bytes = read_box_body(file, length)?;
-                add_fragment(track.as_mut().ok_or_else(damaged)?, &bytes)?;
+                add_fragment(track.as_mut().ok_or_else(damaged_error)?, &bytes)?;
             }
             b"mdat" => has_data = true,
             _ => {}
         }
-        place = end;
+        position = end;
     }
-    let track = track.ok_or_else(cut)?;
-    if !is_known {
-        return Err(damaged());
+    let track = track.ok_or_else(truncated_error)?;
+    if !has_file_type {
+        return Err(damaged_error());
     }
     if !has_data {
-        return Err(cut());
+        return Err(truncated_error());
     }
     Ok(track)
+}
+
+const fn damaged_error() -> MediaRejection {
+    MediaRejection::Damaged(MediaFormat::Mp4)
+}
+
+const fn truncated_error() -> MediaRejection {
+    MediaRejection::Truncated(MediaFormat::Mp4)
 }
 
 fn to_u64(size: usize) -> u64 {
@@ -133,24 +140,23 @@ fn is_printable_type(kind: FourCC) -> bool {
 
 fn read_box_body(file: &mut impl Read, length: u64) -> Result<Vec<u8>, MediaRejection> {
     if length > MAX_TABLE_BYTES {
-        return Err(MediaRejection::Damaged(MediaFormat::Mp4));
+        return Err(damaged_error());
     }
     let mut bytes = Vec::new();
     let read = file.take(length).read_to_end(&mut bytes);
     match read {
         Ok(read) if to_u64(read) == length => Ok(bytes),
-        _ => Err(MediaRejection::Truncated(MediaFormat::Mp4)),
+        _ => Err(truncated_error()),
     }
 }
 
 fn child_boxes(mut bytes: &[u8]) -> Result<Vec<(FourCC, &[u8])>, MediaRejection> {
-    let damaged = || MediaRejection::Damaged(MediaFormat::Mp4);
     let mut all = Vec::new();
     while bytes.len() >= 8 {
-        let header = Header::decode(&mut bytes).map_err(|_| damaged())?;
+        let header = Header::decode(&mut bytes).map_err(|_| damaged_error())?;
         let size = header.size.unwrap_or(bytes.len());
-        let (inside, rest) = bytes.split_at_checked(size).ok_or_else(damaged)?;
-        all.push((header.kind, inside));
+        let (content, rest) = bytes.split_at_checked(size).ok_or_else(damaged_error)?;
+        all.push((header.kind, content));
         bytes = rest;
     }
     Ok(all)
@@ -158,12 +164,11 @@ fn child_boxes(mut bytes: &[u8]) -> Result<Vec<(FourCC, &[u8])>, MediaRejection>
 
 fn find_child<'b>(all: &[(FourCC, &'b [u8])], kind: [u8; 4]) -> Option<&'b [u8]> {
     let kind = FourCC::new(&kind);
-    all.iter().find(|(name, _)| *name == kind).map(|(_, inside)| *inside)
+    all.iter().find(|(name, _)| *name == kind).map(|(_, content)| *content)
 }
 
 fn decode_atom<A: Atom>(bytes: Option<&[u8]>) -> Result<A, MediaRejection> {
-    let damaged = || MediaRejection::Damaged(MediaFormat::Mp4);
-    A::decode_body(&mut bytes.ok_or_else(damaged)?).map_err(|_| damaged())
+    A::decode_body(&mut bytes.ok_or_else(damaged_error)?).map_err(|_| damaged_error())
 }
 
 /// The first video track of a movie.
@@ -171,17 +176,17 @@ fn parse_movie(bytes: &[u8]) -> Result<VideoTrack, MediaRejection> {
     let movie = child_boxes(bytes)?;
     let video = movie.iter().filter(|(name, _)| *name == FourCC::new(b"trak"));
     let mut found = None;
-    for (_, inside) in video {
-        found = parse_track(inside)?;
+    for (_, content) in video {
+        found = parse_track(content)?;
         if found.is_some() {
             break;
         }
     }
     let mut track = found.ok_or(MediaRejection::NoVideo)?;
     if let Some(extends) = find_child(&movie, *b"mvex") {
-        for (name, inside) in child_boxes(extends)? {
+        for (name, content) in child_boxes(extends)? {
             if name == Trex::KIND {
-                let trex: Trex = decode_atom(Some(inside))?;
+                let trex: Trex = decode_atom(Some(content))?;
                 if trex.track_id == track.id {
                     track.default_ticks = u64::from(trex.default_sample_duration);
                 }
@@ -193,20 +198,19 @@ fn parse_movie(bytes: &[u8]) -> Result<VideoTrack, MediaRejection> {
 
 /// `None` for a track that is not a video.
 fn parse_track(bytes: &[u8]) -> Result<Option<VideoTrack>, MediaRejection> {
-    let damaged = || MediaRejection::Damaged(MediaFormat::Mp4);
     let track = child_boxes(bytes)?;
-    let media = child_boxes(find_child(&track, *b"mdia").ok_or_else(damaged)?)?;
+    let media = child_boxes(find_child(&track, *b"mdia").ok_or_else(damaged_error)?)?;
     let handler: Hdlr = decode_atom(find_child(&media, *b"hdlr"))?;
     if handler.handler != FourCC::new(b"vide") {
         return Ok(None);
     }
     let head: Tkhd = decode_atom(find_child(&track, *b"tkhd"))?;
     let time: Mdhd = decode_atom(find_child(&media, *b"mdhd"))?;
-    let inside = child_boxes(find_child(&media, *b"minf").ok_or_else(damaged)?)?;
-    let tables = child_boxes(find_child(&inside, *b"stbl").ok_or_else(damaged)?)?;
+    let content = child_boxes(find_child(&media, *b"minf").ok_or_else(damaged_error)?)?;
+    let tables = child_boxes(find_child(&content, *b"stbl").ok_or_else(damaged_error)?)?;
     let times: Stts = decode_atom(find_child(&tables, *b"stts"))?;
     let sizes: Stsz = decode_atom(find_child(&tables, *b"stsz"))?;
-    let (width, height) = visual_dimensions(find_child(&tables, *b"stsd").ok_or_else(damaged)?)
+    let (width, height) = visual_dimensions(find_child(&tables, *b"stsd").ok_or_else(damaged_error)?)
         .unwrap_or((u32::from(head.width.integer()), u32::from(head.height.integer())));
     let samples = match &sizes.samples {
         StszSamples::Identical { count, .. } => u64::from(*count),
@@ -245,14 +249,14 @@ fn visual_dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
 fn add_fragment(track: &mut VideoTrack, bytes: &[u8]) -> Result<(), MediaRejection> {
     let moof: Moof = decode_atom(Some(bytes))?;
     for part in moof.traf.iter().filter(|part| part.tfhd.track_id == track.id) {
-        let usual = part.tfhd.default_sample_duration.map(u64::from);
-        let usual = usual.unwrap_or(track.default_ticks);
+        let default_ticks = part.tfhd.default_sample_duration.map(u64::from);
+        let default_ticks = default_ticks.unwrap_or(track.default_ticks);
         for run in &part.trun {
             let count = to_u64(run.samples.len());
             let ticks = match &run.samples {
-                mp4_atom::TrunSamples::Inherited { .. } => usual.saturating_mul(count),
+                mp4_atom::TrunSamples::Inherited { .. } => default_ticks.saturating_mul(count),
                 mp4_atom::TrunSamples::Explicit(entries) => entries.iter().fold(0, |sum, entry| {
-                    entry.duration.map_or(usual, u64::from).saturating_add(sum)
+                    entry.duration.map_or(default_ticks, u64::from).saturating_add(sum)
                 }),
             };
             track.samples = track.samples.saturating_add(count);

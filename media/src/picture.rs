@@ -53,15 +53,15 @@ pub fn measure_image(bytes: &[u8]) -> Result<ImageProperties, MediaRejection> {
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
         return Err(MediaRejection::TooLarge(limit));
     }
-    let moves = match format {
-        MediaFormat::Jpeg => jpeg::check(bytes).map(|()| None)?,
-        MediaFormat::Png => png::check(bytes).map(|()| None)?,
-        MediaFormat::WebP => webp::check(bytes).map(|()| None)?,
+    let animation = match format {
+        MediaFormat::Jpeg => jpeg::essential_parts(bytes).map(|_| None)?,
+        MediaFormat::Png => png::essential_parts(bytes).map(|_| None)?,
+        MediaFormat::WebP => webp::essential_parts(bytes).map(|_| None)?,
         _ => Some(gif::check(bytes)?),
     };
-    let moves = moves.filter(|gif| gif.frames > 1);
+    let animation = animation.filter(|gif| gif.frames > 1);
     let (picture, orientation) = decode_image(bytes, format)?;
-    let sizes = if moves.is_some() {
+    let sizes = if animation.is_some() {
         // For still previews, the first frame represents the animation.
         vec![resize_image(&picture, SMALL, format)?]
     } else {
@@ -71,8 +71,8 @@ pub fn measure_image(bytes: &[u8]) -> Result<ImageProperties, MediaRejection> {
         format,
         width: picture.width(),
         height: picture.height(),
-        animated: moves.is_some(),
-        duration_ms: moves.map_or(0, |gif| gif.duration_ms),
+        animated: animation.is_some(),
+        duration_ms: animation.map_or(0, |gif| gif.duration_ms),
         sizes,
         stripped: strip_metadata::strip_metadata(bytes, format, orientation)?,
     })
@@ -116,16 +116,16 @@ fn resize_to_sizes(picture: &DynamicImage, format: MediaFormat) -> Result<Vec<Re
 }
 
 fn resize_image(picture: &DynamicImage, size: ImageSize, format: MediaFormat) -> Result<ResizedImage, MediaRejection> {
-    let made;
+    let resized;
     let smaller = if picture.width().max(picture.height()) > size.max_side {
-        made = picture.thumbnail(size.max_side, size.max_side);
-        &made
+        resized = picture.thumbnail(size.max_side, size.max_side);
+        &resized
     } else {
         picture
     };
-    let clear = smaller.color().has_alpha();
+    let has_alpha = smaller.color().has_alpha();
     let mut bytes = Vec::new();
-    let written = if clear {
+    let written = if has_alpha {
         let encoder = PngEncoder::new(&mut bytes);
         smaller.to_rgba8().write_with_encoder(encoder)
     } else {
@@ -135,7 +135,7 @@ fn resize_image(picture: &DynamicImage, size: ImageSize, format: MediaFormat) ->
     written.map_err(|_| MediaRejection::Damaged(format))?;
     Ok(ResizedImage {
         size,
-        format: if clear { MediaFormat::Png } else { MediaFormat::Jpeg },
+        format: if has_alpha { MediaFormat::Png } else { MediaFormat::Jpeg },
         bytes,
     })
 }

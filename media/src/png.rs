@@ -8,31 +8,26 @@ const RENDERING_CHUNKS: [&[u8; 4]; 15] = [
     b"sBIT", b"sRGB", b"tRNS",
 ];
 
-/// Walks all chunks to the end of the file; trailing bytes are an error.
-pub(crate) fn check(bytes: &[u8]) -> Result<(), MediaRejection> {
-    essential_parts(bytes).map(|_| ())
-}
-
 /// The parts that affect rendering, and the index among them at which an orientation may be
-/// inserted.
+/// inserted. Trailing bytes are an error.
 pub(crate) fn essential_parts(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), MediaRejection> {
-    let cut = || MediaRejection::Truncated(MediaFormat::Png);
-    let (start, mut rest) = bytes.split_at_checked(8).ok_or_else(cut)?;
+    let truncated = || MediaRejection::Truncated(MediaFormat::Png);
+    let (start, mut rest) = bytes.split_at_checked(8).ok_or_else(truncated)?;
     let mut parts = vec![start];
     loop {
-        let (length, tail) = rest.split_first_chunk::<4>().ok_or_else(cut)?;
-        let (kind, _) = tail.split_first_chunk::<4>().ok_or_else(cut)?;
+        let (length, tail) = rest.split_first_chunk::<4>().ok_or_else(truncated)?;
+        let (kind, _) = tail.split_first_chunk::<4>().ok_or_else(truncated)?;
         if !kind.iter().all(u8::is_ascii_alphabetic) {
             return Err(MediaRejection::Damaged(MediaFormat::Png));
         }
         let length = usize::try_from(u32::from_be_bytes(*length)).unwrap_or(usize::MAX);
         // The CRC follows; the decoder verifies it.
         let whole = rest.split_at_checked(length.saturating_add(12));
-        let (chunk, behind) = whole.ok_or_else(cut)?;
+        let (chunk, after) = whole.ok_or_else(truncated)?;
         if kind.first().is_some_and(u8::is_ascii_uppercase) || RENDERING_CHUNKS.contains(&kind) {
             parts.push(chunk);
         }
-        rest = behind;
+        rest = after;
         if kind == b"IEND" {
             break;
         }
@@ -44,9 +39,9 @@ pub(crate) fn essential_parts(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Media
     }
 }
 
-pub(crate) fn build_chunk(kind: [u8; 4], inside: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(inside.len()).unwrap_or(u32::MAX);
-    let named = [&kind[..], inside].concat();
+pub(crate) fn build_chunk(kind: [u8; 4], content: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(content.len()).unwrap_or(u32::MAX);
+    let named = [&kind[..], content].concat();
     let sum = named.iter().fold(u32::MAX, |sum, byte| {
         (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
             if sum & 1 == 1 {

@@ -1,7 +1,7 @@
 //! Removes metadata from pictures: places, cameras, names, times, previews.
 //!
-//! The coded pixels are unchanged. Of everything else only what affects rendering is kept: colours,
-//! transparency, animation and orientation.
+//! The coded pixels are unchanged. Of everything else only what affects rendering is kept:
+//! colours, transparency, animation and orientation.
 
 use image::metadata::Orientation;
 
@@ -13,23 +13,23 @@ pub(crate) fn strip_metadata(
     format: MediaFormat,
     orientation: Orientation,
 ) -> Result<Option<Vec<u8>>, MediaRejection> {
-    let (kept, place) = match format {
+    let (parts, orientation_index) = match format {
         MediaFormat::Jpeg => jpeg::essential_parts(bytes)?,
         MediaFormat::Png => png::essential_parts(bytes)?,
         MediaFormat::WebP => webp::essential_parts(bytes)?,
         _ => return Ok(None),
     };
-    if kept.iter().map(|part| part.len()).sum::<usize>() == bytes.len() {
+    if parts.iter().map(|part| part.len()).sum::<usize>() == bytes.len() {
         return Ok(None);
     }
-    let turned = match orientation {
+    let orientation = match orientation {
         Orientation::NoTransforms => Vec::new(),
         other => orientation_chunk(format, &orientation_exif(other)),
     };
-    let (before, behind) = kept.split_at_checked(place).unwrap_or((&kept, &[]));
-    let whole = [&before.concat()[..], &turned, &behind.concat()].concat();
+    let (before, after) = parts.split_at_checked(orientation_index).unwrap_or((&parts, &[]));
+    let whole = [&before.concat()[..], &orientation, &after.concat()].concat();
     Ok(Some(match format {
-        MediaFormat::WebP => webp::update_header(whole, !turned.is_empty()),
+        MediaFormat::WebP => webp::update_header(whole, !orientation.is_empty()),
         _ => whole,
     }))
 }
