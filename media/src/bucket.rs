@@ -43,8 +43,8 @@ impl fmt::Display for Bucket {
 impl Bucket {
     /// Parses `s3://name/prefix`.
     pub fn parse_url(url: &str) -> Option<Self> {
-        let place = url.strip_prefix("s3://")?;
-        let (name, prefix) = place.split_once('/').unwrap_or((place, ""));
+        let location = url.strip_prefix("s3://")?;
+        let (name, prefix) = location.split_once('/').unwrap_or((location, ""));
         let plain = |letter: u8| letter.is_ascii_alphanumeric() || matches!(letter, b'-' | b'.' | b'_');
         if name.is_empty() || !name.bytes().all(plain) {
             return None;

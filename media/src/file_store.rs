@@ -25,7 +25,7 @@ const UPLOADS_PREFIX: &str = "uploads/";
 const CHECK_FILE: &str = "locum-check";
 
 #[derive(Debug, thiserror::Error)]
-#[error("the store of files: {0}")]
+#[error("file store: {0}")]
 pub struct FileStoreError(#[from] Error);
 
 /// Files by name. Clones share one store.
@@ -39,8 +39,8 @@ pub struct FileStore {
 impl fmt::Debug for FileStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.bucket {
-            Some(bucket) => write!(f, "Files({bucket}, {})", self.local),
-            None => write!(f, "Files({})", self.local),
+            Some(bucket) => write!(f, "FileStore({bucket}, {})", self.local),
+            None => write!(f, "FileStore({})", self.local),
         }
     }
 }
@@ -55,7 +55,7 @@ pub struct FileRange {
 
 impl fmt::Debug for FileRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Piece({:?} of {})", self.range, self.size)
+        write!(f, "FileRange({:?} of {})", self.range, self.size)
     }
 }
 
@@ -99,8 +99,8 @@ impl FileStore {
             }
             // An object of the same name and size is left from an earlier move or a repeated
             // import.
-            let there = optional_object(bucket.head(&file.location).await)?;
-            if there.is_none_or(|kept| kept.size != file.size) {
+            let existing = optional_object(bucket.head(&file.location).await)?;
+            if existing.is_none_or(|existing| existing.size != file.size) {
                 self.concatenate(&[name.to_owned()], name).await?;
             }
             self.local.delete(&file.location).await?;
@@ -161,8 +161,8 @@ impl FileStore {
                 ..GetOptions::default()
             },
         );
-        for place in self.read_locations(name) {
-            if let Some(found) = optional_object(place.get_opts(&path, options.clone()).await)? {
+        for store in self.read_locations(name) {
+            if let Some(found) = optional_object(store.get_opts(&path, options.clone()).await)? {
                 return Ok(Some(FileRange {
                     size: found.meta.size,
                     range: found.range.clone(),
@@ -176,8 +176,8 @@ impl FileStore {
     /// In bytes; `None` when there is no such file.
     pub async fn size(&self, name: &str) -> Result<Option<u64>, FileStoreError> {
         let path = parse_path(name)?;
-        for place in self.read_locations(name) {
-            if let Some(meta) = optional_object(place.head(&path).await)? {
+        for store in self.read_locations(name) {
+            if let Some(meta) = optional_object(store.head(&path).await)? {
                 return Ok(Some(meta.size));
             }
         }
@@ -189,7 +189,7 @@ impl FileStore {
         let end = u64::try_from(MediaFormat::HEAD_BYTES).unwrap_or(0);
         let range = GetRange::Bounded(0..end);
         match self.read(name, Some(range)).await? {
-            Some(piece) => collect_bytes(piece).await,
+            Some(part) => collect_bytes(part).await,
             None => Ok(Bytes::new()),
         }
     }
@@ -197,7 +197,7 @@ impl FileStore {
     /// Only for files known to be small; `None` when there is no such file.
     pub async fn read_whole(&self, name: &str) -> Result<Option<Bytes>, FileStoreError> {
         match self.read(name, None).await? {
-            Some(piece) => Ok(Some(collect_bytes(piece).await?)),
+            Some(part) => Ok(Some(collect_bytes(part).await?)),
             None => Ok(None),
         }
     }
@@ -218,26 +218,26 @@ impl FileStore {
 
     /// Joins files into one, buffering one part at a time. Returns its size in bytes.
     pub async fn concatenate(&self, names: &[String], to: &str) -> Result<u64, FileStoreError> {
-        let mut writing = self.start_write(to).await?;
+        let mut writer = self.start_write(to).await?;
         for name in names {
-            if let Err(error) = self.append_file(name, &mut writing).await {
-                writing.abort().await;
+            if let Err(error) = self.append_file(name, &mut writer).await {
+                writer.abort().await;
                 return Err(error);
             }
         }
-        writing.finish().await
+        writer.finish().await
     }
 
-    async fn append_file(&self, name: &str, writing: &mut FileWriter) -> Result<(), FileStoreError> {
-        let Some(mut piece) = self.read(name, None).await? else {
+    async fn append_file(&self, name: &str, writer: &mut FileWriter) -> Result<(), FileStoreError> {
+        let Some(mut part) = self.read(name, None).await? else {
             let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
             return Err(FileStoreError(Error::NotFound {
                 path: name.to_owned(),
                 source: missing.into(),
             }));
         };
-        while let Some(bytes) = piece.bytes.next().await {
-            writing.append(&bytes?).await?;
+        while let Some(bytes) = part.bytes.next().await {
+            writer.append(&bytes?).await?;
         }
         Ok(())
     }
@@ -253,9 +253,9 @@ impl FileStore {
     }
 
     /// Removes all files below a prefix, including unfinished ones.
-    pub fn remove_folder(&self, below: &str) -> Result<(), FileStoreError> {
-        let below = parse_path(below)?;
-        let removed = std::fs::remove_dir_all(self.folder.join(below.as_ref()));
+    pub fn remove_folder(&self, prefix: &str) -> Result<(), FileStoreError> {
+        let prefix = parse_path(prefix)?;
+        let removed = std::fs::remove_dir_all(self.folder.join(prefix.as_ref()));
         match removed {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(FileStoreError(Error::Generic {
                 store: "folder",
@@ -268,8 +268,8 @@ impl FileStore {
     /// Succeeds if there is no such file.
     pub async fn delete(&self, name: &str) -> Result<(), FileStoreError> {
         let path = parse_path(name)?;
-        for place in self.read_locations(name) {
-            optional_object(place.delete(&path).await)?;
+        for store in self.read_locations(name) {
+            optional_object(store.delete(&path).await)?;
         }
         Ok(())
     }
@@ -285,7 +285,7 @@ pub struct FileWriter {
 
 impl fmt::Debug for FileWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Writing({})", self.written)
+        write!(f, "FileWriter({})", self.written)
     }
 }
 
@@ -330,7 +330,7 @@ impl FileWriter {
 
     pub async fn abort(mut self) {
         // What cannot be removed now is cleaned up later.
-        let _left = self.upload.abort().await;
+        let _leftover = self.upload.abort().await;
     }
 }
 
@@ -338,8 +338,8 @@ fn byte_length(bytes: &[u8]) -> u64 {
     u64::try_from(bytes.len()).unwrap_or(u64::MAX)
 }
 
-async fn collect_bytes(piece: FileRange) -> Result<Bytes, FileStoreError> {
-    let whole = piece.bytes.try_fold(BytesMut::new(), |mut all, bytes| {
+async fn collect_bytes(part: FileRange) -> Result<Bytes, FileStoreError> {
+    let whole = part.bytes.try_fold(BytesMut::new(), |mut all, bytes| {
         all.extend_from_slice(&bytes);
         std::future::ready(Ok(all))
     });
