@@ -47,7 +47,6 @@ pub enum OperatorKind {
 
 /// Kinds of features of a post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is the operator of the same name")]
 pub enum FeatureKind {
     Hashtag = 32,
     Mention,
@@ -73,7 +72,6 @@ pub enum FeatureKind {
 
 /// Counters of a post or of its author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is the operator of the same name")]
 pub enum PostCounter {
     Likes,
     Replies,
@@ -118,11 +116,11 @@ pub struct QueryOperator {
 const SEARCH: u8 = 15;
 const RECENT: u8 = 5;
 const STREAM: u8 = 16;
-const POWER: u8 = 32;
+const POWERSTREAM: u8 = 32;
 const ACTIVITY: u8 = 64;
-const BOTH: u8 = SEARCH | STREAM;
-const MOST: u8 = BOTH | POWER;
-const ALL: u8 = MOST | ACTIVITY;
+const SEARCH_AND_STREAM: u8 = SEARCH | STREAM;
+const ALL_BUT_ACTIVITY: u8 = SEARCH_AND_STREAM | POWERSTREAM;
+const ALL: u8 = ALL_BUT_ACTIVITY | ACTIVITY;
 
 impl QueryOperator {
     /// The canonical name.
@@ -153,14 +151,14 @@ impl PartialEq for QueryOperator {
 const fn standalone(
     names: &'static [&'static str],
     products: u8,
-    how: OperatorKind,
-    about: &'static str,
+    kind: OperatorKind,
+    description: &'static str,
 ) -> QueryOperator {
     QueryOperator {
         names,
         class: OperatorClass::Standalone,
-        kind: how,
-        description: about,
+        kind,
+        description,
         negation: NegationRule::Free,
         products,
         min_tier: AccessTier::SelfServe,
@@ -171,16 +169,20 @@ const fn standalone(
 const fn conjunction_only(
     names: &'static [&'static str],
     products: u8,
-    how: OperatorKind,
-    about: &'static str,
+    kind: OperatorKind,
+    description: &'static str,
 ) -> QueryOperator {
-    let mut operator = standalone(names, products, how, about);
+    let mut operator = standalone(names, products, kind, description);
     operator.class = OperatorClass::Conjunction;
     operator
 }
 
-const fn search_counter(names: &'static [&'static str], counter: PostCounter, about: &'static str) -> QueryOperator {
-    let mut operator = standalone(names, SEARCH, OperatorKind::Counter(counter), about);
+const fn search_counter(
+    names: &'static [&'static str],
+    counter: PostCounter,
+    description: &'static str,
+) -> QueryOperator {
+    let mut operator = standalone(names, SEARCH, OperatorKind::Counter(counter), description);
     operator.needs_engagement = true;
     operator
 }
@@ -203,57 +205,57 @@ pub static OPERATORS: [QueryOperator; 56] = [
     standalone(&["#"], ALL, OperatorKind::Exact(FeatureKind::Hashtag), "a whole hashtag"),
     standalone(&["@"], ALL, OperatorKind::User(FeatureKind::Mention), "a mention"),
     standalone(&["$"], ALL, OperatorKind::Exact(FeatureKind::Cashtag), "a cashtag"),
-    standalone(&["from"], MOST, OperatorKind::User(FeatureKind::From), "the author"),
-    standalone(&["to"], MOST, OperatorKind::User(FeatureKind::To), "the author of the post replied to"),
-    standalone(&["retweets_of", "retweets_of_user"], MOST, OperatorKind::User(FeatureKind::RepostedUser), "reposts of that user's posts"),
-    standalone(&["url"], BOTH, OperatorKind::Words(WordField::Link), "consecutive words of a link"),
-    standalone(&["context"], BOTH, OperatorKind::Context, "a context annotation: domain.entity, domain.*, *.entity"),
+    standalone(&["from"], ALL_BUT_ACTIVITY, OperatorKind::User(FeatureKind::From), "the author"),
+    standalone(&["to"], ALL_BUT_ACTIVITY, OperatorKind::User(FeatureKind::To), "the author of the post replied to"),
+    standalone(&["retweets_of", "retweets_of_user"], ALL_BUT_ACTIVITY, OperatorKind::User(FeatureKind::RepostedUser), "reposts of that user's posts"),
+    standalone(&["url"], SEARCH_AND_STREAM, OperatorKind::Words(WordField::Link), "consecutive words of a link"),
+    standalone(&["context"], SEARCH_AND_STREAM, OperatorKind::Context, "a context annotation: domain.entity, domain.*, *.entity"),
     standalone(&["entity"], RECENT | STREAM, OperatorKind::Words(WordField::Entity), "the name of an annotated entity"),
-    standalone(&["conversation_id"], BOTH, OperatorKind::Id(FeatureKind::Conversation), "posts of that conversation"),
-    standalone(&["in_reply_to_tweet_id", "in_reply_to_status_id"], MOST, OperatorKind::Id(FeatureKind::ReplyTo), "replies to that post"),
-    standalone(&["retweets_of_tweet_id", "retweets_of_status_id"], MOST, OperatorKind::Id(FeatureKind::RepostOf), "reposts of that post"),
+    standalone(&["conversation_id"], SEARCH_AND_STREAM, OperatorKind::Id(FeatureKind::Conversation), "posts of that conversation"),
+    standalone(&["in_reply_to_tweet_id", "in_reply_to_status_id"], ALL_BUT_ACTIVITY, OperatorKind::Id(FeatureKind::ReplyTo), "replies to that post"),
+    standalone(&["retweets_of_tweet_id", "retweets_of_status_id"], ALL_BUT_ACTIVITY, OperatorKind::Id(FeatureKind::RepostOf), "reposts of that post"),
     standalone(&["quotes_of_tweet_id", "quotes_of_status_id"], SEARCH, OperatorKind::Id(FeatureKind::QuoteOf), "quotes of that post"),
     standalone(&["list"], SEARCH, OperatorKind::Id(FeatureKind::List), "authors who are members of that list"),
-    standalone(&["place"], MOST, OperatorKind::Words(WordField::Place), "a place by its full name or id"),
-    standalone(&["place_country"], BOTH, OperatorKind::Exact(FeatureKind::Country), "a country by its two letters"),
-    standalone(&["point_radius"], MOST, OperatorKind::Circle, "posts from within a circle"),
-    standalone(&["bounding_box", "geo_bounding_box"], MOST, OperatorKind::Rectangle, "posts from within a rectangle"),
-    search_counter(&["min_likes"], PostCounter::Likes, "posts with at least so many likes"),
-    search_counter(&["min_replies"], PostCounter::Replies, "posts with at least so many replies"),
-    search_counter(&["min_reposts"], PostCounter::Reposts, "posts with at least so many reposts"),
-    conjunction_only(&["is:retweet"], MOST, OperatorKind::Flag(flag::REPOST), "reposts"),
-    conjunction_only(&["is:reply"], MOST, OperatorKind::Flag(flag::REPLY), "replies"),
-    conjunction_only(&["is:quote"], BOTH, OperatorKind::Flag(flag::QUOTE), "quotes"),
-    conjunction_only(&["is:verified"], BOTH, OperatorKind::Flag(flag::VERIFIED), "posts of verified authors"),
-    set_negation(conjunction_only(&["is:nullcast"], BOTH, OperatorKind::Flag(flag::NULLCAST), "promoted-only posts; only excluded"), NegationRule::Always),
-    conjunction_only(&["has:hashtags"], BOTH, OperatorKind::Flag(flag::HASHTAGS), "a hashtag"),
-    conjunction_only(&["has:cashtags"], BOTH, OperatorKind::Flag(flag::CASHTAGS), "a cashtag"),
-    conjunction_only(&["has:symbols"], POWER, OperatorKind::Flag(flag::CASHTAGS), "a cashtag"),
-    conjunction_only(&["has:links"], MOST, OperatorKind::Flag(flag::LINKS), "a link, to media included"),
-    conjunction_only(&["has:mentions"], MOST, OperatorKind::Flag(flag::MENTIONS), "a mention"),
-    conjunction_only(&["has:media", "has:media_link"], MOST, OperatorKind::Flag(flag::MEDIA), "a picture or a film"),
-    conjunction_only(&["has:images"], MOST, OperatorKind::Flag(flag::IMAGES), "a picture"),
-    conjunction_only(&["has:video_link", "has:videos"], MOST, OperatorKind::Flag(flag::VIDEO), "a film"),
-    conjunction_only(&["has:geo"], MOST, OperatorKind::Flag(flag::GEO), "a place or a point"),
-    conjunction_only(&["has:lang"], POWER, OperatorKind::Flag(flag::LANGUAGE), "a known language"),
-    conjunction_only(&["lang"], MOST, OperatorKind::Language, "the language"),
+    standalone(&["place"], ALL_BUT_ACTIVITY, OperatorKind::Words(WordField::Place), "a place by its full name or id"),
+    standalone(&["place_country"], SEARCH_AND_STREAM, OperatorKind::Exact(FeatureKind::Country), "a country by its two-letter code"),
+    standalone(&["point_radius"], ALL_BUT_ACTIVITY, OperatorKind::Circle, "posts from within a circle"),
+    standalone(&["bounding_box", "geo_bounding_box"], ALL_BUT_ACTIVITY, OperatorKind::Rectangle, "posts from within a rectangle"),
+    search_counter(&["min_likes"], PostCounter::Likes, "posts with at least this many likes"),
+    search_counter(&["min_replies"], PostCounter::Replies, "posts with at least this many replies"),
+    search_counter(&["min_reposts"], PostCounter::Reposts, "posts with at least this many reposts"),
+    conjunction_only(&["is:retweet"], ALL_BUT_ACTIVITY, OperatorKind::Flag(flag::REPOST), "reposts"),
+    conjunction_only(&["is:reply"], ALL_BUT_ACTIVITY, OperatorKind::Flag(flag::REPLY), "replies"),
+    conjunction_only(&["is:quote"], SEARCH_AND_STREAM, OperatorKind::Flag(flag::QUOTE), "quotes"),
+    conjunction_only(&["is:verified"], SEARCH_AND_STREAM, OperatorKind::Flag(flag::VERIFIED), "posts of verified authors"),
+    set_negation(conjunction_only(&["is:nullcast"], SEARCH_AND_STREAM, OperatorKind::Flag(flag::NULLCAST), "promoted-only posts; must be negated"), NegationRule::Always),
+    conjunction_only(&["has:hashtags"], SEARCH_AND_STREAM, OperatorKind::Flag(flag::HASHTAGS), "a hashtag"),
+    conjunction_only(&["has:cashtags"], SEARCH_AND_STREAM, OperatorKind::Flag(flag::CASHTAGS), "a cashtag"),
+    conjunction_only(&["has:symbols"], POWERSTREAM, OperatorKind::Flag(flag::CASHTAGS), "a cashtag"),
+    conjunction_only(&["has:links"], ALL_BUT_ACTIVITY, OperatorKind::Flag(flag::LINKS), "a link, to media included"),
+    conjunction_only(&["has:mentions"], ALL_BUT_ACTIVITY, OperatorKind::Flag(flag::MENTIONS), "a mention"),
+    conjunction_only(&["has:media", "has:media_link"], ALL_BUT_ACTIVITY, OperatorKind::Flag(flag::MEDIA), "an image or a video"),
+    conjunction_only(&["has:images"], ALL_BUT_ACTIVITY, OperatorKind::Flag(flag::IMAGES), "an image"),
+    conjunction_only(&["has:video_link", "has:videos"], ALL_BUT_ACTIVITY, OperatorKind::Flag(flag::VIDEO), "a video"),
+    conjunction_only(&["has:geo"], ALL_BUT_ACTIVITY, OperatorKind::Flag(flag::GEO), "a place or a point"),
+    conjunction_only(&["has:lang"], POWERSTREAM, OperatorKind::Flag(flag::LANGUAGE), "a known language"),
+    conjunction_only(&["lang"], ALL_BUT_ACTIVITY, OperatorKind::Language, "the language"),
     set_negation(conjunction_only(&["sample"], STREAM, OperatorKind::Sample, "a share of the matches, in per cent"), NegationRule::Never),
-    standalone(&["bio", "user_bio"], STREAM | POWER, OperatorKind::Words(WordField::Bio), "words of the author's description"),
-    standalone(&["bio_name"], STREAM | POWER, OperatorKind::Words(WordField::Name), "words of the author's name"),
+    standalone(&["bio", "user_bio"], STREAM | POWERSTREAM, OperatorKind::Words(WordField::Bio), "words of the author's description"),
+    standalone(&["bio_name"], STREAM | POWERSTREAM, OperatorKind::Words(WordField::Name), "words of the author's name"),
     standalone(&["bio_location", "user_bio_location"], STREAM, OperatorKind::Words(WordField::Location), "words of the author's location"),
     standalone(&["from_affiliate_of"], STREAM, OperatorKind::User(FeatureKind::FromAffiliate), "authors affiliated with that account"),
     standalone(&["to_affiliate_of"], STREAM, OperatorKind::User(FeatureKind::ToAffiliate), "replies to accounts affiliated with that one"),
     conjunction_only(&["url_title", "within_url_title"], STREAM, OperatorKind::Words(WordField::Title), "words of a link's title"),
     conjunction_only(&["url_description", "within_url_description"], STREAM, OperatorKind::Words(WordField::Description), "words of a link's description"),
-    conjunction_only(&["url_contains"], STREAM | POWER, OperatorKind::Substring(true), "a part of a link"),
-    standalone(&["contains"], POWER, OperatorKind::Substring(false), "a part of the text"),
+    conjunction_only(&["url_contains"], STREAM | POWERSTREAM, OperatorKind::Substring(true), "a part of a link"),
+    standalone(&["contains"], POWERSTREAM, OperatorKind::Substring(false), "a part of the text"),
     conjunction_only(&["source"], STREAM, OperatorKind::Words(WordField::Source), "the posting application"),
     conjunction_only(&["followers_count", "min_followers"], STREAM, OperatorKind::Counter(PostCounter::Followers), "the author's followers"),
     conjunction_only(&["tweets_count", "statuses_count"], STREAM, OperatorKind::Counter(PostCounter::Posts), "the author's posts"),
-    conjunction_only(&["following_count", "friends_count"], STREAM, OperatorKind::Counter(PostCounter::Following), "whom the author follows"),
-    conjunction_only(&["listed_count", "user_in_lists_count"], STREAM, OperatorKind::Counter(PostCounter::Listed), "the lists that hold the author"),
-    set_negation(standalone(&["embedding"], 0, OperatorKind::Embedding, "posts of a meaning; not served"), NegationRule::Never),
-    set_negation(conjunction_only(&["embedding_threshold"], 0, OperatorKind::Embedding, "how near a meaning; not served"), NegationRule::Never),
+    conjunction_only(&["following_count", "friends_count"], STREAM, OperatorKind::Counter(PostCounter::Following), "the accounts that the author follows"),
+    conjunction_only(&["listed_count", "user_in_lists_count"], STREAM, OperatorKind::Counter(PostCounter::Listed), "the lists that the author is a member of"),
+    set_negation(standalone(&["embedding"], 0, OperatorKind::Embedding, "semantic search; not supported"), NegationRule::Never),
+    set_negation(conjunction_only(&["embedding_threshold"], 0, OperatorKind::Embedding, "the threshold of semantic search; not supported"), NegationRule::Never),
 ];
 
 /// Whether a name may precede a colon in any dialect.
