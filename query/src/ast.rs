@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::dialect::QueryDialect;
-use crate::facts::MatchMode;
 use crate::operators::{OperatorKind, QueryOperator};
+use crate::post_features::MatchMode;
 
 /// A valid query. Equality ignores case, positions and the dialect.
 #[derive(Clone, Debug)]
@@ -24,11 +24,7 @@ impl ParsedQuery {
 
     /// The mode in which a post must be analysed to be compared with this query.
     pub const fn match_mode(&self) -> MatchMode {
-        if self.dialect.product.is_search() {
-            MatchMode::Search
-        } else {
-            MatchMode::Stream
-        }
+        self.dialect.match_mode()
     }
 }
 
@@ -65,7 +61,6 @@ impl PartialEq for QueryTerm {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "their names say it")]
 pub enum TermValue {
     /// Consecutive words, or words within `near` positions of each other; hashed for the match
     /// mode.
@@ -100,7 +95,7 @@ impl fmt::Display for ParsedQuery {
 
 impl fmt::Display for QueryNode {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (parts, between) = match self {
+        let (parts, separator) = match self {
             Self::Is(term) => return term.fmt(out),
             Self::Not(term) => return write!(out, "-{term}"),
             Self::All(parts) => (parts, " "),
@@ -109,7 +104,7 @@ impl fmt::Display for QueryNode {
         let mut first = true;
         for part in parts {
             if !first {
-                out.write_str(between)?;
+                out.write_str(separator)?;
             }
             first = false;
             match part {
@@ -143,8 +138,8 @@ impl fmt::Display for QueryTerm {
             TermValue::Flag(_) => Ok(()),
             TermValue::Language(language) => out.write_str(crate::languages::language_code(*language)),
             TermValue::Sample(share) => write!(out, "{share}"),
-            TermValue::Range(least, u64::MAX) => write!(out, "{least}"),
-            TermValue::Range(least, most) => write!(out, "{least}..{most}"),
+            TermValue::Range(min, u64::MAX) => write!(out, "{min}"),
+            TermValue::Range(min, max) => write!(out, "{min}..{max}"),
             TermValue::Circle(lon, lat, radius, miles) => {
                 let unit = if *miles { "mi" } else { "km" };
                 write!(out, "[{lon} {lat} {radius}{unit}]")

@@ -1,5 +1,7 @@
 //! The product and the access tier for which a query is written.
 
+use crate::MatchMode;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QueryProduct {
     /// Search over the last seven days.
@@ -73,31 +75,22 @@ impl QueryDialect {
 
     /// The maximum number of characters (code points) of a query.
     pub const fn max_length(self) -> usize {
-        let enterprise = matches!(self.tier, AccessTier::Enterprise);
-        match self.product {
-            QueryProduct::RecentSearch | QueryProduct::RecentCounts => {
-                if enterprise {
-                    4_096
-                } else {
-                    512
-                }
-            }
-            QueryProduct::FullArchive | QueryProduct::FullCounts => {
-                if enterprise {
-                    4_096
-                } else {
-                    1_024
-                }
-            }
-            QueryProduct::Stream => {
-                if enterprise {
-                    2_048
-                } else {
-                    1_024
-                }
-            }
-            QueryProduct::Powerstream => 2_048,
-            QueryProduct::Activity => 150,
+        use QueryProduct::{Activity, FullArchive, FullCounts, Powerstream, RecentCounts, RecentSearch, Stream};
+        match (self.product, self.tier) {
+            (RecentSearch | RecentCounts, AccessTier::SelfServe) => 512,
+            (FullArchive | FullCounts | Stream, AccessTier::SelfServe) => 1_024,
+            (RecentSearch | RecentCounts | FullArchive | FullCounts, AccessTier::Enterprise) => 4_096,
+            (Stream, AccessTier::Enterprise) | (Powerstream, _) => 2_048,
+            (Activity, _) => 150,
+        }
+    }
+
+    /// The mode in which a post must be analysed to be compared with a query of this dialect.
+    pub const fn match_mode(self) -> MatchMode {
+        if self.product.is_search() {
+            MatchMode::Search
+        } else {
+            MatchMode::Stream
         }
     }
 

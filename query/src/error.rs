@@ -103,9 +103,9 @@ impl fmt::Display for QueryError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => out.write_str("Invalid 'query':''. 'query' must be a non-empty string"),
-            Self::TooLong { length, limit: longest } => write!(
+            Self::TooLong { length, limit } => write!(
                 out,
-                "Invalid 'query': it has {length} characters and must have no more than {longest}"
+                "Invalid 'query': it has {length} characters and must have no more than {limit}"
             ),
             Self::Faults(_) => write!(
                 out,

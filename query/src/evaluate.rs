@@ -1,10 +1,10 @@
 //! The meaning of a query for a post.
 
 use crate::ast::{ParsedQuery, QueryNode, QueryTerm, TermValue};
-use crate::facts::PostFeatures;
 use crate::geo::distance_metres;
-use crate::languages::languages_match;
-use crate::operators::{OperatorKind, PostCounter};
+use crate::languages::language_matches;
+use crate::operators::OperatorKind;
+use crate::post_features::PostFeatures;
 use crate::values::to_metres;
 use crate::words::{WordField, mix_hash, word_feature};
 
@@ -29,14 +29,14 @@ pub(crate) fn term_matches(term: &QueryTerm, facts: &PostFeatures<'_>) -> bool {
         }
         (TermValue::Feature { feature, .. }, _) => facts.features.contains(*feature),
         (TermValue::Flag(bit), _) => facts.flags & bit != 0,
-        (TermValue::Language(asked), _) => languages_match(*asked, facts.language),
+        (TermValue::Language(language), _) => language_matches(*language, facts.language),
         (TermValue::Sample(share), _) => is_sampled(*share, facts),
-        (TermValue::Range(least, most), OperatorKind::Counter(counter)) => {
-            (*least..=*most).contains(&counter_value(counter, facts))
+        (TermValue::Range(min, max), OperatorKind::Counter(counter)) => {
+            (*min..=*max).contains(&facts.counter_value(counter))
         }
         (TermValue::Circle(lon, lat, radius, miles), _) => {
-            let reach = to_metres(*radius, *miles);
-            facts.location_matches(|point| distance_metres(point, (*lon, *lat)) <= reach)
+            let max_distance = to_metres(*radius, *miles);
+            facts.location_matches(|point| distance_metres(point, (*lon, *lat)) <= max_distance)
         }
         (TermValue::Rectangle(area), _) => facts.location_matches(|point| area.contains(point)),
         (TermValue::Substring(part), OperatorKind::Substring(link)) => contains_substring(link, part, facts),
@@ -44,8 +44,8 @@ pub(crate) fn term_matches(term: &QueryTerm, facts: &PostFeatures<'_>) -> bool {
     }
 }
 
-pub(crate) fn contains_substring(link: bool, part: &str, facts: &PostFeatures<'_>) -> bool {
-    let texts = if link {
+pub(crate) fn contains_substring(in_links: bool, part: &str, facts: &PostFeatures<'_>) -> bool {
+    let texts = if in_links {
         facts.lowercase_links()
     } else {
         facts.lowercase_texts()
@@ -58,45 +58,32 @@ pub(crate) fn is_sampled(share: u8, facts: &PostFeatures<'_>) -> bool {
     mix_hash(facts.post.id.cast_unsigned()) % 100 < u64::from(share)
 }
 
-pub(crate) const fn counter_value(counter: PostCounter, facts: &PostFeatures<'_>) -> u64 {
-    let (post, author) = (facts.post, &facts.post.author);
-    match counter {
-        PostCounter::Likes => post.likes,
-        PostCounter::Replies => post.replies,
-        PostCounter::Reposts => post.reposts,
-        PostCounter::Followers => author.followers,
-        PostCounter::Following => author.following,
-        PostCounter::Posts => author.posts,
-        PostCounter::Listed => author.listed,
-    }
-}
-
 /// Whether a field contains the words consecutively or, if `near` > 0, within that many positions
 /// of each other, in any order.
-pub(crate) fn contains_words(facts: &PostFeatures<'_>, field: WordField, asked: &[u64], near: u8) -> bool {
-    let there = asked
+pub(crate) fn contains_words(facts: &PostFeatures<'_>, field: WordField, wanted: &[u64], near: u8) -> bool {
+    let all_present = wanted
         .iter()
         .all(|word| facts.features.contains(word_feature(field, *word)));
-    if !there || asked.is_empty() {
+    if !all_present || wanted.is_empty() {
         return false;
     }
-    if asked.len() == 1 {
+    if wanted.len() == 1 {
         return true;
     }
     facts.word_runs(field).any(|words| {
         if near == 0 {
-            words.windows(asked.len()).any(|found| found == asked)
+            words.windows(wanted.len()).any(|found| found == wanted)
         } else {
-            contains_nearby_words(words, asked, usize::from(near))
+            contains_nearby_words(words, wanted, usize::from(near))
         }
     })
 }
 
 /// Neighbours are at most `near` positions apart, so n words span at most `near + n - 1`.
-fn contains_nearby_words(words: &[u64], asked: &[u64], near: usize) -> bool {
-    let count = |of: &[u64], word: u64| of.iter().filter(|found| **found == word).count();
-    let width = (near + asked.len() - 1).min(words.len());
+fn contains_nearby_words(words: &[u64], wanted: &[u64], near: usize) -> bool {
+    let count = |words: &[u64], word: u64| words.iter().filter(|found| **found == word).count();
+    let width = (near + wanted.len() - 1).min(words.len());
     words
         .windows(width.max(1))
-        .any(|window| asked.iter().all(|word| count(window, *word) >= count(asked, *word)))
+        .any(|window| wanted.iter().all(|word| count(window, *word) >= count(wanted, *word)))
 }

@@ -2,7 +2,7 @@
 
 use crate::ast::{ParsedQuery, QueryNode, QueryTerm};
 use crate::evaluate::{node_matches, term_matches};
-use crate::facts::PostFeatures;
+use crate::post_features::PostFeatures;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClauseKind {
@@ -36,10 +36,10 @@ impl ParsedQuery {
 }
 
 fn explain_node(node: &QueryNode, facts: Option<&PostFeatures<'_>>) -> ExplainedClause {
-    let group = |joint, parts: &[QueryNode]| {
-        let parts: Vec<ExplainedClause> = parts.iter().map(|one| explain_node(one, facts)).collect();
+    let group = |kind, parts: &[QueryNode]| {
+        let parts: Vec<ExplainedClause> = parts.iter().map(|part| explain_node(part, facts)).collect();
         ExplainedClause {
-            kind: joint,
+            kind,
             text: node.to_string(),
             position: parts.first().map_or(1, |part| part.position),
             description: "",
@@ -56,17 +56,17 @@ fn explain_node(node: &QueryNode, facts: Option<&PostFeatures<'_>>) -> Explained
 }
 
 fn explain_term(
-    joint: ClauseKind,
+    kind: ClauseKind,
     node: &QueryNode,
     term: &QueryTerm,
     facts: Option<&PostFeatures<'_>>,
 ) -> ExplainedClause {
     ExplainedClause {
-        kind: joint,
+        kind,
         text: node.to_string(),
         position: term.position,
         description: term.operator.description,
-        matches: facts.map(|facts| term_matches(term, facts) == (joint == ClauseKind::Is)),
+        matches: facts.map(|facts| term_matches(term, facts) == (kind == ClauseKind::Is)),
         children: Vec::new(),
     }
 }

@@ -9,7 +9,6 @@ pub(crate) const METRES_PER_MILE: f64 = 1_609.344;
 pub(crate) const MAX_RADIUS_METRES: f64 = 25.0 * METRES_PER_MILE;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "their names say it")]
 pub struct GeoArea {
     pub west: f64,
     pub south: f64,
@@ -79,17 +78,17 @@ pub(crate) fn grid_cells(area: GeoArea) -> Option<Vec<u64>> {
 /// A rectangle slightly larger than a circle; `None` near a pole.
 pub(crate) fn bounding_area((lon, lat): GeoPoint, metres: f64) -> Option<GeoArea> {
     const DEGREE: f64 = 111_000.0;
-    let high = metres / DEGREE * 1.02;
-    let narrow = (lat.abs() + high).to_radians().cos();
-    if lat.abs() + high > 89.0 {
+    let height = metres / DEGREE * 1.02;
+    let cosine = (lat.abs() + height).to_radians().cos();
+    if lat.abs() + height > 89.0 {
         return None;
     }
-    let wide = high / narrow;
+    let width = height / cosine;
     Some(GeoArea {
-        west: lon - wide,
-        south: lat - high,
-        east: lon + wide,
-        north: lat + high,
+        west: lon - width,
+        south: lat - height,
+        east: lon + width,
+        north: lat + height,
     })
 }
 

@@ -4,11 +4,10 @@
 use std::collections::HashSet;
 
 use crate::ast::{ParsedQuery, QueryNode, QueryTerm, TermValue};
-use crate::facts::{MatchMode, PostFeatures};
 use crate::geo::{GeoArea, bounding_area, grid_cells};
-use crate::languages::languages_match;
 use crate::operators::{FeatureKind, OperatorKind, PostCounter};
 use crate::post::UserHandle;
+use crate::post_features::{MatchMode, PostFeatures};
 use crate::values::{hash_feature, number_feature, to_metres};
 use crate::words::{hash_text, word_feature};
 
@@ -50,7 +49,7 @@ pub enum IndexLookup<'a> {
     List(i64),
     /// A bit of `is:` or `has:`.
     Flag(u16),
-    /// Compared with [`language_matches`].
+    /// Compared with [`crate::language_matches`].
     Language(u8),
     /// A minimum of a counter; counters are not indexed.
     Counter(PostCounter, u64),
@@ -58,12 +57,8 @@ pub enum IndexLookup<'a> {
     Unknown,
 }
 
-pub const fn person_feature(mark: FeatureKind, id: i64) -> u64 {
-    number_feature(mark, id.cast_unsigned())
-}
-
-pub fn language_matches(asked: u8, posted: u8) -> bool {
-    languages_match(asked, posted)
+pub const fn person_feature(kind: FeatureKind, id: i64) -> u64 {
+    number_feature(kind, id.cast_unsigned())
 }
 
 impl PostFeatures<'_> {
@@ -71,40 +66,40 @@ impl PostFeatures<'_> {
     /// alone, as usernames change. The first post of a conversation is not stored under it.
     pub fn index_keys(&self) -> PostIndexKeys {
         let post = self.post;
-        let mut left_out = HashSet::new();
+        let mut excluded = HashSet::new();
         let mut runs = Vec::new();
         for (field, words) in self.all_word_runs() {
-            let filed: Vec<u64> = words.iter().map(|word| word_feature(field, *word)).collect();
-            left_out.extend(&filed);
-            runs.push(filed);
+            let run_features: Vec<u64> = words.iter().map(|word| word_feature(field, *word)).collect();
+            excluded.extend(&run_features);
+            runs.push(run_features);
         }
         let author = &post.author;
-        left_out.extend(username_features(FeatureKind::From, author.person.handle));
-        left_out.extend(author.lists.iter().map(|list| person_feature(FeatureKind::List, *list)));
+        excluded.extend(username_features(FeatureKind::From, author.person.handle));
+        excluded.extend(author.lists.iter().map(|list| person_feature(FeatureKind::List, *list)));
         let mut people = vec![person_feature(FeatureKind::From, author.person.handle.id)];
-        let mut affiliated = vec![(FeatureKind::FromAffiliate, author.person)];
-        if let Some((_, answered)) = post.reply_to {
-            left_out.extend(username_features(FeatureKind::To, answered.handle));
-            people.push(person_feature(FeatureKind::To, answered.handle.id));
-            affiliated.push((FeatureKind::ToAffiliate, answered));
+        let mut affiliated_people = vec![(FeatureKind::FromAffiliate, author.person)];
+        if let Some((_, replied_to)) = post.reply_to {
+            excluded.extend(username_features(FeatureKind::To, replied_to.handle));
+            people.push(person_feature(FeatureKind::To, replied_to.handle.id));
+            affiliated_people.push((FeatureKind::ToAffiliate, replied_to));
         }
-        for (mark, who) in affiliated {
-            for handle in who.affiliations {
-                left_out.extend(username_features(mark, *handle));
-                left_out.insert(person_feature(mark, handle.id));
+        for (kind, person) in affiliated_people {
+            for handle in person.affiliations {
+                excluded.extend(username_features(kind, *handle));
+                excluded.insert(person_feature(kind, handle.id));
             }
         }
         if post.conversation == post.id {
-            left_out.insert(person_feature(FeatureKind::Conversation, post.id));
+            excluded.insert(person_feature(FeatureKind::Conversation, post.id));
         }
-        let listed = self.features.as_slice().iter().copied();
-        let mut marks: Vec<u64> = listed.filter(|mark| !left_out.contains(mark)).collect();
-        marks.extend(people);
-        marks.sort_unstable();
-        marks.dedup();
+        let all_features = self.features.as_slice().iter().copied();
+        let mut features: Vec<u64> = all_features.filter(|feature| !excluded.contains(feature)).collect();
+        features.extend(people);
+        features.sort_unstable();
+        features.dedup();
         PostIndexKeys {
             runs,
-            features: marks,
+            features,
             flags: self.flags,
             language: self.language,
             is_root: post.conversation == post.id,
@@ -113,10 +108,10 @@ impl PostFeatures<'_> {
 }
 
 /// The features of a username: as a text, and as a number if it consists of digits.
-fn username_features(mark: FeatureKind, handle: UserHandle<'_>) -> impl Iterator<Item = u64> {
-    let text = hash_feature(mark, hash_text(handle.username, MatchMode::Stream));
+fn username_features(kind: FeatureKind, handle: UserHandle<'_>) -> impl Iterator<Item = u64> {
+    let text = hash_feature(kind, hash_text(handle.username, MatchMode::Stream));
     let digits = handle.username.parse::<u64>().ok();
-    std::iter::once(text).chain(digits.map(|digits| number_feature(mark, digits)))
+    std::iter::once(text).chain(digits.map(|digits| number_feature(kind, digits)))
 }
 
 impl ParsedQuery {
@@ -156,7 +151,7 @@ impl ParsedQuery {
         };
         let counters = parts.iter().filter_map(|part| match part {
             QueryNode::Is(term) => match term.index_lookup() {
-                IndexLookup::Counter(counter, least) => Some((counter, least)),
+                IndexLookup::Counter(counter, min) => Some((counter, min)),
                 _ => None,
             },
             _ => None,
@@ -182,8 +177,8 @@ impl QueryTerm {
             (TermValue::Words { hashes, near, .. }, OperatorKind::Words(field)) if near.is_none() => {
                 IndexLookup::Words(hashes.iter().map(|word| word_feature(field, *word)).collect())
             }
-            (TermValue::Feature { text, .. }, OperatorKind::User(mark @ (FeatureKind::From | FeatureKind::To))) => {
-                IndexLookup::Person { kind: mark, name: text }
+            (TermValue::Feature { text, .. }, OperatorKind::User(kind @ (FeatureKind::From | FeatureKind::To))) => {
+                IndexLookup::Person { kind, name: text }
             }
             (TermValue::Feature { text, .. }, OperatorKind::Id(FeatureKind::List)) => {
                 text.parse().map_or(IndexLookup::Unknown, IndexLookup::List)
@@ -195,9 +190,7 @@ impl QueryTerm {
             (TermValue::Feature { feature, .. }, _) => exact_feature(*feature),
             (TermValue::Flag(bit), _) => IndexLookup::Flag(*bit),
             (TermValue::Language(language), _) => IndexLookup::Language(*language),
-            (TermValue::Range(least, u64::MAX), OperatorKind::Counter(counter)) => {
-                IndexLookup::Counter(counter, *least)
-            }
+            (TermValue::Range(min, u64::MAX), OperatorKind::Counter(counter)) => IndexLookup::Counter(counter, *min),
             (TermValue::Circle(lon, lat, radius, miles), _) => {
                 area_features(bounding_area((*lon, *lat), to_metres(*radius, *miles)))
             }
@@ -207,9 +200,9 @@ impl QueryTerm {
     }
 }
 
-fn exact_feature(mark: u64) -> IndexLookup<'static> {
+fn exact_feature(feature: u64) -> IndexLookup<'static> {
     IndexLookup::Features {
-        features: vec![mark],
+        features: vec![feature],
         exact: true,
     }
 }

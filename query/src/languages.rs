@@ -18,21 +18,21 @@ pub fn parse_language(code: &str) -> Option<LanguageNumber> {
         "id" | "ID" => "in",
         other => other,
     };
-    let place = CODES.iter().position(|known| known.eq_ignore_ascii_case(code))?;
-    LanguageNumber::try_from(place + 1).ok()
+    let position = CODES.iter().position(|known| known.eq_ignore_ascii_case(code))?;
+    LanguageNumber::try_from(position + 1).ok()
 }
 
 pub fn language_code(language: LanguageNumber) -> &'static str {
     usize::from(language)
         .checked_sub(1)
-        .and_then(|place| CODES.get(place))
+        .and_then(|position| CODES.get(position))
         .copied()
         .unwrap_or("und")
 }
 
 /// Whether a query's language includes a post's: `zh` includes both scripts.
-pub(crate) fn languages_match(asked: LanguageNumber, posted: LanguageNumber) -> bool {
-    asked == posted
-        || (language_code(asked).starts_with("zh") && language_code(posted) == "zh")
-        || (language_code(asked) == "zh" && language_code(posted).starts_with("zh"))
+pub fn language_matches(queried: LanguageNumber, posted: LanguageNumber) -> bool {
+    queried == posted
+        || (language_code(queried).starts_with("zh") && language_code(posted) == "zh")
+        || (language_code(queried) == "zh" && language_code(posted).starts_with("zh"))
 }

@@ -76,13 +76,13 @@ impl<'a> QueryLexer<'a> {
         while self.peek().is_some_and(char::is_whitespace) {
             self.advance();
         }
-        let at = self.position;
-        let glued = at == before && at > 1;
-        let piece = self.token_kind()?;
+        let position = self.position;
+        let joined_to_previous = position == before && position > 1;
+        let kind = self.token_kind()?;
         Ok(QueryToken {
-            position: at,
-            joined_to_previous: glued,
-            kind: piece,
+            position,
+            joined_to_previous,
+            kind,
         })
     }
 
@@ -122,13 +122,13 @@ impl<'a> QueryLexer<'a> {
         }
     }
 
-    fn consume_as(&mut self, piece: TokenKind) -> TokenKind {
+    fn consume_as(&mut self, kind: TokenKind) -> TokenKind {
         self.advance();
-        piece
+        kind
     }
 
     fn read_sign(&mut self, sign: &'static str) -> Result<TokenKind, QueryProblem> {
-        let stuck = self.unexpected_character();
+        let error = self.unexpected_character();
         self.advance();
         let name = self.take_while(|letter| match letter {
             '.' => sign == "$",
@@ -136,7 +136,7 @@ impl<'a> QueryLexer<'a> {
             other => is_word_character(other),
         });
         if name.is_empty() {
-            return Err(stuck);
+            return Err(error);
         }
         Ok(TokenKind::Sign(sign, name))
     }
@@ -154,14 +154,14 @@ impl<'a> QueryLexer<'a> {
         let value = match self.peek() {
             Some('"') => self.read_quoted()?,
             Some('[') => {
-                let inside = self.take_while(|letter| letter != ']');
+                let value = self.take_while(|letter| letter != ']');
                 if self.advance().is_none() {
                     return Err(QueryProblem {
                         position: self.position,
                         fault: QueryFault::Unterminated(']'),
                     });
                 }
-                inside + "]"
+                value + "]"
             }
             _ => self.take_while(|letter| !letter.is_whitespace() && !matches!(letter, '(' | ')' | '"')),
         };

@@ -5,9 +5,9 @@ use unicode_normalization::{UnicodeNormalization, is_nfc};
 use crate::ast::{ParsedQuery, QueryNode, QueryTerm, TermValue};
 use crate::dialect::QueryDialect;
 use crate::error::{QueryError, QueryFault, QueryProblem};
-use crate::facts::MatchMode;
 use crate::lexer::{QueryLexer, QueryToken, TokenKind};
 use crate::operators::{NegationRule, QueryOperator, keyword_operator};
+use crate::post_features::MatchMode;
 use crate::validation;
 use crate::values::parse_operator_value;
 use crate::words::{WordField, hash_words, normalize_case};
@@ -22,10 +22,10 @@ pub fn parse(text: &str, dialect: QueryDialect) -> Result<ParsedQuery, QueryErro
     if text.trim().is_empty() {
         return Err(QueryError::Empty);
     }
-    let longest = dialect.max_length();
+    let limit = dialect.max_length();
     let length = text.chars().count();
-    if length > longest {
-        return Err(QueryError::TooLong { length, limit: longest });
+    if length > limit {
+        return Err(QueryError::TooLong { length, limit });
     }
     let composed: String;
     let text = if is_nfc(text) {
@@ -116,11 +116,7 @@ impl QueryParser {
     const fn new(dialect: QueryDialect) -> Self {
         Self {
             dialect,
-            match_mode: if dialect.product.is_search() {
-                MatchMode::Search
-            } else {
-                MatchMode::Stream
-            },
+            match_mode: dialect.match_mode(),
             problems: Vec::new(),
             outer: Vec::new(),
             group: OpenGroup::new(false),
@@ -129,14 +125,14 @@ impl QueryParser {
     }
 
     fn parse_tokens(&mut self, mut lexer: QueryLexer<'_>) -> Result<Option<QueryNode>, QueryProblem> {
-        let mut after = true;
+        let mut may_join = true;
         loop {
             let token = lexer.next()?;
             let starts = !matches!(token.kind, TokenKind::Close | TokenKind::End);
-            if starts && token.joined_to_previous && !after {
+            if starts && token.joined_to_previous && !may_join {
                 return Err(unexpected_token(&token));
             }
-            after = matches!(token.kind, TokenKind::Open | TokenKind::Minus);
+            may_join = matches!(token.kind, TokenKind::Open | TokenKind::Minus);
             if matches!(token.kind, TokenKind::End) {
                 return self.finish(&token);
             }
@@ -148,8 +144,8 @@ impl QueryParser {
         match token.kind {
             TokenKind::Minus if self.minus.is_none() => self.minus = Some(token.position),
             TokenKind::Open if self.outer.len() < MAX_DEPTH => {
-                let denied = self.group.negated != self.minus.take().is_some();
-                let group = std::mem::replace(&mut self.group, OpenGroup::new(denied));
+                let negated = self.group.negated != self.minus.take().is_some();
+                let group = std::mem::replace(&mut self.group, OpenGroup::new(negated));
                 self.outer.push(group);
             }
             TokenKind::Or if self.group.has_term && self.minus.is_none() => self.group.finish_branch(),
@@ -173,12 +169,12 @@ impl QueryParser {
             TokenKind::Minus | TokenKind::Open | TokenKind::Or | TokenKind::Close | TokenKind::End => {
                 return Err(unexpected_token(&token));
             }
-            piece => {
+            kind => {
                 let minus = self.minus.take();
-                let denied = self.group.negated != minus.is_some();
+                let negated = self.group.negated != minus.is_some();
                 self.group.has_term = true;
-                match self.parse_term(piece, minus.unwrap_or(token.position), token.position, denied) {
-                    Ok(term) if denied => self.group.terms.push(QueryNode::Not(term)),
+                match self.parse_term(kind, minus.unwrap_or(token.position), token.position, negated) {
+                    Ok(term) if negated => self.group.terms.push(QueryNode::Not(term)),
                     Ok(term) => self.group.terms.push(QueryNode::Is(term)),
                     Err(problem) => self.problems.push(problem),
                 }
@@ -200,43 +196,46 @@ impl QueryParser {
         Ok(std::mem::replace(&mut self.group, OpenGroup::new(false)).finish())
     }
 
-    fn parse_term(&self, piece: TokenKind, at: usize, from: usize, denied: bool) -> Result<QueryTerm, QueryProblem> {
-        let wrong = |what| QueryProblem {
-            position: from,
-            fault: what,
-        };
-        let (operator, value) = match piece {
+    fn parse_term(
+        &self,
+        kind: TokenKind,
+        start: usize,
+        position: usize,
+        negated: bool,
+    ) -> Result<QueryTerm, QueryProblem> {
+        let problem = |fault| QueryProblem { position, fault };
+        let (operator, value) = match kind {
             TokenKind::Word(word) => {
                 if word == "AND" {
-                    return Err(wrong(QueryFault::Ambiguous("and")));
+                    return Err(problem(QueryFault::Ambiguous("and")));
                 }
                 if word.eq_ignore_ascii_case("or") {
-                    return Err(wrong(QueryFault::Ambiguous("or")));
+                    return Err(problem(QueryFault::Ambiguous("or")));
                 }
                 (keyword_operator(), self.word_value(&word, None))
             }
             TokenKind::Phrase { text, near } => {
-                let near = self.parse_near(near).map_err(wrong)?;
+                let near = self.parse_near(near).map_err(problem)?;
                 (sign_operator("\""), self.word_value(&text, near))
             }
             TokenKind::Sign(sign, name) => (
                 sign_operator(sign),
-                self.parse_value(sign_operator(sign), &name).map_err(wrong)?,
+                self.parse_value(sign_operator(sign), &name).map_err(problem)?,
             ),
             TokenKind::Operator(name, text) => {
-                let operator = self.resolve_operator(&name, &text).map_err(wrong)?;
-                (operator, self.parse_value(operator, &text).map_err(wrong)?)
+                let operator = self.resolve_operator(&name, &text).map_err(problem)?;
+                (operator, self.parse_value(operator, &text).map_err(problem)?)
             }
-            _ => return Err(wrong(QueryFault::Character(String::from("<EOF>")))),
+            _ => return Err(problem(QueryFault::Character(String::from("<EOF>")))),
         };
         match operator.negation {
-            NegationRule::Never if denied => Err(wrong(QueryFault::Negated(operator.name()))),
-            NegationRule::Always if !denied => {
+            NegationRule::Never if negated => Err(problem(QueryFault::Negated(operator.name()))),
+            NegationRule::Always if !negated => {
                 let field = operator.name().split(':').next_back().unwrap_or_default();
-                Err(wrong(QueryFault::Field(field.to_owned())))
+                Err(problem(QueryFault::Field(field.to_owned())))
             }
             _ => Ok(QueryTerm {
-                position: at,
+                position: start,
                 operator,
                 value,
             }),
@@ -255,21 +254,21 @@ impl QueryParser {
             return Err(QueryFault::Operator(String::from("~")));
         }
         match digits.parse() {
-            Ok(places @ 1..=6) => Ok(Some(places)),
+            Ok(distance @ 1..=6) => Ok(Some(distance)),
             _ => Err(QueryFault::Value("~", digits)),
         }
     }
 
     fn resolve_operator(&self, name: &str, value: &str) -> Result<&'static QueryOperator, QueryFault> {
         let lower = name.to_ascii_lowercase();
-        let here = |operator: &&QueryOperator| operator.is_available(self.dialect);
+        let is_available = |operator: &&QueryOperator| operator.is_available(self.dialect);
         if matches!(lower.as_str(), "is" | "has") {
             return QueryOperator::find(&format!("{lower}:{value}"))
-                .filter(here)
+                .filter(is_available)
                 .ok_or_else(|| QueryFault::Field(value.to_owned()));
         }
         QueryOperator::find(&lower)
-            .filter(here)
+            .filter(is_available)
             .ok_or_else(|| QueryFault::Operator(name.to_owned()))
     }
 

@@ -3,7 +3,6 @@
 use crate::geo::GeoArea;
 
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(missing_docs, reason = "their names say it")]
 pub struct UserHandle<'a> {
     pub id: i64,
     pub username: &'a str,
@@ -17,7 +16,6 @@ pub struct QueryablePerson<'a> {
 
 /// The author's profile at the time of the post.
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(missing_docs, reason = "their names say it")]
 pub struct QueryableAuthor<'a> {
     pub person: QueryablePerson<'a>,
     pub name: &'a str,
@@ -34,7 +32,6 @@ pub struct QueryableAuthor<'a> {
 
 /// `url` is the short link, `expanded` its target, `unwound` the target after redirects.
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(missing_docs, reason = "their names say it")]
 pub struct QueryableLink<'a> {
     pub url: &'a str,
     pub expanded: &'a str,
@@ -45,7 +42,6 @@ pub struct QueryableLink<'a> {
 
 /// An entity found in the text has no domain.
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(missing_docs, reason = "their names say it")]
 pub struct ContextAnnotation<'a> {
     pub domain: Option<u64>,
     pub entity: u64,
@@ -53,7 +49,6 @@ pub struct ContextAnnotation<'a> {
 }
 
 #[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "their names say it")]
 pub struct QueryablePlace<'a> {
     pub id: &'a str,
     pub full_name: &'a str,

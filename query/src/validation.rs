@@ -23,19 +23,19 @@ pub(crate) fn validate_query(root: &QueryNode, problems: &mut Vec<QueryProblem>)
 fn collect_weak_parts(node: &QueryNode, problems: &mut Vec<QueryProblem>) -> bool {
     match node {
         QueryNode::Any(parts) => {
-            let mut strong = true;
+            let mut is_sufficient = true;
             for part in parts {
-                strong &= collect_weak_parts(part, problems);
+                is_sufficient &= collect_weak_parts(part, problems);
             }
-            strong
+            is_sufficient
         }
         QueryNode::All(parts) => {
-            let mut inside = Vec::new();
-            let strong = parts.iter().any(|part| collect_weak_parts(part, &mut inside));
-            if !strong {
+            let mut nested = Vec::new();
+            let is_sufficient = parts.iter().any(|part| collect_weak_parts(part, &mut nested));
+            if !is_sufficient {
                 problems.push(weak_part_problem(node));
             }
-            strong
+            is_sufficient
         }
         QueryNode::Is(term) if stands_alone(term) => true,
         QueryNode::Is(_) | QueryNode::Not(_) => {
@@ -87,14 +87,14 @@ fn start_position(node: &QueryNode) -> usize {
 
 /// `sample:` applies to the whole rule, so it must be on the top level.
 fn check_sample_scope(root: &QueryNode, problems: &mut Vec<QueryProblem>) {
-    let below = match root {
+    let parts = match root {
         QueryNode::All(parts) | QueryNode::Any(parts) => parts.as_slice(),
         QueryNode::Is(_) | QueryNode::Not(_) => return,
     };
-    let top = matches!(root, QueryNode::All(_));
-    for part in below {
+    let is_conjunction = matches!(root, QueryNode::All(_));
+    for part in parts {
         match part {
-            QueryNode::Is(term) if top || term.operator.kind != OperatorKind::Sample => {}
+            QueryNode::Is(term) if is_conjunction || term.operator.kind != OperatorKind::Sample => {}
             other => collect_nested_samples(other, problems),
         }
     }

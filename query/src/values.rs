@@ -1,18 +1,18 @@
 //! Parses operator values.
 
 use crate::ast::TermValue;
-use crate::facts::{MatchMode, gram_feature};
 use crate::geo::{GeoArea, MAX_RADIUS_METRES, METRES_PER_MILE, is_on_globe};
 use crate::languages::parse_language;
 use crate::operators::{FeatureKind, OperatorKind, QueryOperator};
+use crate::post_features::{MatchMode, gram_feature};
 use crate::words::{feature_hash, hash_text, hash_words, mix_hash, normalize_case};
 
 /// `None` for an invalid value.
-pub(crate) fn parse_operator_value(operator: &QueryOperator, text: &str, reading: MatchMode) -> Option<TermValue> {
+pub(crate) fn parse_operator_value(operator: &QueryOperator, text: &str, mode: MatchMode) -> Option<TermValue> {
     match operator.kind {
         OperatorKind::Words(field) => {
             let text = normalize_case(text);
-            let hashes = hash_words(field, &text, reading);
+            let hashes = hash_words(field, &text, mode);
             (!hashes.is_empty()).then_some(TermValue::Words {
                 text,
                 hashes,
@@ -20,14 +20,14 @@ pub(crate) fn parse_operator_value(operator: &QueryOperator, text: &str, reading
             })
         }
         OperatorKind::Exact(FeatureKind::Country) if text.len() != 2 || !text.is_ascii() => None,
-        OperatorKind::Exact(mark) if !text.is_empty() => {
+        OperatorKind::Exact(kind) if !text.is_empty() => {
             let text = normalize_case(text);
-            let feature = hash_feature(mark, hash_text(&text, reading));
+            let feature = hash_feature(kind, hash_text(&text, mode));
             Some(TermValue::Feature { text, feature })
         }
-        OperatorKind::User(mark) => user_value(mark, text),
-        OperatorKind::Id(mark) => {
-            let feature = number_feature(mark, parse_id(text)?);
+        OperatorKind::User(kind) => user_value(kind, text),
+        OperatorKind::Id(kind) => {
+            let feature = number_feature(kind, parse_id(text)?);
             let text = text.to_owned();
             Some(TermValue::Feature { text, feature })
         }
@@ -39,7 +39,7 @@ pub(crate) fn parse_operator_value(operator: &QueryOperator, text: &str, reading
             let share = u8::try_from(share).ok()?;
             (1..=100).contains(&share).then_some(TermValue::Sample(share))
         }
-        OperatorKind::Counter(_) => range_value(text, reading == MatchMode::Stream),
+        OperatorKind::Counter(_) => range_value(text, mode == MatchMode::Stream),
         OperatorKind::Circle => circle_value(text),
         OperatorKind::Rectangle => rectangle_value(text),
         OperatorKind::Substring(_) if !text.is_empty() => Some(TermValue::Substring(normalize_case(text))),
@@ -48,19 +48,19 @@ pub(crate) fn parse_operator_value(operator: &QueryOperator, text: &str, reading
 }
 
 #[expect(clippy::as_conversions, reason = "a fieldless enum's number")]
-pub(crate) const fn hash_feature(mark: FeatureKind, hash: u64) -> u64 {
-    feature_hash(mark as u64, hash)
+pub(crate) const fn hash_feature(kind: FeatureKind, hash: u64) -> u64 {
+    feature_hash(kind as u64, hash)
 }
 
-pub(crate) const fn number_feature(mark: FeatureKind, number: u64) -> u64 {
-    hash_feature(mark, mix_hash(number.wrapping_add(0x5bd1_e995)))
+pub(crate) const fn number_feature(kind: FeatureKind, number: u64) -> u64 {
+    hash_feature(kind, mix_hash(number.wrapping_add(0x5bd1_e995)))
 }
 
 /// The features of a substring, four bytes each.
-pub(crate) fn gram_features(mark: FeatureKind, text: &str) -> impl Iterator<Item = u64> + '_ {
+pub(crate) fn gram_features(kind: FeatureKind, text: &str) -> impl Iterator<Item = u64> + '_ {
     text.as_bytes()
         .array_windows::<4>()
-        .map(move |bytes| gram_feature(mark, *bytes))
+        .map(move |bytes| gram_feature(kind, *bytes))
 }
 
 fn parse_number(text: &str) -> Option<u64> {
@@ -72,18 +72,18 @@ fn parse_id(text: &str) -> Option<u64> {
     parse_number(text).filter(|_| text.len() <= 19)
 }
 
-fn user_value(mark: FeatureKind, text: &str) -> Option<TermValue> {
+fn user_value(kind: FeatureKind, text: &str) -> Option<TermValue> {
     if let Some(id) = parse_number(text) {
         return Some(TermValue::Feature {
             text: text.to_owned(),
-            feature: number_feature(mark, id),
+            feature: number_feature(kind, id),
         });
     }
-    let sound =
+    let is_valid =
         !text.is_empty() && text.len() <= 50 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    sound.then(|| TermValue::Feature {
+    is_valid.then(|| TermValue::Feature {
         text: text.to_ascii_lowercase(),
-        feature: hash_feature(mark, hash_text(text, MatchMode::Stream)),
+        feature: hash_feature(kind, hash_text(text, MatchMode::Stream)),
     })
 }
 
@@ -105,14 +105,14 @@ pub(crate) const fn context_feature(domain: u64, entity: u64) -> u64 {
     number_feature(FeatureKind::Context, mix_hash(domain).wrapping_add(entity))
 }
 
-fn range_value(text: &str, ranges: bool) -> Option<TermValue> {
+fn range_value(text: &str, allow_ranges: bool) -> Option<TermValue> {
     match text.split_once("..") {
-        Some((least, most)) if ranges => {
-            let (least, most) = (parse_number(least)?, parse_number(most)?);
-            (least <= most && most < u64::MAX).then_some(TermValue::Range(least, most))
+        Some((min, max)) if allow_ranges => {
+            let (min, max) = (parse_number(min)?, parse_number(max)?);
+            (min <= max && max < u64::MAX).then_some(TermValue::Range(min, max))
         }
         Some(_) => None,
-        None => parse_number(text).map(|least| TermValue::Range(least, u64::MAX)),
+        None => parse_number(text).map(|min| TermValue::Range(min, u64::MAX)),
     }
 }
 
@@ -136,11 +136,11 @@ fn circle_value(text: &str) -> Option<TermValue> {
         (_, Some(number)) => (parse_degrees(number)?, false),
         _ => return None,
     };
-    let sound = parts.next().is_none()
+    let is_valid = parts.next().is_none()
         && is_on_globe((lon, lat))
         && radius > 0.0
         && to_metres(radius, miles) <= MAX_RADIUS_METRES;
-    sound.then_some(TermValue::Circle(lon, lat, radius, miles))
+    is_valid.then_some(TermValue::Circle(lon, lat, radius, miles))
 }
 
 pub(crate) fn to_metres(radius: f64, miles: bool) -> f64 {

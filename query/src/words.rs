@@ -9,10 +9,9 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::facts::MatchMode;
+use crate::post_features::MatchMode;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "their names say it")]
 pub enum WordField {
     Text = 1,
     Link,
@@ -132,7 +131,7 @@ fn hash_bytes(text: &str) -> u64 {
 }
 
 /// The hash of a whole text (a tag, a username), in any case.
-pub fn hash_text(text: &str, reading: MatchMode) -> u64 {
+pub fn hash_text(text: &str, mode: MatchMode) -> u64 {
     if text.is_ascii() {
         return hash_bytes(text);
     }
@@ -140,7 +139,7 @@ pub fn hash_text(text: &str, reading: MatchMode) -> u64 {
         .chars()
         .filter(|letter| !matches!(char_class(*letter), CharClass::Dropped))
         .collect();
-    match reading {
+    match mode {
         MatchMode::Stream => hash_bytes(&plain),
         MatchMode::Search => hash_bytes(&fold_accents(&plain)),
     }
@@ -171,14 +170,14 @@ fn fold_accents(text: &str) -> String {
 }
 
 /// The hashed words of a query value, in order.
-pub fn hash_words(field: WordField, text: &str, reading: MatchMode) -> Box<[u64]> {
+pub fn hash_words(field: WordField, text: &str, mode: MatchMode) -> Box<[u64]> {
     let mut found = Vec::new();
-    visit_words(text, reading, field != WordField::Text, |word| found.push(word));
+    visit_words(text, mode, field != WordField::Text, |word| found.push(word));
     found.into_boxed_slice()
 }
 
 /// Calls `call` with the hash of each word; `links` tells whether words inside links count.
-pub fn visit_words(text: &str, reading: MatchMode, links: bool, mut call: impl FnMut(u64)) {
+pub fn visit_words(text: &str, mode: MatchMode, links: bool, mut call: impl FnMut(u64)) {
     let mut open: Option<OpenWord> = None;
     let mut letters = text.char_indices();
     while let Some((at, letter)) = letters.next() {
@@ -186,12 +185,12 @@ pub fn visit_words(text: &str, reading: MatchMode, links: bool, mut call: impl F
             CharClass::Word => match &mut open {
                 Some(word) if !word.alone => word.push(letter),
                 _ => {
-                    emit_word(open.take(), at, text, reading, &mut call);
+                    emit_word(open.take(), at, text, mode, &mut call);
                     open = Some(OpenWord::new(at, letter, false));
                 }
             },
             CharClass::Alone => {
-                emit_word(open.take(), at, text, reading, &mut call);
+                emit_word(open.take(), at, text, mode, &mut call);
                 open = Some(OpenWord::new(at, letter, true));
             }
             CharClass::Mark | CharClass::Dropped => {
@@ -206,12 +205,12 @@ pub fn visit_words(text: &str, reading: MatchMode, links: bool, mut call: impl F
                         .by_ref()
                         .find(|(_, letter)| letter.is_whitespace() || !letter.is_ascii());
                 } else {
-                    emit_word(Some(word), at, text, reading, &mut call);
+                    emit_word(Some(word), at, text, mode, &mut call);
                 }
             }
         }
     }
-    emit_word(open, text.len(), text, reading, &mut call);
+    emit_word(open, text.len(), text, mode, &mut call);
 }
 
 struct OpenWord {
@@ -244,12 +243,12 @@ impl OpenWord {
     }
 }
 
-fn emit_word(open: Option<OpenWord>, end: usize, text: &str, reading: MatchMode, call: &mut impl FnMut(u64)) {
+fn emit_word(open: Option<OpenWord>, end: usize, text: &str, mode: MatchMode, call: &mut impl FnMut(u64)) {
     let Some(word) = open else { return };
     if word.ascii {
         call(word.hash);
     } else if let Some(letters) = text.get(word.start..end) {
-        call(hash_text(letters, reading));
+        call(hash_text(letters, mode));
     }
 }
 
@@ -262,7 +261,7 @@ fn is_link(text: &str, start: usize, end: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{WordField, hash_text, normalize_case};
-    use crate::facts::MatchMode::{self, Search, Stream};
+    use crate::post_features::MatchMode::{self, Search, Stream};
 
     fn words(text: &str, reading: MatchMode) -> Box<[u64]> {
         super::hash_words(WordField::Text, text, reading)

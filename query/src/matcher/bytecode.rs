@@ -1,11 +1,11 @@
 //! A compact encoding of rules, and its evaluation for a post.
 
 use crate::ast::{QueryNode, QueryTerm, TermValue};
-use crate::evaluate::{contains_substring, contains_words, counter_value, is_sampled};
-use crate::facts::PostFeatures;
+use crate::evaluate::{contains_substring, contains_words, is_sampled};
 use crate::geo::{GeoArea, distance_metres};
-use crate::languages::languages_match;
+use crate::languages::language_matches;
 use crate::operators::{OperatorKind, PostCounter};
+use crate::post_features::PostFeatures;
 use crate::values::to_metres;
 use crate::words::{WordField, word_feature};
 
@@ -13,13 +13,13 @@ const ALL: u8 = 0;
 const ANY: u8 = 1;
 const FLAGS: u8 = 2;
 const LANGUAGE: u8 = 3;
-const HAS: u8 = 4;
+const FEATURE: u8 = 4;
 const SAMPLE: u8 = 5;
-const BETWEEN: u8 = 6;
-const RUN: u8 = 7;
+const RANGE: u8 = 6;
+const WORDS: u8 = 7;
 const CIRCLE: u8 = 8;
-const WITHIN: u8 = 9;
-const PART: u8 = 10;
+const RECTANGLE: u8 = 9;
+const SUBSTRING: u8 = 10;
 const NEVER: u8 = 11;
 const NOT: u8 = 0x80;
 
@@ -52,10 +52,10 @@ pub(super) fn compile(root: &QueryNode) -> Box<[u8]> {
     code.into_boxed_slice()
 }
 
-fn compile_node(of: &QueryNode, code: &mut Vec<u8>) {
-    let (kind, parts) = match of {
-        QueryNode::Is(is) => return compile_term(is, 0, code),
-        QueryNode::Not(not) => return compile_term(not, NOT, code),
+fn compile_node(node: &QueryNode, code: &mut Vec<u8>) {
+    let (kind, parts) = match node {
+        QueryNode::Is(term) => return compile_term(term, 0, code),
+        QueryNode::Not(term) => return compile_term(term, NOT, code),
         QueryNode::All(parts) => (ALL, parts),
         QueryNode::Any(parts) => (ANY, parts),
     };
@@ -68,14 +68,14 @@ fn compile_node(of: &QueryNode, code: &mut Vec<u8>) {
         compile_node(part, code);
     }
     let size = u32::try_from(code.len() - length - 4).unwrap_or(u32::MAX);
-    if let Some(place) = code.get_mut(length..length + 4) {
-        place.copy_from_slice(&size.to_le_bytes());
+    if let Some(field) = code.get_mut(length..length + 4) {
+        field.copy_from_slice(&size.to_le_bytes());
     }
 }
 
 /// Cheap tests first.
-fn evaluation_cost(of: &QueryNode) -> u8 {
-    match of {
+fn evaluation_cost(node: &QueryNode) -> u8 {
+    match node {
         QueryNode::All(_) | QueryNode::Any(_) => 4,
         QueryNode::Is(term) | QueryNode::Not(term) => match &term.value {
             TermValue::Flag(_) | TermValue::Language(_) => 0,
@@ -90,63 +90,63 @@ fn evaluation_cost(of: &QueryNode) -> u8 {
 }
 
 #[expect(clippy::as_conversions, reason = "fieldless enums' numbers")]
-fn compile_term(of: &QueryTerm, not: u8, code: &mut Vec<u8>) {
-    let mut begin = |kind: u8| code.push(kind | not);
-    match (&of.value, of.operator.kind) {
+fn compile_term(term: &QueryTerm, not: u8, code: &mut Vec<u8>) {
+    let mut push_opcode = |kind: u8| code.push(kind | not);
+    match (&term.value, term.operator.kind) {
         (TermValue::Words { hashes, near, .. }, OperatorKind::Words(field)) => {
             if let [word] = **hashes {
-                begin(HAS);
+                push_opcode(FEATURE);
                 code.extend(word_feature(field, word).to_le_bytes());
                 return;
             }
-            begin(RUN);
+            push_opcode(WORDS);
             let size = u16::try_from(hashes.len()).unwrap_or(u16::MAX);
             code.extend([field as u8, near.unwrap_or(0)]);
             code.extend(size.to_le_bytes());
             code.extend(hashes.iter().flat_map(|word| word.to_le_bytes()));
         }
         (TermValue::Feature { feature, .. }, _) => {
-            begin(HAS);
+            push_opcode(FEATURE);
             code.extend(feature.to_le_bytes());
         }
         (TermValue::Flag(bit), _) => {
-            begin(FLAGS);
+            push_opcode(FLAGS);
             code.extend(bit.to_le_bytes());
         }
         (TermValue::Language(language), _) => {
-            begin(LANGUAGE);
+            push_opcode(LANGUAGE);
             code.push(*language);
         }
         (TermValue::Sample(share), _) => {
-            begin(SAMPLE);
+            push_opcode(SAMPLE);
             code.push(*share);
         }
-        (TermValue::Range(least, most), OperatorKind::Counter(counter)) => {
-            begin(BETWEEN);
+        (TermValue::Range(min, max), OperatorKind::Counter(counter)) => {
+            push_opcode(RANGE);
             code.push(counter as u8);
-            code.extend(least.to_le_bytes());
-            code.extend(most.to_le_bytes());
+            code.extend(min.to_le_bytes());
+            code.extend(max.to_le_bytes());
         }
         (TermValue::Circle(lon, lat, radius, miles), _) => {
-            begin(CIRCLE);
+            push_opcode(CIRCLE);
             for number in [*lon, *lat, to_metres(*radius, *miles)] {
                 code.extend(number.to_le_bytes());
             }
         }
         (TermValue::Rectangle(area), _) => {
-            begin(WITHIN);
+            push_opcode(RECTANGLE);
             for number in [area.west, area.south, area.east, area.north] {
                 code.extend(number.to_le_bytes());
             }
         }
         (TermValue::Substring(part), OperatorKind::Substring(link)) => {
-            begin(PART);
+            push_opcode(SUBSTRING);
             let size = u16::try_from(part.len()).unwrap_or(u16::MAX);
             code.push(u8::from(link));
             code.extend(size.to_le_bytes());
             code.extend(part.as_bytes());
         }
-        _ => begin(NEVER),
+        _ => push_opcode(NEVER),
     }
 }
 
@@ -159,16 +159,16 @@ fn evaluate_node(code: &mut &[u8], facts: &PostFeatures<'_>) -> bool {
     match kind {
         ALL | ANY => {
             let size = u32::from_le_bytes(read_array(code));
-            let mut inside = read_slice(code, usize::try_from(size).unwrap_or(usize::MAX));
-            let wanted = kind == ANY;
-            while !inside.is_empty() {
-                if evaluate_node(&mut inside, facts) == wanted {
-                    return wanted;
+            let mut children = read_slice(code, usize::try_from(size).unwrap_or(usize::MAX));
+            let is_any = kind == ANY;
+            while !children.is_empty() {
+                if evaluate_node(&mut children, facts) == is_any {
+                    return is_any;
                 }
             }
-            !wanted
+            !is_any
         }
-        denied if denied & NOT != 0 => !evaluate_term(denied & !NOT, code, facts),
+        negated if negated & NOT != 0 => !evaluate_term(negated & !NOT, code, facts),
         plain => evaluate_term(plain, code, facts),
     }
 }
@@ -178,29 +178,29 @@ fn evaluate_term(kind: u8, code: &mut &[u8], facts: &PostFeatures<'_>) -> bool {
         FLAGS => u16::from_le_bytes(read_array(code)) & facts.flags != 0,
         LANGUAGE => {
             let [language] = read_array(code);
-            languages_match(language, facts.language)
+            language_matches(language, facts.language)
         }
-        HAS => facts.features.contains(u64::from_le_bytes(read_array(code))),
+        FEATURE => facts.features.contains(u64::from_le_bytes(read_array(code))),
         SAMPLE => {
             let [share] = read_array(code);
             is_sampled(share, facts)
         }
-        BETWEEN => {
+        RANGE => {
             let [counter] = read_array(code);
-            let (least, most) = (
+            let (min, max) = (
                 u64::from_le_bytes(read_array(code)),
                 u64::from_le_bytes(read_array(code)),
             );
             COUNTERS
                 .get(usize::from(counter))
-                .is_some_and(|counter| (least..=most).contains(&counter_value(*counter, facts)))
+                .is_some_and(|counter| (min..=max).contains(&facts.counter_value(*counter)))
         }
-        RUN => evaluate_words(code, facts),
+        WORDS => evaluate_words(code, facts),
         CIRCLE => {
-            let [lon, lat, reach] = [(); 3].map(|()| f64::from_le_bytes(read_array(code)));
-            facts.location_matches(|point| distance_metres(point, (lon, lat)) <= reach)
+            let [lon, lat, max_distance] = [(); 3].map(|()| f64::from_le_bytes(read_array(code)));
+            facts.location_matches(|point| distance_metres(point, (lon, lat)) <= max_distance)
         }
-        WITHIN => {
+        RECTANGLE => {
             let [west, south, east, north] = [(); 4].map(|()| f64::from_le_bytes(read_array(code)));
             let area = GeoArea {
                 west,
@@ -210,7 +210,7 @@ fn evaluate_term(kind: u8, code: &mut &[u8], facts: &PostFeatures<'_>) -> bool {
             };
             facts.location_matches(|point| area.contains(point))
         }
-        PART => {
+        SUBSTRING => {
             let [link] = read_array(code);
             let size = u16::from_le_bytes(read_array(code));
             let literal = read_slice(code, usize::from(size));

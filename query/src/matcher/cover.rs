@@ -2,9 +2,9 @@
 //! least one.
 
 use crate::ast::{QueryNode, QueryTerm, TermValue};
-use crate::facts::filter_bit;
 use crate::geo::{GeoArea, bounding_area, grid_cells};
 use crate::operators::{FeatureKind, OperatorKind};
+use crate::post_features::filter_bit;
 use crate::values::{gram_features, number_feature, to_metres};
 use crate::words::word_feature;
 
@@ -55,40 +55,40 @@ impl CoverEntry {
 }
 
 /// `None` if no indexed feature is required.
-pub(super) fn find_cover(node: &QueryNode, seen: &FeatureFrequencies) -> Option<RuleCover> {
+pub(super) fn find_cover(node: &QueryNode, frequencies: &FeatureFrequencies) -> Option<RuleCover> {
     match node {
         QueryNode::Not(_) => None,
-        QueryNode::Is(term) => term_cover(term, seen),
+        QueryNode::Is(term) => term_cover(term, frequencies),
         QueryNode::Any(parts) => {
             let mut sum = RuleCover {
                 cost: 0.0,
                 entries: Vec::with_capacity(parts.len()),
             };
             for part in parts {
-                let cover = find_cover(part, seen)?;
+                let cover = find_cover(part, frequencies)?;
                 sum.cost += cover.cost;
                 sum.entries.extend(cover.entries);
             }
             Some(sum)
         }
-        QueryNode::All(parts) => conjunction_cover(parts, seen),
+        QueryNode::All(parts) => conjunction_cover(parts, frequencies),
     }
 }
 
-fn conjunction_cover(parts: &[QueryNode], seen: &FeatureFrequencies) -> Option<RuleCover> {
+fn conjunction_cover(parts: &[QueryNode], frequencies: &FeatureFrequencies) -> Option<RuleCover> {
     let covers = parts
         .iter()
         .enumerate()
-        .filter_map(|(place, part)| Some((place, find_cover(part, seen)?)));
+        .filter_map(|(index, part)| Some((index, find_cover(part, frequencies)?)));
     let (chosen, mut best) = covers.min_by(|one, other| one.1.cost.total_cmp(&other.1.cost))?;
     let others = parts
         .iter()
         .enumerate()
-        .filter(|(place, _)| *place != chosen)
+        .filter(|(index, _)| *index != chosen)
         .map(|(_, part)| part);
     let mut rest = ConjunctionRest::default();
     for part in others {
-        rest.add_part(part, seen);
+        rest.add_part(part, frequencies);
     }
     for entry in &mut best.entries {
         entry.required_flags |= rest.required_flags;
@@ -119,17 +119,17 @@ struct ConjunctionRest {
 }
 
 impl ConjunctionRest {
-    fn add_part(&mut self, part: &QueryNode, seen: &FeatureFrequencies) {
+    fn add_part(&mut self, part: &QueryNode, frequencies: &FeatureFrequencies) {
         match part {
             QueryNode::Is(term) => match term.value {
                 TermValue::Flag(bit) => self.required_flags |= bit,
                 TermValue::Language(language) if self.language == 0 => self.language = language,
                 _ => {
                     self.is_inexact = true;
-                    if let Some(one) = single_feature(term) {
-                        let share = seen.estimate_share(one, expected_share(term));
+                    if let Some(feature) = single_feature(term) {
+                        let share = frequencies.estimate_share(feature, expected_share(term));
                         if self.companion.is_none_or(|(best, _)| share < best) {
-                            self.companion = Some((share, one));
+                            self.companion = Some((share, feature));
                         }
                     }
                 }
@@ -155,10 +155,10 @@ fn single_feature(term: &QueryTerm) -> Option<u64> {
     }
 }
 
-fn term_cover(term: &QueryTerm, seen: &FeatureFrequencies) -> Option<RuleCover> {
+fn term_cover(term: &QueryTerm, frequencies: &FeatureFrequencies) -> Option<RuleCover> {
     if let Some(feature) = single_feature(term) {
         return Some(RuleCover {
-            cost: seen.estimate_share(feature, expected_share(term)),
+            cost: frequencies.estimate_share(feature, expected_share(term)),
             entries: vec![CoverEntry::new(feature, true)],
         });
     }
@@ -167,7 +167,7 @@ fn term_cover(term: &QueryTerm, seen: &FeatureFrequencies) -> Option<RuleCover> 
             let mut rare: Vec<(f64, u64)> = hashes
                 .iter()
                 .map(|word| word_feature(field, *word))
-                .map(|feature| (seen.estimate_share(feature, expected_share(term)), feature))
+                .map(|feature| (frequencies.estimate_share(feature, expected_share(term)), feature))
                 .collect();
             rare.sort_by(|one, other| one.0.total_cmp(&other.0));
             rare.dedup_by_key(|(_, feature)| *feature);
@@ -183,14 +183,14 @@ fn term_cover(term: &QueryTerm, seen: &FeatureFrequencies) -> Option<RuleCover> 
         }
         (TermValue::Circle(lon, lat, radius, miles), _) => {
             let area = bounding_area((*lon, *lat), to_metres(*radius, *miles));
-            Some(area_cover(area, seen))
+            Some(area_cover(area, frequencies))
         }
-        (TermValue::Rectangle(area), _) => Some(area_cover(Some(*area), seen)),
+        (TermValue::Rectangle(area), _) => Some(area_cover(Some(*area), frequencies)),
         (TermValue::Substring(part), OperatorKind::Substring(link)) => {
-            let mark = if link { FeatureKind::LinkGram } else { FeatureKind::Gram };
+            let kind = if link { FeatureKind::LinkGram } else { FeatureKind::Gram };
             // Links begin alike, so the last four bytes are more selective.
-            let mut entry = CoverEntry::new(gram_features(mark, part).last()?, false);
-            entry.gram = Some(mark);
+            let mut entry = CoverEntry::new(gram_features(kind, part).last()?, false);
+            entry.gram = Some(kind);
             Some(RuleCover {
                 cost: expected_share(term),
                 entries: vec![entry],
@@ -201,7 +201,7 @@ fn term_cover(term: &QueryTerm, seen: &FeatureFrequencies) -> Option<RuleCover> 
 }
 
 /// The cells of an area, or everything with a location.
-fn area_cover(area: Option<GeoArea>, seen: &FeatureFrequencies) -> RuleCover {
+fn area_cover(area: Option<GeoArea>, frequencies: &FeatureFrequencies) -> RuleCover {
     let cells = area.and_then(grid_cells).unwrap_or_else(|| vec![0]);
     let features = cells.into_iter().map(|cell| number_feature(FeatureKind::Geo, cell));
     let mut cover = RuleCover {
@@ -209,7 +209,7 @@ fn area_cover(area: Option<GeoArea>, seen: &FeatureFrequencies) -> RuleCover {
         entries: Vec::new(),
     };
     for feature in features {
-        cover.cost += seen.estimate_share(feature, 1e-3);
+        cover.cost += frequencies.estimate_share(feature, 1e-3);
         cover.entries.push(CoverEntry::new(feature, false));
     }
     cover

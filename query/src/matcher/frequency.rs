@@ -1,6 +1,6 @@
 //! An approximate counter of feature frequencies: never too low, rarely too high.
 
-use crate::facts::MatchMode;
+use crate::post_features::MatchMode;
 use crate::words::{STOP_WORDS, WordField, hash_text, word_feature};
 
 const BITS: u32 = 17;
@@ -37,8 +37,8 @@ impl FeatureFrequencies {
     pub(super) fn record(&mut self, features: &[u64]) {
         for feature in features {
             let (first, second) = table_positions(*feature);
-            for (table, place) in [(&mut self.first, first), (&mut self.second, second)] {
-                if let Some(count) = table.get_mut(place) {
+            for (table, index) in [(&mut self.first, first), (&mut self.second, second)] {
+                if let Some(count) = table.get_mut(index) {
                     *count = count.saturating_add(1);
                 }
             }
@@ -62,6 +62,6 @@ impl FeatureFrequencies {
 }
 
 fn table_positions(feature: u64) -> (usize, usize) {
-    let cut = |bits: u64| usize::try_from(bits & ((1 << BITS) - 1)).unwrap_or(0);
-    (cut(feature >> 47), cut(feature >> 3))
+    let index = |bits: u64| usize::try_from(bits & ((1 << BITS) - 1)).unwrap_or(0);
+    (index(feature >> 47), index(feature >> 3))
 }

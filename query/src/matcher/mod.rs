@@ -1,7 +1,7 @@
 //! An index over many rules that finds those that match a post.
 //!
-//! Each rule is stored under the rarest features without which it cannot match (its *cover*), and a
-//! post looks up its own features. A posting contains the cheap conditions that rule out most
+//! Each rule is stored under the rarest features without which it cannot match (its *cover*), and
+//! a post looks up its own features. A posting contains the cheap conditions that rule out most
 //! candidates (flags, language, one more feature), so that few rules are evaluated.
 
 mod bytecode;
@@ -13,9 +13,9 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::hint::black_box;
 
 use crate::ast::{ParsedQuery, QueryNode};
-use crate::facts::{MatchMode, PostFeatures, gram_feature};
-use crate::languages::languages_match;
+use crate::languages::language_matches;
 use crate::operators::FeatureKind;
+use crate::post_features::{MatchMode, PostFeatures, gram_feature};
 
 use cover::CoverEntry;
 use frequency::FeatureFrequencies;
@@ -26,8 +26,8 @@ pub struct RuleSlot(u32);
 
 /// Many rules, each with a number chosen by the caller.
 ///
-/// Only stream rules match: a search query can be added but never matches. Changes take effect with
-/// the next post.
+/// Only stream rules match: a search query can be added but never matches. Changes take effect
+/// with the next post.
 pub struct Matcher {
     /// By slot.
     rules: Vec<CompiledRule>,
@@ -102,8 +102,8 @@ impl PostingList {
             Self::One(posting) => posting.rule == rule,
             Self::Many(postings) => {
                 // A rule occurs once, rarely twice; the order does not matter.
-                while let Some(place) = postings.iter().rposition(|found| found.rule == rule) {
-                    postings.swap_remove(place);
+                while let Some(index) = postings.iter().rposition(|posting| posting.rule == rule) {
+                    postings.swap_remove(index);
                 }
                 postings.is_empty()
             }
@@ -166,22 +166,22 @@ impl Matcher {
             number,
             ..CompiledRule::default()
         };
-        let mut filing = RuleIndexEntry {
+        let mut index_entry = RuleIndexEntry {
             occupied: true,
             ..RuleIndexEntry::default()
         };
         if query.match_mode() == MatchMode::Stream {
-            self.index_rule(slot, &mut rule, &mut filing, &query.root);
+            self.index_rule(slot, &mut rule, &mut index_entry, &query.root);
         }
-        let place = slot_index(slot);
-        if let (Some(kept), Some(filed)) = (self.rules.get_mut(place), self.index_entries.get_mut(place)) {
-            (*kept, *filed) = (rule, filing);
+        let index = slot_index(slot);
+        if let (Some(rule_slot), Some(entry_slot)) = (self.rules.get_mut(index), self.index_entries.get_mut(index)) {
+            (*rule_slot, *entry_slot) = (rule, index_entry);
         }
         RuleSlot(slot)
     }
 
     /// Indexes a rule, and compiles it unless its postings express all of it.
-    fn index_rule(&mut self, slot: u32, rule: &mut CompiledRule, filing: &mut RuleIndexEntry, root: &QueryNode) {
+    fn index_rule(&mut self, slot: u32, rule: &mut CompiledRule, index_entry: &mut RuleIndexEntry, root: &QueryNode) {
         let Some(cover) = cover::find_cover(root, &self.frequencies) else {
             rule.code = bytecode::compile(root);
             self.unindexed.push(slot);
@@ -193,11 +193,11 @@ impl Matcher {
         for entry in &cover.entries {
             self.insert_posting(slot, entry);
             if let Some(kind) = entry.gram {
-                filing.count_gram(kind);
+                index_entry.count_gram(kind);
             }
         }
-        filing.cover = cover.entries.iter().map(|entry| entry.feature).collect();
-        self.count_grams(filing.grams, 1);
+        index_entry.cover = cover.entries.iter().map(|entry| entry.feature).collect();
+        self.count_grams(index_entry.grams, 1);
     }
 
     fn insert_posting(&mut self, slot: u32, entry: &CoverEntry) {
@@ -217,31 +217,31 @@ impl Matcher {
 
     /// The rule's number, or `None` if the slot is free.
     pub fn remove_rule(&mut self, RuleSlot(slot): RuleSlot) -> Option<u64> {
-        let filing = self.index_entries.get_mut(slot_index(slot));
-        let filing = std::mem::take(filing.filter(|filing| filing.occupied)?);
+        let index_entry = self.index_entries.get_mut(slot_index(slot));
+        let index_entry = std::mem::take(index_entry.filter(|index_entry| index_entry.occupied)?);
         let rule = std::mem::take(self.rules.get_mut(slot_index(slot))?);
         self.free_slots.push(slot);
-        self.count_grams(filing.grams, -1);
-        for feature in &filing.cover {
+        self.count_grams(index_entry.grams, -1);
+        for feature in &index_entry.cover {
             if let std::collections::hash_map::Entry::Occupied(mut list) = self.posting_lists.entry(*feature)
                 && list.get_mut().remove(slot)
             {
                 list.remove();
             }
         }
-        if filing.cover.is_empty()
-            && let Some(place) = self.unindexed.iter().position(|found| *found == slot)
+        if index_entry.cover.is_empty()
+            && let Some(index) = self.unindexed.iter().position(|other| *other == slot)
         {
-            self.unindexed.swap_remove(place);
+            self.unindexed.swap_remove(index);
         }
         Some(rule.number)
     }
 
     /// The numbers of the rules that match a post analysed for streams.
     ///
-    /// With many rules most of the time is spent on cache misses. Each kind of access is therefore
-    /// batched (all lists, then their first postings, then the candidates), so that the misses
-    /// overlap.
+    /// With many rules most of the time is spent on cache misses. Each kind of access is
+    /// therefore batched (all lists, then their first postings, then the candidates), so that the
+    /// misses overlap.
     pub fn matching_rules(&self, facts: &PostFeatures<'_>) -> Vec<u64> {
         if facts.match_mode != MatchMode::Stream {
             return Vec::new();
@@ -258,23 +258,23 @@ impl Matcher {
         }
         let firsts = lists.iter().filter_map(|list| list.as_slice().first());
         black_box(firsts.fold(0, |all, posting| all ^ posting.rule));
-        let mut found: Vec<u32> = Vec::with_capacity(64);
+        let mut matches: Vec<u32> = Vec::with_capacity(64);
         let mut candidates: Vec<u32> = Vec::with_capacity(64);
         for list in lists {
-            filter_postings(list.as_slice(), facts, &mut found, &mut candidates);
+            filter_postings(list.as_slice(), facts, &mut matches, &mut candidates);
         }
         candidates.extend(&self.unindexed);
-        self.evaluate_candidates(&candidates, facts, &mut found);
-        found.sort_unstable();
-        found.dedup();
-        found
+        self.evaluate_candidates(&candidates, facts, &mut matches);
+        matches.sort_unstable();
+        matches.dedup();
+        matches
             .into_iter()
             .filter_map(|slot| self.rules.get(slot_index(slot)))
             .map(|rule| rule.number)
             .collect()
     }
 
-    fn evaluate_candidates(&self, candidates: &[u32], facts: &PostFeatures<'_>, found: &mut Vec<u32>) {
+    fn evaluate_candidates(&self, candidates: &[u32], facts: &PostFeatures<'_>, matches: &mut Vec<u32>) {
         let rules = candidates.iter().filter_map(|slot| {
             let rule = self.rules.get(slot_index(*slot))?;
             Some((*slot, &*rule.code))
@@ -284,15 +284,15 @@ impl Matcher {
         black_box(firsts.fold(0, |all, byte| all ^ byte));
         for (slot, code) in rules {
             if bytecode::evaluate(code, facts) {
-                found.push(slot);
+                matches.push(slot);
             }
         }
     }
 
-    fn look_up_grams<'a>(&'a self, mark: FeatureKind, texts: &[String], lists: &mut Vec<&'a PostingList>) {
+    fn look_up_grams<'a>(&'a self, kind: FeatureKind, texts: &[String], lists: &mut Vec<&'a PostingList>) {
         for text in texts {
             let grams = text.as_bytes().array_windows::<4>();
-            lists.extend(grams.filter_map(|bytes| self.posting_lists.get(&gram_feature(mark, *bytes))));
+            lists.extend(grams.filter_map(|bytes| self.posting_lists.get(&gram_feature(kind, *bytes))));
         }
     }
 
@@ -309,7 +309,7 @@ impl Matcher {
         let rules = self.rules.capacity() * size_of::<CompiledRule>()
             + self.index_entries.capacity() * size_of::<RuleIndexEntry>();
         let lists = self.posting_lists.capacity() * 8 / 7 * (size_of::<(u64, PostingList)>() + 1);
-        let long: usize = self
+        let postings: usize = self
             .posting_lists
             .values()
             .map(|list| match list {
@@ -320,20 +320,24 @@ impl Matcher {
             })
             .sum();
         let code: usize = self.rules.iter().map(|rule| rule.code.len()).sum();
-        let cover: usize = self.index_entries.iter().map(|filing| filing.cover.len()).sum();
-        rules + lists + long + code + cover * size_of::<u64>()
+        let cover: usize = self
+            .index_entries
+            .iter()
+            .map(|index_entry| index_entry.cover.len())
+            .sum();
+        rules + lists + postings + code + cover * size_of::<u64>()
     }
 }
 
 /// Splits the postings that pass their conditions into matches and candidates for evaluation.
-fn filter_postings(list: &[RulePosting], facts: &PostFeatures<'_>, found: &mut Vec<u32>, candidates: &mut Vec<u32>) {
+fn filter_postings(list: &[RulePosting], facts: &PostFeatures<'_>, matches: &mut Vec<u32>, candidates: &mut Vec<u32>) {
     for posting in list {
         let passes = posting.required_flags & !facts.flags == 0
             && posting.forbidden_flags & facts.flags == 0
             && (posting.companion == NO_COMPANION || facts.features.may_contain(posting.companion))
-            && (posting.language == 0 || languages_match(posting.language, facts.language));
+            && (posting.language == 0 || language_matches(posting.language, facts.language));
         if passes && posting.exact {
-            found.push(posting.rule);
+            matches.push(posting.rule);
         } else if passes {
             candidates.push(posting.rule);
         }
