@@ -33,8 +33,8 @@ impl IndexDocument {
             }
             document.add_text(fields.words, &text);
         }
-        for mark in &self.keys.features {
-            document.add_u64(fields.marks, *mark);
+        for feature in &self.keys.features {
+            document.add_u64(fields.features, *feature);
         }
         document
     }

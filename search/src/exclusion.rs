@@ -23,10 +23,10 @@ impl Clone for ExclusionQuery {
 
 impl Query for ExclusionQuery {
     fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
-        let out = self.excluded.iter().map(|query| query.weight(scoring));
+        let excluded = self.excluded.iter().map(|query| query.weight(scoring));
         Ok(Box::new(ExclusionWeight {
             included: self.included.weight(scoring)?,
-            excluded: out.collect::<tantivy::Result<_>>()?,
+            excluded: excluded.collect::<tantivy::Result<_>>()?,
         }))
     }
 }
@@ -38,18 +38,18 @@ struct ExclusionWeight {
 
 impl Weight for ExclusionWeight {
     fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
-        let out = self.excluded.iter().map(|weight| weight.scorer(reader, 1.0));
-        let mut rest = ExclusionScorer {
+        let excluded = self.excluded.iter().map(|weight| weight.scorer(reader, 1.0));
+        let mut scorer = ExclusionScorer {
             included: self.included.scorer(reader, boost)?,
-            excluded: out.collect::<tantivy::Result<_>>()?,
+            excluded: excluded.collect::<tantivy::Result<_>>()?,
         };
-        let first = rest.included.doc();
-        rest.skip_excluded(first);
-        Ok(Box::new(rest))
+        let first = scorer.included.doc();
+        scorer.skip_excluded(first);
+        Ok(Box::new(scorer))
     }
 
     fn explain(&self, _: &SegmentReader, _: DocId) -> tantivy::Result<Explanation> {
-        Ok(Explanation::new("except", 1.0))
+        Ok(Explanation::new("exclusion", 1.0))
     }
 }
 
@@ -61,15 +61,20 @@ struct ExclusionScorer {
 impl ExclusionScorer {
     /// Advances from `doc`, the current document of `included`, to the first that is not excluded.
     fn skip_excluded(&mut self, mut doc: DocId) -> DocId {
-        while doc != TERMINATED && self.excluded.iter_mut().any(|out| scorer_contains(&mut **out, doc)) {
+        while doc != TERMINATED
+            && self
+                .excluded
+                .iter_mut()
+                .any(|scorer| scorer_contains(&mut **scorer, doc))
+        {
             doc = self.included.advance();
         }
         doc
     }
 }
 
-fn scorer_contains(set: &mut dyn Scorer, doc: DocId) -> bool {
-    set.doc() == doc || set.doc() < doc && set.seek(doc) == doc
+fn scorer_contains(scorer: &mut dyn Scorer, doc: DocId) -> bool {
+    scorer.doc() == doc || scorer.doc() < doc && scorer.seek(doc) == doc
 }
 
 impl DocSet for ExclusionScorer {

@@ -70,14 +70,14 @@ impl IndexSnapshot {
         let weight = self.plan_weight(plan)?;
         let blocks: Vec<DocBlock> = self.blocks_in_window(window).collect();
         let mut found: BinaryHeap<Reverse<SearchHit>> = BinaryHeap::with_capacity(limit + 1);
-        let (mut rest, mut take) = (blocks.as_slice(), 1);
+        let (mut rest, mut step) = (blocks.as_slice(), 1);
         while let Some(next) = rest.first() {
             let full = found.len() >= limit;
             if full && found.peek().is_none_or(|last| last.0.id > next.highest) {
                 break;
             }
-            let (now, later) = rest.split_at(take.min(rest.len()));
-            self.walk_hits(&*weight, window, now, |hit| {
+            let (next, later) = rest.split_at(step.min(rest.len()));
+            self.walk_hits(&*weight, window, next, |hit| {
                 if found.len() < limit {
                     found.push(Reverse(hit));
                 } else if let Some(mut last) = found.peek_mut()
@@ -86,7 +86,7 @@ impl IndexSnapshot {
                     *last = Reverse(hit);
                 }
             })?;
-            (rest, take) = (later, take.saturating_mul(GROWTH));
+            (rest, step) = (later, step.saturating_mul(GROWTH));
         }
         let found = found.into_sorted_vec();
         Ok(found.into_iter().map(|hit| hit.0).collect())
@@ -107,39 +107,39 @@ impl IndexSnapshot {
     /// Counts the posts of a window by time: `bucket_at` maps a time to an index of `counts` and
     /// must be monotonic.
     ///
-    /// Posts are nearly ordered by time, so most steps fall into one bucket and their posts need no
-    /// lookup.
+    /// Posts are nearly ordered by time, so most steps fall into one bucket and their posts need
+    /// no lookup.
     pub fn count_by_time(
         &self,
         plan: &QueryPlan,
         window: &SearchWindow,
-        place: impl Fn(i64) -> Option<usize>,
-        figures: &mut [u64],
+        bucket_at: impl Fn(i64) -> Option<usize>,
+        counts: &mut [u64],
     ) -> Result<(), Fault> {
         let weight = self.plan_weight(plan)?;
         let blocks: Vec<DocBlock> = self.blocks_in_window(window).collect();
-        let mut add = |place: Option<usize>| {
-            if let Some(figure) = place.and_then(|place| figures.get_mut(place)) {
-                *figure += 1;
+        let mut add = |bucket: Option<usize>| {
+            if let Some(count) = bucket.and_then(|bucket| counts.get_mut(bucket)) {
+                *count += 1;
             }
         };
         let mut step = (usize::MAX, 0);
-        let mut same: Option<Option<usize>> = None;
+        let mut step_bucket: Option<Option<usize>> = None;
         self.visit_spans(&*weight, window, &blocks, |segment, columns, doc, inside| {
             if step != (segment, doc / STEP_DOCS) {
                 step = (segment, doc / STEP_DOCS);
                 let bounds = usize::try_from(step.1).ok();
                 let bounds = bounds.and_then(|step| columns.steps.get(step));
-                let both = bounds.map(|(first, last)| (place(*first), place(*last)));
-                let one = both.filter(|(first, last)| inside && first == last);
-                same = one.map(|(first, _)| first);
+                let both = bounds.map(|(first, last)| (bucket_at(*first), bucket_at(*last)));
+                let single = both.filter(|(first, last)| inside && first == last);
+                step_bucket = single.map(|(first, _)| first);
             }
-            if let Some(place) = same {
-                add(place);
+            if let Some(bucket) = step_bucket {
+                add(bucket);
             } else {
                 let hit = columns.read_hit(doc);
                 if inside || window.contains(hit) {
-                    add(place(hit.created_at_ms));
+                    add(bucket_at(hit.created_at_ms));
                 }
             }
         })
@@ -160,7 +160,11 @@ impl IndexSnapshot {
             match readers.get(segment) {
                 // The count of a whole segment needs no access to its posts.
                 Some(reader) if whole => {
-                    found += u64::from(weight.count(reader).map_err(index_error("counting"))?);
+                    found += u64::from(
+                        weight
+                            .count(reader)
+                            .map_err(index_error("failed to count posts in the index"))?,
+                    );
                 }
                 _ => found += self.count_in_blocks(&*weight, window, &blocks)?,
             }
@@ -180,22 +184,22 @@ impl IndexSnapshot {
 
     /// Counts the hits among about `max` of the newest posts of a window. Returns the hits and the
     /// number of posts examined.
-    pub fn count_sample(&self, plan: &QueryPlan, window: &SearchWindow, most: u64) -> Result<(u64, u64), Fault> {
-        let (mut blocks, mut looked_at) = (Vec::new(), 0);
+    pub fn count_sample(&self, plan: &QueryPlan, window: &SearchWindow, max: u64) -> Result<(u64, u64), Fault> {
+        let (mut blocks, mut examined) = (Vec::new(), 0);
         for block in self.blocks_in_window(window) {
-            if looked_at >= most {
+            if examined >= max {
                 break;
             }
-            looked_at += u64::from(block.end - block.first);
+            examined += u64::from(block.end - block.first);
             blocks.push(block);
         }
         let weight = self.plan_weight(plan)?;
-        Ok((self.count_in_blocks(&*weight, window, &blocks)?, looked_at))
+        Ok((self.count_in_blocks(&*weight, window, &blocks)?, examined))
     }
 
     /// The number of posts in a window, including recently deleted ones.
     pub fn window_size(&self, window: &SearchWindow) -> u64 {
-        let held = |block: DocBlock| {
+        let size = |block: DocBlock| {
             if window.covers_block(&block) {
                 return u64::from(block.end - block.first);
             }
@@ -203,10 +207,10 @@ impl IndexSnapshot {
                 return 0;
             };
             let docs = block.first..block.end;
-            let held = docs.filter(|doc| window.contains(columns.read_hit(*doc))).count();
-            u64::try_from(held).unwrap_or(0)
+            let count = docs.filter(|doc| window.contains(columns.read_hit(*doc))).count();
+            u64::try_from(count).unwrap_or(0)
         };
-        self.blocks_in_window(window).map(held).sum()
+        self.blocks_in_window(window).map(size).sum()
     }
 
     /// Calls `call` with the author and language of each post, the newest blocks first.
@@ -218,7 +222,7 @@ impl IndexSnapshot {
             Ok((authors, fast.u64("flags")?.first_or_default_col(0)))
         };
         let columns: tantivy::Result<Vec<_>> = readers.iter().map(columns).collect();
-        let columns = columns.map_err(index_error("reading the index's columns"))?;
+        let columns = columns.map_err(index_error("failed to read the columns of the index"))?;
         for block in &self.blocks {
             let (Some(reader), Some((authors, flags))) = (readers.get(block.segment), columns.get(block.segment))
             else {
@@ -236,7 +240,9 @@ impl IndexSnapshot {
 
     fn plan_weight(&self, plan: &QueryPlan) -> Result<Box<dyn Weight>, Fault> {
         let scoring = EnableScoring::disabled_from_searcher(&self.searcher);
-        plan.query.weight(scoring).map_err(index_error("preparing a search"))
+        plan.query
+            .weight(scoring)
+            .map_err(index_error("failed to prepare a search"))
     }
 
     fn blocks_in_window<'a>(&'a self, window: &'a SearchWindow) -> impl Iterator<Item = DocBlock> + 'a {
@@ -282,7 +288,8 @@ impl IndexSnapshot {
             if let (Some(reader), Some(columns)) = (readers.get(segment), self.columns.get(segment)) {
                 spans.sort_unstable_by_key(|span| span.first);
                 let found = |doc, inside| call(segment, columns, doc, inside);
-                visit_matching_docs(weight, reader, &spans, found).map_err(index_error("searching"))?;
+                visit_matching_docs(weight, reader, &spans, found)
+                    .map_err(index_error("failed to search the index"))?;
             }
         }
         Ok(())
@@ -306,7 +313,7 @@ fn visit_matching_docs(
 ) -> tantivy::Result<()> {
     let alive = reader.alive_bitset();
     let mut found = weight.scorer(reader, 1.0)?;
-    let mut some = [0; COLLECT_BLOCK_BUFFER_LEN];
+    let mut buffer = [0; COLLECT_BLOCK_BUFFER_LEN];
     let mut spans = spans.iter();
     let Some(mut span) = spans.next() else {
         return Ok(());
@@ -315,11 +322,11 @@ fn visit_matching_docs(
         if found.doc() < span.first {
             found.seek(span.first);
         }
-        let count = found.fill_buffer(&mut some);
+        let count = found.fill_buffer(&mut buffer);
         if count == 0 {
             return Ok(());
         }
-        for doc in some.iter().copied().take(count) {
+        for doc in buffer.iter().copied().take(count) {
             while doc >= span.end {
                 match spans.next() {
                     Some(next) => span = next,

@@ -42,11 +42,11 @@ impl PostIndex {
             Ok(Some(open)) => open,
             Ok(None) | Err(_) => OpenIndex::new(folder)?,
         };
-        let first = IndexSnapshot::new(open.reader.searcher(), None)?;
+        let snapshot = IndexSnapshot::new(open.reader.searcher(), None)?;
         Ok(Self {
             folder: folder.to_owned(),
             open: Mutex::new(open),
-            current: RwLock::new(Arc::new(first)),
+            current: RwLock::new(Arc::new(snapshot)),
         })
     }
 
@@ -67,7 +67,7 @@ impl PostIndex {
             }
             writer
                 .add_document(entry.to_tantivy(fields))
-                .map_err(index_error("adding to the index"))?;
+                .map_err(index_error("failed to add a post to the index"))?;
         }
         Ok(())
     }
@@ -84,25 +84,25 @@ impl PostIndex {
 
     pub fn remove_author_posts(&self, author: i64) -> Result<(), Fault> {
         let mut open = self.open.lock();
-        let term = Term::from_field_u64(open.fields.marks, person_feature(query::FeatureKind::From, author));
+        let term = Term::from_field_u64(open.fields.features, person_feature(query::FeatureKind::From, author));
         open.writer()?.delete_term(term);
         Ok(())
     }
 
     /// Commits pending changes together with a checkpoint, and makes them visible.
-    pub fn commit(&self, mark: &str) -> Result<(), Fault> {
+    pub fn commit(&self, checkpoint: &str) -> Result<(), Fault> {
         let mut open = self.open.lock();
-        let done = open.commit(mark);
-        if done.is_err() {
+        let committed = open.commit(checkpoint);
+        if committed.is_err() {
             // Uncommitted changes are added again by the caller, which continues from the
             // checkpoint.
             open.writer = None;
         }
-        done?;
+        committed?;
         let searcher = open.reader.searcher();
         drop(open);
-        let before = self.snapshot();
-        let next = IndexSnapshot::new(searcher, Some(&before))?;
+        let previous = self.snapshot();
+        let next = IndexSnapshot::new(searcher, Some(&previous))?;
         *self.current.write() = Arc::new(next);
         Ok(())
     }
@@ -117,8 +117,8 @@ impl PostIndex {
         let mut open = self.open.lock();
         open.writer = None;
         *open = OpenIndex::new(&self.folder)?;
-        let first = IndexSnapshot::new(open.reader.searcher(), None)?;
-        *self.current.write() = Arc::new(first);
+        let snapshot = IndexSnapshot::new(open.reader.searcher(), None)?;
+        *self.current.write() = Arc::new(snapshot);
         Ok(())
     }
 
@@ -140,37 +140,37 @@ impl OpenIndex {
         }
         let index = tantivy::Index::open(directory)?;
         let payload = index.load_metas()?.payload.unwrap_or_default();
-        let Some((format, mark)) = payload.split_once('\n') else {
+        let Some((format, checkpoint)) = payload.split_once('\n') else {
             return Ok(None);
         };
         if format != FORMAT.to_string() || index.schema() != build_schema().0 {
             return Ok(None);
         }
-        let mark = Some(mark.to_owned());
-        Self::from_tantivy_index(index, mark).map(Some)
+        let checkpoint = Some(checkpoint.to_owned());
+        Self::from_tantivy_index(index, checkpoint).map(Some)
     }
 
     /// Creates an index in a new subfolder, so that a writer of the previous one cannot interfere.
     fn new(folder: &Path) -> Result<Self, Fault> {
-        let before = version_folders(folder);
-        let next = before.iter().max().map_or(1, |latest| latest + 1);
-        let own = folder.join(next.to_string());
-        std::fs::create_dir_all(&own).map_err(Fault::context("making the index's folder"))?;
-        for old in before {
+        let versions = version_folders(folder);
+        let next = versions.iter().max().map_or(1, |latest| latest + 1);
+        let subfolder = folder.join(next.to_string());
+        std::fs::create_dir_all(&subfolder).map_err(Fault::context("failed to create the index folder"))?;
+        for old in versions {
             // Leftovers are removed the next time.
-            let _left = std::fs::remove_dir_all(folder.join(old.to_string()));
+            let _leftover = std::fs::remove_dir_all(folder.join(old.to_string()));
         }
-        let directory = MmapDirectory::open(&own).map_err(Fault::context("opening the index's folder"))?;
+        let directory = MmapDirectory::open(&subfolder).map_err(Fault::context("failed to open the index folder"))?;
         let settings = IndexSettings {
             docstore_compress_dedicated_thread: false,
             ..IndexSettings::default()
         };
-        let index =
-            tantivy::Index::create(directory, build_schema().0, settings).map_err(index_error("making the index"))?;
-        Self::from_tantivy_index(index, None).map_err(index_error("making the index"))
+        let index = tantivy::Index::create(directory, build_schema().0, settings)
+            .map_err(index_error("failed to create the index"))?;
+        Self::from_tantivy_index(index, None).map_err(index_error("failed to create the index"))
     }
 
-    fn from_tantivy_index(index: tantivy::Index, mark: Option<String>) -> Result<Self, tantivy::TantivyError> {
+    fn from_tantivy_index(index: tantivy::Index, checkpoint: Option<String>) -> Result<Self, tantivy::TantivyError> {
         register_tokenizer(&index);
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         Ok(Self {
@@ -178,14 +178,16 @@ impl OpenIndex {
             fields: build_schema().1,
             reader,
             writer: None,
-            checkpoint: mark,
+            checkpoint,
         })
     }
 
     fn writer(&mut self) -> Result<&mut IndexWriter, Fault> {
         let writer = match self.writer.take() {
             Some(writer) => writer,
-            None => self.new_writer().map_err(index_error("writing the index"))?,
+            None => self
+                .new_writer()
+                .map_err(index_error("failed to open the index writer"))?,
         };
         Ok(self.writer.insert(writer))
     }
@@ -203,16 +205,16 @@ impl OpenIndex {
         Ok(writer)
     }
 
-    fn commit(&mut self, mark: &str) -> Result<(), Fault> {
-        let payload = format!("{FORMAT}\n{mark}");
+    fn commit(&mut self, checkpoint: &str) -> Result<(), Fault> {
+        let payload = format!("{FORMAT}\n{checkpoint}");
         let writer = self.writer()?;
         let committed = writer.prepare_commit().and_then(|mut prepared| {
             prepared.set_payload(&payload);
             prepared.commit()
         });
-        committed.map_err(index_error("committing to the index"))?;
-        self.checkpoint = Some(mark.to_owned());
-        self.reader.reload().map_err(index_error("opening the index"))
+        committed.map_err(index_error("failed to commit to the index"))?;
+        self.checkpoint = Some(checkpoint.to_owned());
+        self.reader.reload().map_err(index_error("failed to reload the index"))
     }
 }
 

@@ -19,6 +19,6 @@ pub use index::PostIndex;
 pub use plan::{QueryPlan, SearchLookups};
 pub use snapshot::IndexSnapshot;
 
-fn index_error(what: &'static str) -> impl Fn(tantivy::TantivyError) -> base::Fault {
-    move |error| base::Fault::context(what)(error)
+fn index_error(message: &'static str) -> impl Fn(tantivy::TantivyError) -> base::Fault {
+    move |error| base::Fault::context(message)(error)
 }

@@ -26,16 +26,16 @@ pub struct QueryPlan {
 }
 
 impl QueryPlan {
-    pub fn new(query: &ParsedQuery, known: &SearchLookups) -> Self {
-        let mut maker = PlanBuilder {
+    pub fn new(query: &ParsedQuery, lookups: &SearchLookups) -> Self {
+        let mut builder = PlanBuilder {
             fields: build_schema().1,
-            lookups: known,
+            lookups,
             is_exact: true,
         };
-        let made = maker.build_node(query.root());
+        let built = builder.build_node(query.root());
         Self {
-            query: made,
-            is_exact: maker.is_exact,
+            query: built,
+            is_exact: builder.is_exact,
         }
     }
 
@@ -65,72 +65,69 @@ impl PlanBuilder<'_> {
     fn build_node(&mut self, node: &QueryNode) -> BoxedQuery {
         match node {
             QueryNode::All(parts) => {
-                let (mut from, mut out) = (Vec::new(), Vec::new());
+                let (mut included, mut excluded) = (Vec::new(), Vec::new());
                 for part in parts {
                     match part {
-                        QueryNode::Not(term) => self.build_negated(term, &mut from, &mut out),
-                        other => from.push(self.build_node(other)),
+                        QueryNode::Not(term) => self.build_negated(term, &mut included, &mut excluded),
+                        other => included.push(self.build_node(other)),
                     }
                 }
-                intersection_except(from, out)
+                intersection_except(included, excluded)
             }
             QueryNode::Any(parts) => union_query(parts.iter().map(|part| self.build_node(part)).collect()),
             QueryNode::Is(term) => self.build_term(term, true),
             QueryNode::Not(term) => {
-                let (mut from, mut out) = (Vec::new(), Vec::new());
-                self.build_negated(term, &mut from, &mut out);
-                intersection_except(from, out)
+                let (mut included, mut excluded) = (Vec::new(), Vec::new());
+                self.build_negated(term, &mut included, &mut excluded);
+                intersection_except(included, excluded)
             }
         }
     }
 
     /// Adds a negated term to the required or to the excluded queries.
-    fn build_negated(&mut self, term: &QueryTerm, from: &mut Vec<BoxedQuery>, out: &mut Vec<BoxedQuery>) {
+    fn build_negated(&mut self, term: &QueryTerm, included: &mut Vec<BoxedQuery>, excluded: &mut Vec<BoxedQuery>) {
         match term.index_lookup() {
             // Column predicates can be negated directly.
             IndexLookup::Flag(_) | IndexLookup::Language(_) | IndexLookup::List(_) => {
-                from.push(self.build_term(term, false));
+                included.push(self.build_term(term, false));
             }
             // Approximate lookups must not exclude anything.
             IndexLookup::Features { exact: false, .. } | IndexLookup::Counter(..) | IndexLookup::Unknown => {
                 self.is_exact = false;
             }
-            _ => out.push(self.build_term(term, true)),
+            _ => excluded.push(self.build_term(term, true)),
         }
     }
 
-    fn build_term(&mut self, term: &QueryTerm, yes: bool) -> BoxedQuery {
+    fn build_term(&mut self, term: &QueryTerm, expected: bool) -> BoxedQuery {
         match term.index_lookup() {
             IndexLookup::Words(words) => self.words_query(&words),
-            IndexLookup::Features {
-                features: marks,
-                exact: decided,
-            } => {
-                self.is_exact &= decided;
-                self.features_query(marks)
+            IndexLookup::Features { features, exact } => {
+                self.is_exact &= exact;
+                self.features_query(features)
             }
-            IndexLookup::ConversationRoot { id, feature: mark } => {
+            IndexLookup::ConversationRoot { id, feature } => {
                 let id = tantivy::Term::from_field_i64(self.fields.id, id);
                 let root = flags_query(|flags| flags >> ROOT_SHIFT & 1 == 1);
                 let first: BoxedQuery = Box::new(BooleanQuery::intersection(vec![exact_term_query(id), root]));
-                union_query(vec![first, self.features_query(vec![mark])])
+                union_query(vec![first, self.features_query(vec![feature])])
             }
-            IndexLookup::Person { kind: mark, name } => {
+            IndexLookup::Person { kind, name } => {
                 let ids = self.lookups.people.get(name).map_or(&[][..], Vec::as_slice);
-                self.features_query(ids.iter().map(|id| person_feature(mark, *id)).collect())
+                self.features_query(ids.iter().map(|id| person_feature(kind, *id)).collect())
             }
             IndexLookup::List(list) => {
                 let members = self.lookups.lists.get(&list).cloned().unwrap_or_default();
-                authors_query(members, yes)
+                authors_query(members, expected)
             }
-            IndexLookup::Flag(bit) => flags_query(move |flags| (flags & u64::from(bit) != 0) == yes),
-            IndexLookup::Language(asked) => {
-                let among: Vec<bool> = (0..=u8::MAX)
-                    .map(|posted| language_matches(asked, posted) == yes)
+            IndexLookup::Flag(bit) => flags_query(move |flags| (flags & u64::from(bit) != 0) == expected),
+            IndexLookup::Language(language) => {
+                let accepted: Vec<bool> = (0..=u8::MAX)
+                    .map(|posted| language_matches(language, posted) == expected)
                     .collect();
                 flags_query(move |flags| {
                     let posted = usize::try_from(flags >> LANGUAGE_SHIFT & 0xff).unwrap_or(usize::MAX);
-                    among.get(posted).copied().unwrap_or(!yes)
+                    accepted.get(posted).copied().unwrap_or(!expected)
                 })
             }
             IndexLookup::Counter(..) | IndexLookup::Unknown => {
@@ -158,10 +155,10 @@ impl PlanBuilder<'_> {
         }
     }
 
-    fn features_query(&self, marks: Vec<u64>) -> BoxedQuery {
-        let terms = marks
+    fn features_query(&self, features: Vec<u64>) -> BoxedQuery {
+        let terms = features
             .into_iter()
-            .map(|mark| exact_term_query(tantivy::Term::from_field_u64(self.fields.marks, mark)));
+            .map(|feature| exact_term_query(tantivy::Term::from_field_u64(self.fields.features, feature)));
         union_query(terms.collect())
     }
 }
@@ -182,39 +179,36 @@ fn union_query(mut queries: Vec<BoxedQuery>) -> BoxedQuery {
 }
 
 /// The documents that match all `included` and none of the `excluded` queries.
-fn intersection_except(mut from: Vec<BoxedQuery>, out: Vec<BoxedQuery>) -> BoxedQuery {
-    let from: BoxedQuery = match (from.len(), from.pop()) {
+fn intersection_except(mut included: Vec<BoxedQuery>, excluded: Vec<BoxedQuery>) -> BoxedQuery {
+    let included: BoxedQuery = match (included.len(), included.pop()) {
         (_, None) => Box::new(AllQuery),
         (1, Some(only)) => only,
         (_, Some(last)) => {
-            from.push(last);
-            Box::new(BooleanQuery::intersection(from))
+            included.push(last);
+            Box::new(BooleanQuery::intersection(included))
         }
     };
-    if out.is_empty() {
-        from
+    if excluded.is_empty() {
+        included
     } else {
-        Box::new(ExclusionQuery {
-            included: from,
-            excluded: out,
-        })
+        Box::new(ExclusionQuery { included, excluded })
     }
 }
 
-fn flags_query(holds: impl Fn(u64) -> bool + Clone + Send + Sync + 'static) -> BoxedQuery {
+fn flags_query(predicate: impl Fn(u64) -> bool + Clone + Send + Sync + 'static) -> BoxedQuery {
     let segment = move |reader: &SegmentReader| {
-        let holds = holds.clone();
+        let predicate = predicate.clone();
         let flags = reader.fast_fields().u64("flags")?.first_or_default_col(0);
-        Ok(move |doc: DocId| holds(flags.get_val(doc)))
+        Ok(move |doc: DocId| predicate(flags.get_val(doc)))
     };
     Box::new(DocPredicateQuery::from(FunctionPredicate::from(segment)))
 }
 
-fn authors_query(members: Arc<HashSet<i64>>, yes: bool) -> BoxedQuery {
+fn authors_query(members: Arc<HashSet<i64>>, expected: bool) -> BoxedQuery {
     let segment = move |reader: &SegmentReader| {
         let members = Arc::clone(&members);
         let authors = reader.fast_fields().i64("author")?.first_or_default_col(0);
-        Ok(move |doc: DocId| members.contains(&authors.get_val(doc)) == yes)
+        Ok(move |doc: DocId| members.contains(&authors.get_val(doc)) == expected)
     };
     Box::new(DocPredicateQuery::from(FunctionPredicate::from(segment)))
 }

@@ -12,7 +12,7 @@ pub(crate) const FORMAT: u32 = 1;
 pub(crate) struct IndexFields {
     /// Words with positions: text, links, places and entities, distinguished by their hashes.
     pub(crate) words: Field,
-    pub(crate) marks: Field,
+    pub(crate) features: Field,
     pub(crate) id: Field,
     /// The post's time, in milliseconds since 1970.
     pub(crate) at: Field,
@@ -35,7 +35,7 @@ pub(crate) fn build_schema() -> (Schema, IndexFields) {
         .set_index_option(IndexRecordOption::WithFreqsAndPositions);
     let fields = IndexFields {
         words: builder.add_text_field("words", TextOptions::default().set_indexing_options(words)),
-        marks: builder.add_u64_field("marks", INDEXED),
+        features: builder.add_u64_field("marks", INDEXED),
         id: builder.add_i64_field("id", INDEXED | FAST),
         at: builder.add_i64_field("at", FAST),
         author: builder.add_i64_field("author", FAST),
@@ -52,15 +52,15 @@ pub(crate) fn register_tokenizer(index: &Index) {
 
 const WORDS_TOKENIZER: &str = "hashed";
 /// Characters of a word in the index: 48 bits of its hash, six per character.
-const LETTERS_PER_WORD: usize = 8;
+const CHARS_PER_WORD: usize = 8;
 
 /// Appends a word's hash as characters.
 pub(crate) fn encode_word(word: u64, out: &mut String) {
     let mut rest = word;
-    for _ in 0..LETTERS_PER_WORD {
+    for _ in 0..CHARS_PER_WORD {
         // Any 64 characters would do; these start at `?`.
-        let six = u8::try_from(rest & 63).unwrap_or(0);
-        out.push(char::from(b'?' + six));
+        let six_bits = u8::try_from(rest & 63).unwrap_or(0);
+        out.push(char::from(b'?' + six_bits));
         rest >>= 6;
     }
 }
@@ -92,7 +92,7 @@ impl TokenStream for HashedWordStream<'_> {
     fn advance(&mut self) -> bool {
         self.token.position = self.token.position.wrapping_add(1);
         self.token.text.clear();
-        match self.rest.split_at_checked(LETTERS_PER_WORD) {
+        match self.rest.split_at_checked(CHARS_PER_WORD) {
             Some((word, rest)) => {
                 self.token.text.push_str(word);
                 self.rest = rest;

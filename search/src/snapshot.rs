@@ -50,19 +50,17 @@ pub struct IndexSnapshot {
 
 impl IndexSnapshot {
     /// Only reads the bounds of segments that `previous` does not have.
-    pub(crate) fn new(searcher: Searcher, before: Option<&Self>) -> Result<Self, Fault> {
+    pub(crate) fn new(searcher: Searcher, previous: Option<&Self>) -> Result<Self, Fault> {
         let (mut columns, mut blocks, mut known) = (Vec::new(), Vec::new(), HashMap::new());
-        for (place, reader) in searcher.segment_readers().iter().enumerate() {
+        for (segment, reader) in searcher.segment_readers().iter().enumerate() {
             let id = reader.segment_id();
-            let there = before.and_then(|before| before.columns_by_segment.get(&id).cloned());
-            let read = match there {
+            let cached = previous.and_then(|previous| previous.columns_by_segment.get(&id).cloned());
+            let read = match cached {
                 Some(read) => read,
-                None => SegmentColumns::from_segment(reader).map_err(index_error("reading the index's columns"))?,
+                None => SegmentColumns::from_segment(reader)
+                    .map_err(index_error("failed to read the columns of the index"))?,
             };
-            blocks.extend(read.blocks.iter().map(|block| DocBlock {
-                segment: place,
-                ..*block
-            }));
+            blocks.extend(read.blocks.iter().map(|block| DocBlock { segment, ..*block }));
             known.insert(id, read.clone());
             columns.push(read);
         }
@@ -83,11 +81,10 @@ impl IndexSnapshot {
         let field = build_schema().1.id;
         let term = Term::from_field_i64(field, id);
         let mut readers = self.searcher.segment_readers().iter();
-        let held = readers.try_fold(
-            false,
-            |held, reader| Ok(held || segment_contains(reader, &term, field)?),
-        );
-        held.map_err(index_error("looking into the index"))
+        let found = readers.try_fold(false, |found, reader| {
+            Ok(found || segment_contains(reader, &term, field)?)
+        });
+        found.map_err(index_error("failed to look up a post in the index"))
     }
 
     pub fn is_empty(&self) -> bool {
