@@ -21,10 +21,10 @@ impl fmt::Display for ElementLocation {
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// There are neither data files nor a manifest.
-    #[error("{0} holds no data archive")]
+    #[error("{0} is not a data archive")]
     NotAnArchive(String),
     /// The zip's directory cannot be read, as after an incomplete download.
-    #[error("{file} is not a whole zip file: {why}")]
+    #[error("{file} is not a complete zip file: {why}")]
     BrokenZip {
         file: String,
         /// The message of the zip reader.
@@ -56,7 +56,7 @@ pub enum ArchiveError {
     #[error("{at}: {why}")]
     Broken { at: ElementLocation, why: String },
     /// A position is malformed or does not belong to this archive.
-    #[error("no such position: {0}")]
+    #[error("invalid position: {0}")]
     Position(String),
     #[error("{file}: {source}")]
     Io { file: String, source: io::Error },

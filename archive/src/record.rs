@@ -240,10 +240,10 @@ pub enum SkipReason {
 impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Private => "private, not imported unless asked",
-            Self::NotKept => "nothing here stands for it",
+            Self::Private => "private, only imported on request",
+            Self::NotKept => "not supported",
             Self::Unknown => "not a known data type",
-            Self::Absent => "promised by the manifest but not in this part",
+            Self::Absent => "listed in the manifest but not in this part",
             Self::Bad(why) => why,
         })
     }

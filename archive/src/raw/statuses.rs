@@ -43,21 +43,19 @@ impl LineShape<'_> {
 
 /// Appends the records of a line, embedded objects first.
 pub(crate) fn convert_line(json: &str, records: &mut Vec<ArchiveRecord>) -> Result<(), ElementError> {
-    let signs: LineShape<'_> = serde_json::from_str(json)?;
-    if !signs.kind.is_empty() {
-        records.push(parse_own_line(&signs.kind, json)?);
-    } else if !signs.screen_name.is_empty() {
+    let shape: LineShape<'_> = serde_json::from_str(json)?;
+    if !shape.kind.is_empty() {
+        records.push(parse_own_line(&shape.kind, json)?);
+    } else if !shape.screen_name.is_empty() {
         add_user(&serde_json::from_str(json)?, records)?;
-    } else if signs.is_page() {
+    } else if shape.is_page() {
         add_page(&serde_json::from_str(json)?, records)?;
-    } else if signs.slug.is_some() {
+    } else if shape.slug.is_some() {
         add_list(&serde_json::from_str(json)?, records)?;
     } else {
         let post: RawPost<'_> = serde_json::from_str(json)?;
         if !post.has_text() {
-            return Err(ElementError::unreadable(
-                "neither a post nor an account nor a line of ours",
-            ));
+            return Err(ElementError::unreadable("not a post, a user or a line of an export"));
         }
         add_post(&post, None, records)?;
     }
@@ -139,12 +137,12 @@ fn add_post(raw: &RawPost<'_>, author: Option<i64>, records: &mut Vec<ArchiveRec
     for embedded in [&raw.retweeted_status, &raw.quoted_status].into_iter().flatten() {
         add_post(embedded, None, records)?;
     }
-    let around = ConversionContext {
+    let context = ConversionContext {
         author,
         notes: &NoteIndex::default(),
         reposts_by_text: false,
     };
-    records.push(ArchiveRecord::Post(Box::new(raw.to_post(around)?)));
+    records.push(ArchiveRecord::Post(Box::new(raw.to_post(context)?)));
     Ok(())
 }
 

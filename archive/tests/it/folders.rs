@@ -286,7 +286,7 @@ fn a_folder_without_data_and_a_manifest_that_leads_away_are_refused() {
         Archive::open(empty.path())
             .unwrap_err()
             .to_string()
-            .ends_with("holds no data archive")
+            .ends_with("is not a data archive")
     );
     let away = sample::MANIFEST.replace("data/like.js", "../../like.js");
     let folder = folder(&vec![("data/manifest.js", away.into_bytes())]);

@@ -162,8 +162,8 @@ fn bad_lines_are_skipped_and_hostile_ones_refused() {
     assert!(found[0].starts_with(r#"{"kind":"user","id":"1""#));
     assert!(found[1].starts_with("skipped expected"), "{}", found[1]);
     assert_eq!(found[2], "skipped an id is missing");
-    assert_eq!(found[3], "skipped neither a post nor an account nor a line of ours");
-    assert_eq!(found[4], "skipped neither a post nor an account nor a line of ours");
+    assert_eq!(found[3], "skipped not a post, a user or a line of an export");
+    assert_eq!(found[4], "skipped not a post, a user or a line of an export");
     assert_eq!(found[5], "x.jsonl, element 5 is refused: nested deeper than 64 levels");
     assert_eq!(found[6], "x.jsonl, element 6 is refused: longer than 4 MiB");
     assert_eq!(

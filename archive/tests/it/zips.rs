@@ -47,7 +47,7 @@ fn a_zip_that_was_cut_off_is_refused_at_every_length() {
     for length in (0..bytes.len() - 1).step_by(97) {
         fs::write(&path, &bytes[..length]).unwrap();
         let error = Archive::open(&path).unwrap_err().to_string();
-        assert!(error.contains("is not a whole zip file"), "{length}: {error}");
+        assert!(error.contains("is not a complete zip file"), "{length}: {error}");
     }
 }
 

@@ -48,7 +48,7 @@ fn an_archive_is_taken_whole() {
                 "1 follow: from an account to itself (user 12)",
                 "1 deleted_post: its author deleted it (post 55)",
                 "1 like: it cannot be read (data/like.js:1: a like without a post id)",
-                "2 directMessages: private, not imported unless asked (data/direct-messages.js)",
+                "2 directMessages: private, only imported on request (data/direct-messages.js)",
             ]
         );
     });
