@@ -33,8 +33,8 @@ pub struct ArchivedMediaFile {
 
 impl fmt::Debug for ArchivedMediaFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("ArchivedMediaFile");
-        shown
+        let mut debug = f.debug_struct("ArchivedMediaFile");
+        debug
             .field("name", &self.name)
             .field("size", &self.size)
             .finish_non_exhaustive()
@@ -52,11 +52,8 @@ impl Archive {
     /// Direct messages are only read if `messages` is true.
     pub fn open_with_options(path: &Path, messages: bool) -> Result<Self, ArchiveError> {
         let container = ArchiveContainer::open(path)?;
-        let catalogue = ArchiveCatalog::build(&container, &path.display().to_string(), messages)?;
-        let mut archive = Self {
-            container,
-            catalog: catalogue,
-        };
+        let catalog = ArchiveCatalog::build(&container, &path.display().to_string(), messages)?;
+        let mut archive = Self { container, catalog };
         if archive.catalog.owner.is_none() {
             archive.catalog.owner = archive.account().ok();
         }
@@ -85,7 +82,7 @@ impl Archive {
     /// The number of elements by data type (`tweets`, `directMessages`) according to the manifest,
     /// sorted by name. Empty without a manifest.
     pub fn manifest_counts(&self) -> Vec<(String, u64)> {
-        self.catalog.promised_counts.clone()
+        self.catalog.manifest_counts.clone()
     }
 
     /// The records from a position on, each with the position after it.
@@ -99,11 +96,11 @@ impl Archive {
             .files
             .iter()
             .find_map(|file| self.find_in_folders(&MEDIA_FOLDERS, file));
-        let film = || match media.kind {
+        let video = || match media.kind {
             ArchivedMediaKind::Photo | ArchivedMediaKind::Subtitles => None,
             ArchivedMediaKind::Video | ArchivedMediaKind::AnimatedGif => self.find_video(post),
         };
-        self.open_media(exact.or_else(film))
+        self.open_media(exact.or_else(video))
     }
 
     /// The file of the owner's avatar or banner that was served at `url`.
@@ -136,8 +133,8 @@ impl Archive {
         let starts = MEDIA_FOLDERS
             .iter()
             .map(|folder| format!("{}{folder}/{post}-", self.catalog.folder));
-        let films = starts.filter_map(|start| self.first_name_with_prefix(&start));
-        films.into_iter().find(|name| has_extension(name, "mp4"))
+        let videos = starts.filter_map(|start| self.first_name_with_prefix(&start));
+        videos.into_iter().find(|name| has_extension(name, "mp4"))
     }
 
     fn first_name_with_prefix(&self, start: &str) -> Option<String> {
@@ -146,8 +143,8 @@ impl Archive {
     }
 }
 
-pub(crate) fn has_extension(name: &str, ending: &str) -> bool {
+pub(crate) fn has_extension(name: &str, extension: &str) -> bool {
     Path::new(name)
         .extension()
-        .is_some_and(|found| found.eq_ignore_ascii_case(ending))
+        .is_some_and(|found| found.eq_ignore_ascii_case(extension))
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 /// In bytes.
-const LARGEST_MANIFEST: u64 = 8 << 20;
+const MAX_MANIFEST_BYTES: u64 = 8 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ArchiveDataFile {
@@ -33,7 +33,7 @@ pub(crate) struct ArchiveCatalog {
     /// According to the manifest.
     pub(crate) owner: Option<ArchivedAccount>,
     /// The number of elements by data type according to the manifest.
-    pub(crate) promised_counts: Vec<(String, u64)>,
+    pub(crate) manifest_counts: Vec<(String, u64)>,
     reads_messages: bool,
 }
 
@@ -72,19 +72,19 @@ struct ManifestFile<'a> {
 }
 
 impl ArchiveCatalog {
-    pub(crate) fn build(container: &ArchiveContainer, shown: &str, messages: bool) -> Result<Self, ArchiveError> {
+    pub(crate) fn build(container: &ArchiveContainer, path: &str, messages: bool) -> Result<Self, ArchiveError> {
         let folder = find_data_folder(container);
-        let folder = folder.ok_or_else(|| ArchiveError::NotAnArchive(shown.to_owned()))?;
-        let mut catalogue = Self {
+        let folder = folder.ok_or_else(|| ArchiveError::NotAnArchive(path.to_owned()))?;
+        let mut catalog = Self {
             folder,
             files: Vec::new(),
             owner: None,
-            promised_counts: Vec::new(),
+            manifest_counts: Vec::new(),
             reads_messages: messages,
         };
-        catalogue.read_manifest(container)?;
-        catalogue.add_unlisted_files(container);
-        catalogue.files.sort_by_cached_key(|file| {
+        catalog.read_manifest(container)?;
+        catalog.add_unlisted_files(container);
+        catalog.files.sort_by_cached_key(|file| {
             (
                 file.handling.reading_order(),
                 file.data_type.clone(),
@@ -92,7 +92,7 @@ impl ArchiveCatalog {
                 file.name.clone(),
             )
         });
-        Ok(catalogue)
+        Ok(catalog)
     }
 
     fn read_manifest(&mut self, container: &ArchiveContainer) -> Result<(), ArchiveError> {
@@ -102,7 +102,7 @@ impl ArchiveCatalog {
         }
         let (bytes, _) = container.open_file(&name)?;
         let mut text = Vec::new();
-        let read = bytes.take(LARGEST_MANIFEST).read_to_end(&mut text);
+        let read = bytes.take(MAX_MANIFEST_BYTES).read_to_end(&mut text);
         read.map_err(|source| ArchiveError::from_io(&name, source))?;
         let text = sanitize::sanitize_json(&text);
         let object = text.find('{').and_then(|at| text.get(at..)).unwrap_or_default();
@@ -125,13 +125,13 @@ impl ArchiveCatalog {
         files: &[ManifestFile<'_>],
     ) -> Result<(), ArchiveError> {
         let root = self.folder.strip_suffix("data/").unwrap_or(&self.folder).to_owned();
-        let mut promised = 0;
+        let mut total = 0;
         for file in files {
             let Some(listed) = validate_name(&file.file_name)? else {
                 continue;
             };
             let count = file.count.0.and_then(|count| u64::try_from(count).ok());
-            promised += count.unwrap_or(0);
+            total += count.unwrap_or(0);
             let name = format!("{root}{listed}");
             self.files.push(ArchiveDataFile {
                 data_type: kind.to_owned(),
@@ -141,7 +141,7 @@ impl ArchiveCatalog {
                 name,
             });
         }
-        self.promised_counts.push((kind.to_owned(), promised));
+        self.manifest_counts.push((kind.to_owned(), total));
         Ok(())
     }
 
@@ -180,7 +180,7 @@ impl ManifestUserInfo<'_> {
 
 /// The topmost folder that contains a file typical of archives.
 fn find_data_folder(container: &ArchiveContainer) -> Option<String> {
-    let signs = [
+    let typical_files = [
         "manifest.js",
         "account.js",
         "tweets.js",
@@ -195,8 +195,8 @@ fn find_data_folder(container: &ArchiveContainer) -> Option<String> {
             .map_or(("", name), |_| name.split_at(name.rfind('/').map_or(0, |at| at + 1)));
         let monthly = folder.strip_suffix("js/tweets/").filter(|_| has_extension(file, "js"));
         let folder = match monthly {
-            Some(above) => above,
-            None if signs.contains(&file) => folder,
+            Some(parent) => parent,
+            None if typical_files.contains(&file) => folder,
             None => continue,
         };
         let parts = |folder: &str| folder.matches('/').count();

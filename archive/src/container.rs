@@ -59,13 +59,13 @@ fn names_from<'a, T>(files: &'a BTreeMap<String, T>, from: &str) -> impl Iterato
 /// Fails for names that lead out of the archive; `None` for metadata files of operating systems.
 pub(crate) fn validate_name(name: &str) -> Result<Option<&str>, ArchiveError> {
     let name = name.strip_prefix("./").unwrap_or(name);
-    let leads_away = |part: &str| part == ".." || part == "." || part.contains(['\\', '\0']);
+    let is_unsafe = |part: &str| part == ".." || part == "." || part.contains(['\\', '\0']);
     let has_drive = name.chars().nth(1) == Some(':');
-    if name.is_empty() || name.starts_with('/') || has_drive || name.split('/').any(leads_away) {
+    if name.is_empty() || name.starts_with('/') || has_drive || name.split('/').any(is_unsafe) {
         return Err(ArchiveError::UnsafeName(name.to_owned()));
     }
-    let is_litter = |part: &str| part == "__MACOSX" || part == ".DS_Store" || part.starts_with("._");
-    Ok((!name.split('/').any(is_litter)).then_some(name))
+    let is_metadata = |part: &str| part == "__MACOSX" || part == ".DS_Store" || part.starts_with("._");
+    Ok((!name.split('/').any(is_metadata)).then_some(name))
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ const PRIVATE: [&str; 19] = [
     "userLinkClicks",
 ];
 
-const NOT_KEPT: [&str; 53] = [
+const UNSUPPORTED: [&str; 53] = [
     "accountSuspension",
     "adEngagements",
     "adFreeArticleVisits",
@@ -136,12 +136,12 @@ const NOT_KEPT: [&str; 53] = [
 
 /// Direct messages are skipped unless `messages` is true.
 pub(crate) fn classify_data_type(kind: &str, messages: bool) -> DataTypeHandling {
-    let asked = ON_REQUEST.iter().filter(|_| messages);
-    let read = READ.iter().chain(asked).find(|(name, ..)| *name == kind);
+    let on_request = ON_REQUEST.iter().filter(|_| messages);
+    let read = READ.iter().chain(on_request).find(|(name, ..)| *name == kind);
     match read {
         Some((_, kind, _)) => DataTypeHandling::Read(*kind),
         None if PRIVATE.contains(&kind) => DataTypeHandling::Skip(SkipReason::Private),
-        None if NOT_KEPT.contains(&kind) => DataTypeHandling::Skip(SkipReason::NotKept),
+        None if UNSUPPORTED.contains(&kind) => DataTypeHandling::Skip(SkipReason::NotKept),
         None => DataTypeHandling::Skip(SkipReason::Unknown),
     }
 }

@@ -9,7 +9,7 @@ pub(crate) const MAX_ELEMENT_DEPTH: usize = 64;
 const TOO_LONG: &str = "longer than 4 MiB";
 const TOO_DEEP: &str = "nested deeper than 64 levels";
 /// How far into a file its first bracket is searched, in bytes.
-const LONGEST_PREFIX: usize = 1 << 16;
+const MAX_PREFIX_BYTES: usize = 1 << 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ElementOutcome {
@@ -40,7 +40,7 @@ impl ElementReadError {
         match self {
             Self::Io(error) => error.to_string(),
             Self::Unclosed => "the file ends inside its array".to_owned(),
-            Self::NoArray => "the file holds no array".to_owned(),
+            Self::NoArray => "the file contains no array".to_owned(),
         }
     }
 }
@@ -84,7 +84,7 @@ impl<R: BufRead> ElementReader<R> {
         Ok(())
     }
 
-    fn next_element(&mut self, keep: Option<&mut Vec<u8>>) -> Result<ElementOutcome, ElementReadError> {
+    fn next_element(&mut self, buffer: Option<&mut Vec<u8>>) -> Result<ElementOutcome, ElementReadError> {
         if self.shape == JsonShape::Unknown {
             self.shape = self.find_shape()?;
         }
@@ -98,11 +98,11 @@ impl<R: BufRead> ElementReader<R> {
             JsonShape::Object => self.shape = JsonShape::Done,
             JsonShape::Done | JsonShape::Unknown => return Ok(ElementOutcome::End),
         }
-        self.scan_element(keep)
+        self.scan_element(buffer)
     }
 
     fn find_shape(&mut self) -> Result<JsonShape, ElementReadError> {
-        let mut looked_at = 0;
+        let mut scanned = 0;
         loop {
             let chunk = self.reader.fill_buf()?;
             if chunk.is_empty() {
@@ -115,8 +115,8 @@ impl<R: BufRead> ElementReader<R> {
             }
             let length = chunk.len();
             self.reader.consume(length);
-            looked_at += length;
-            if looked_at > LONGEST_PREFIX {
+            scanned += length;
+            if scanned > MAX_PREFIX_BYTES {
                 return Err(ElementReadError::NoArray);
             }
         }
@@ -129,17 +129,17 @@ impl<R: BufRead> ElementReader<R> {
                 return Err(ElementReadError::Unclosed);
             }
             let blank = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | 0);
-            let filling = chunk.iter().take_while(|byte| blank(byte)).count();
-            if let Some(byte) = chunk.get(filling) {
+            let padding = chunk.iter().take_while(|byte| blank(byte)).count();
+            if let Some(byte) = chunk.get(padding) {
                 let closes = *byte == b']';
-                self.reader.consume(filling + usize::from(closes));
+                self.reader.consume(padding + usize::from(closes));
                 return Ok(closes);
             }
-            self.reader.consume(filling);
+            self.reader.consume(padding);
         }
     }
 
-    fn scan_element(&mut self, mut keep: Option<&mut Vec<u8>>) -> Result<ElementOutcome, ElementReadError> {
+    fn scan_element(&mut self, mut buffer: Option<&mut Vec<u8>>) -> Result<ElementOutcome, ElementReadError> {
         let mut scan = NestingScan::default();
         let mut length = 0_usize;
         loop {
@@ -150,7 +150,7 @@ impl<R: BufRead> ElementReader<R> {
             let (taken, ended) = scan.advance(chunk);
             length = length.saturating_add(taken);
             let fits = length <= MAX_ELEMENT_BYTES && !scan.too_deep;
-            if let (true, Some(buffer)) = (fits, keep.as_deref_mut()) {
+            if let (true, Some(buffer)) = (fits, buffer.as_deref_mut()) {
                 buffer.extend_from_slice(chunk.get(..taken).unwrap_or_default());
             }
             self.reader.consume(taken);
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn a_file_without_brackets_is_given_up_early() {
-        let (_, error) = cuts(&"x".repeat(LONGEST_PREFIX * 2), 8192);
-        assert_eq!(error.unwrap(), "the file holds no array");
+        let (_, error) = cuts(&"x".repeat(MAX_PREFIX_BYTES * 2), 8192);
+        assert_eq!(error.unwrap(), "the file contains no array");
     }
 }

@@ -26,8 +26,8 @@ impl JsonLines {
     pub fn records(&self, from: ReadPosition) -> Result<JsonLinesRecords<Box<dyn BufRead + Send>>, ArchiveError> {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let file = File::open(&self.path).map_err(|source| ArchiveError::from_io(&name, source))?;
-        let is_packed = self.path.extension().is_some_and(|ending| ending == "gz");
-        let bytes: Box<dyn Read + Send> = if is_packed {
+        let is_compressed = self.path.extension().is_some_and(|extension| extension == "gz");
+        let bytes: Box<dyn Read + Send> = if is_compressed {
             Box::new(flate2::read::MultiGzDecoder::new(file))
         } else {
             Box::new(file)
@@ -97,28 +97,24 @@ impl<R: BufRead> JsonLinesRecords<R> {
 
     /// False at the end.
     fn advance(&mut self) -> Result<bool, ArchiveError> {
-        let place = ElementLocation {
+        let location = ElementLocation {
             file: self.name.clone(),
             element: self.at.element,
         };
-        let cut = match self.detect_format().and_then(|()| self.read_next()) {
-            Ok(cut) => cut,
+        let element = match self.detect_format().and_then(|()| self.read_next()) {
+            Ok(element) => element,
             Err(error) => {
                 self.source = LineSource::Done;
                 return Err(ArchiveError::Broken {
-                    at: place,
+                    at: location,
                     why: error.message(),
                 });
             }
         };
         let at = self.at;
-        let next = ReadPosition {
-            element: at.element + 1,
-            part: 0,
-            ..at
-        };
+        let next = at.next_element();
         let mut records = Vec::with_capacity(1);
-        let outcome = match cut {
+        let outcome = match element {
             ElementOutcome::End => return Ok(false),
             ElementOutcome::Refused(why) => Err(ElementError::Refused(why)),
             ElementOutcome::Whole if self.buffer.is_empty() => Ok(()),
@@ -128,12 +124,12 @@ impl<R: BufRead> JsonLinesRecords<R> {
         match outcome {
             Ok(()) => {}
             Err(ElementError::Refused(why)) => {
-                return Err(ArchiveError::Refused { at: place, why });
+                return Err(ArchiveError::Refused { at: location, why });
             }
             Err(ElementError::Unreadable(why)) => records.push(ArchiveRecord::Skipped(SkippedItem {
                 kind: "line".to_owned(),
-                file: place.file,
-                element: Some(place.element),
+                file: location.file,
+                element: Some(location.element),
                 count: 1,
                 why: SkipReason::Bad(why),
             })),

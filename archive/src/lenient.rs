@@ -7,9 +7,17 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
+use crate::raw::ElementError;
+
 /// An integer, written as a number or as text; `None` for null and the empty text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct LenientNumber(pub(crate) Option<i64>);
+
+impl LenientNumber {
+    pub(crate) fn require(self, problem: &str) -> Result<i64, ElementError> {
+        self.0.ok_or_else(|| ElementError::unreadable(problem))
+    }
+}
 
 impl<'de> Deserialize<'de> for LenientNumber {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -23,7 +31,7 @@ impl Visitor<'_> for NumberVisitor {
     type Value = LenientNumber;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number")
+        f.write_str("an integer")
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<LenientNumber, E> {
@@ -48,7 +56,7 @@ impl Visitor<'_> for NumberVisitor {
         }
         match text.parse() {
             Ok(value) => Ok(LenientNumber(Some(value))),
-            Err(_) => Err(E::custom(format_args!("{text:?} is no whole number"))),
+            Err(_) => Err(E::custom(format_args!("{text:?} is not an integer"))),
         }
     }
 

@@ -42,6 +42,8 @@ impl NoteIndex {
             .by_ms
             .range(created_at_ms - MAX_TIME_DIFFERENCE_MS + 1..created_at_ms + MAX_TIME_DIFFERENCE_MS);
         let mut notes = near.flat_map(|(_, notes)| notes);
-        notes.find(|kept| text.contains(&kept.start)).map(|kept| &kept.note)
+        notes
+            .find(|indexed| text.contains(&indexed.start))
+            .map(|indexed| &indexed.note)
     }
 }

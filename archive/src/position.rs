@@ -21,6 +21,14 @@ impl ReadPosition {
         element: 0,
         part: 0,
     };
+
+    pub(crate) const fn next_element(self) -> Self {
+        Self {
+            element: self.element + 1,
+            part: 0,
+            ..self
+        }
+    }
 }
 
 impl fmt::Display for ReadPosition {
@@ -37,17 +45,17 @@ impl FromStr for ReadPosition {
     type Err = ArchiveError;
 
     fn from_str(text: &str) -> Result<Self, ArchiveError> {
-        let refuse = || ArchiveError::Position(text.to_owned());
+        let invalid = || ArchiveError::Position(text.to_owned());
         let mut parts = text.splitn(3, ':');
         let mut next = || parts.next().map(str::parse::<u64>);
         let (Some(Ok(file)), Some(Ok(element)), part) = (next(), next(), next().unwrap_or(Ok(0))) else {
-            return Err(refuse());
+            return Err(invalid());
         };
-        let part = part.map_err(|_| refuse())?;
+        let part = part.map_err(|_| invalid())?;
         Ok(Self {
-            file: usize::try_from(file).map_err(|_| refuse())?,
+            file: usize::try_from(file).map_err(|_| invalid())?,
             element,
-            part: usize::try_from(part).map_err(|_| refuse())?,
+            part: usize::try_from(part).map_err(|_| invalid())?,
         })
     }
 }

@@ -18,11 +18,11 @@ impl RecordQueue {
     pub(crate) fn push_element(&mut self, records: Vec<ArchiveRecord>, at: ReadPosition, next: ReadPosition) {
         let count = records.len();
         for (part, record) in records.into_iter().enumerate().skip(at.part) {
-            let behind = match part + 1 {
+            let after = match part + 1 {
                 part if part < count => ReadPosition { part, ..at },
                 _ => next,
             };
-            self.ready.push_back((behind, record));
+            self.ready.push_back((after, record));
         }
     }
 }

@@ -62,7 +62,7 @@ impl<'a> ArchiveRecords<'a> {
             Ok(()) => None,
             Err(error) => {
                 match error {
-                    ArchiveError::Refused { .. } => self.at = next_position(self.at),
+                    ArchiveError::Refused { .. } => self.at = self.at.next_element(),
                     _ => self.advance_file(),
                 }
                 Some(error)
@@ -82,12 +82,12 @@ impl<'a> ArchiveRecords<'a> {
     }
 
     fn read_element(&mut self, file: &ArchiveDataFile, kind: ReadableDataType) -> Result<(), ArchiveError> {
-        let place = || ElementLocation {
+        let location = || ElementLocation {
             file: file.name.clone(),
             element: self.at.element,
         };
-        let broken = |error: ElementReadError| ArchiveError::Broken {
-            at: place(),
+        let broken_error = |error: ElementReadError| ArchiveError::Broken {
+            at: location(),
             why: error.message(),
         };
         if kind == ReadableDataType::Post && self.notes.is_none() {
@@ -96,7 +96,7 @@ impl<'a> ArchiveRecords<'a> {
         if self.open_file.is_none() {
             let mut elements = open_elements(&self.archive.container, &file.name)?;
             for _ in 0..self.at.element {
-                if elements.skip_element().map_err(broken)? == ElementOutcome::End {
+                if elements.skip_element().map_err(broken_error)? == ElementOutcome::End {
                     break;
                 }
             }
@@ -105,33 +105,33 @@ impl<'a> ArchiveRecords<'a> {
         let Some(elements) = &mut self.open_file else {
             return Ok(());
         };
-        match elements.read_element(&mut self.buffer).map_err(broken)? {
+        match elements.read_element(&mut self.buffer).map_err(broken_error)? {
             ElementOutcome::Whole => {}
-            ElementOutcome::Refused(why) => return Err(ArchiveError::Refused { at: place(), why }),
+            ElementOutcome::Refused(why) => return Err(ArchiveError::Refused { at: location(), why }),
             ElementOutcome::End => {
-                elements.drain().map_err(broken)?;
+                elements.drain().map_err(broken_error)?;
                 self.advance_file();
                 return Ok(());
             }
         }
         let mut records = Vec::with_capacity(1);
-        let none = NoteIndex::default();
-        let around = ConversionContext {
+        let no_notes = NoteIndex::default();
+        let context = ConversionContext {
             author: self.archive.catalog.owner.as_ref().map(|owner| owner.id),
-            notes: self.notes.as_ref().unwrap_or(&none),
+            notes: self.notes.as_ref().unwrap_or(&no_notes),
             reposts_by_text: true,
         };
-        match convert_element(kind, &sanitize_json(&self.buffer), around, &mut records) {
+        match convert_element(kind, &sanitize_json(&self.buffer), context, &mut records) {
             Ok(()) => {}
             Err(ElementError::Refused(why)) => {
-                return Err(ArchiveError::Refused { at: place(), why });
+                return Err(ArchiveError::Refused { at: location(), why });
             }
             Err(ElementError::Unreadable(why)) => {
                 let skipped = skipped_item(file, self.at, 1, SkipReason::Bad(why));
                 records.push(ArchiveRecord::Skipped(skipped));
             }
         }
-        let next = next_position(self.at);
+        let next = self.at.next_element();
         self.queue.push_element(records, self.at, next);
         self.at = next;
         Ok(())
@@ -151,14 +151,6 @@ impl Iterator for ArchiveRecords<'_> {
                 return Some(Err(error));
             }
         }
-    }
-}
-
-fn next_position(at: ReadPosition) -> ReadPosition {
-    ReadPosition {
-        element: at.element + 1,
-        part: 0,
-        ..at
     }
 }
 
@@ -199,8 +191,10 @@ fn collect_notes(archive: &Archive) -> NoteIndex {
         let Ok(mut elements) = open_elements(&archive.container, &file.name) else {
             continue;
         };
-        while let Ok(cut @ (ElementOutcome::Whole | ElementOutcome::Refused(_))) = elements.read_element(&mut buffer) {
-            if cut != ElementOutcome::Whole {
+        while let Ok(outcome @ (ElementOutcome::Whole | ElementOutcome::Refused(_))) =
+            elements.read_element(&mut buffer)
+        {
+            if outcome != ElementOutcome::Whole {
                 continue;
             }
             if let Ok((note, plain)) = parse_note(&sanitize_json(&buffer)) {

@@ -23,23 +23,23 @@ fn strip_invalid_bytes(bytes: &[u8]) -> String {
 
 /// `None` when nothing has to be removed.
 fn strip_lone_surrogates(text: &str) -> Option<String> {
-    let mut kept = String::new();
+    let mut cleaned = String::new();
     let mut rest = text;
     let mut changed = false;
     while let Some(at) = rest.find('\\') {
         let (before, escape) = rest.split_at(at);
-        kept.push_str(before);
-        let (length, keep) = classify_escape(escape);
+        cleaned.push_str(before);
+        let (length, is_valid) = classify_escape(escape);
         let (escape, after) = escape.split_at_checked(length).unwrap_or((escape, ""));
-        if keep {
-            kept.push_str(escape);
+        if is_valid {
+            cleaned.push_str(escape);
         } else {
             changed = true;
         }
         rest = after;
     }
-    kept.push_str(rest);
-    changed.then_some(kept)
+    cleaned.push_str(rest);
+    changed.then_some(cleaned)
 }
 
 /// The length in bytes of the escape at the start of `text`, and whether it is valid.

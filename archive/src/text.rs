@@ -33,8 +33,8 @@ pub(crate) struct TextDraft {
 impl TextDraft {
     /// Removes the links at the end that represent attachments.
     pub(crate) fn drop_media_links(&mut self, shorts: &[&str]) {
-        while let Some(kept) = shorts.iter().find_map(|short| self.length_before_link(short)) {
-            self.text.truncate(kept);
+        while let Some(length) = shorts.iter().find_map(|short| self.length_before_link(short)) {
+            self.text.truncate(length);
         }
     }
 
@@ -57,10 +57,10 @@ impl TextDraft {
             return known;
         }
         url.in_text = false;
-        let kept = end.len() - url.short.len();
-        self.text.truncate(kept);
-        let kept = self.text.trim_end().len();
-        self.text.truncate(kept);
+        let length = end.len() - url.short.len();
+        self.text.truncate(length);
+        let length = self.text.trim_end().len();
+        self.text.truncate(length);
         Some(post)
     }
 
@@ -77,15 +77,13 @@ impl TextDraft {
 
     fn length_before_link(&self, short: &str) -> Option<usize> {
         let end = self.text.trim_end();
-        let kept = end.strip_suffix(short).filter(|_| !short.is_empty())?;
-        Some(kept.trim_end().len())
+        let length = end.strip_suffix(short).filter(|_| !short.is_empty())?;
+        Some(length.trim_end().len())
     }
 }
 
-pub(crate) fn post_id_from_url(address: &str) -> Option<i64> {
-    let path = address
-        .strip_prefix("https://")
-        .or_else(|| address.strip_prefix("http://"))?;
+pub(crate) fn post_id_from_url(url: &str) -> Option<i64> {
+    let path = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
     let (host, path) = path.split_once('/')?;
     let host = host
         .strip_prefix("www.")
@@ -121,10 +119,10 @@ pub(crate) fn replace_links(text: &str, links: &[(&str, &str)]) -> String {
         let (before, link) = rest.split_at(at);
         out.push_str(before);
         let fitting = links.iter().filter(|(short, _)| link.starts_with(short));
-        let (taken, put) = fitting
+        let (taken, replacement) = fitting
             .max_by_key(|(short, _)| short.len())
             .map_or((4, "http"), |(short, expanded)| (short.len(), *expanded));
-        out.push_str(put);
+        out.push_str(replacement);
         rest = link.get(taken..).unwrap_or_default();
     }
     out.push_str(rest);
@@ -132,8 +130,8 @@ pub(crate) fn replace_links(text: &str, links: &[(&str, &str)]) -> String {
 }
 
 /// The last part of a URL as a file name; `None` if it could lead out of its folder.
-pub(crate) fn base_name(address: &str) -> Option<&str> {
-    let path = address.split_once(['?', '#']).map_or(address, |(path, _)| path);
+pub(crate) fn base_name(url: &str) -> Option<&str> {
+    let path = url.split_once(['?', '#']).map_or(url, |(path, _)| path);
     let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let is_safe = !name.is_empty() && name.chars().all(plain) && !name.starts_with('.');
@@ -142,15 +140,15 @@ pub(crate) fn base_name(address: &str) -> Option<&str> {
 
 /// The file names of an attachment in the media folders; fails for unsafe names.
 pub(crate) fn media_file_names(post: i64, media: &ArchivedMedia) -> Result<Vec<String>, &'static str> {
-    let films = media
+    let videos = media
         .variants
         .iter()
         .filter(|variant| variant.content_type != "application/x-mpegURL");
-    let mut films: Vec<_> = films.collect();
-    films.sort_by_key(|variant| -variant.bitrate.unwrap_or(0));
-    let addresses = films.iter().map(|variant| &variant.url).chain([&media.url]);
-    let addresses = addresses.filter(|address| !address.is_empty());
-    let names = addresses.map(|address| base_name(address).map(|name| format!("{post}-{name}")));
+    let mut videos: Vec<_> = videos.collect();
+    videos.sort_by_key(|variant| -variant.bitrate.unwrap_or(0));
+    let urls = videos.iter().map(|variant| &variant.url).chain([&media.url]);
+    let urls = urls.filter(|url| !url.is_empty());
+    let names = urls.map(|url| base_name(url).map(|name| format!("{post}-{name}")));
     names
         .collect::<Option<Vec<_>>>()
         .ok_or("a media name leads out of its folder")

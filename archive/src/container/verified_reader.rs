@@ -24,11 +24,11 @@ impl VerifiedReader {
 }
 
 impl Read for VerifiedReader {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if into.is_empty() {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
             return Ok(0);
         }
-        let count = self.bytes.read(into)?;
+        let count = self.bytes.read(buffer)?;
         if count == 0 {
             return match (self.remaining, self.crc.sum() == self.expected_crc) {
                 (0, true) => Ok(0),
@@ -36,12 +36,12 @@ impl Read for VerifiedReader {
                 _ => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "shorter than declared")),
             };
         }
-        let taken = u64::try_from(count).unwrap_or(u64::MAX);
-        let Some(left) = self.remaining.checked_sub(taken) else {
+        let length = u64::try_from(count).unwrap_or(u64::MAX);
+        let Some(remaining) = self.remaining.checked_sub(length) else {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "longer than declared"));
         };
-        self.remaining = left;
-        self.crc.update(into.get(..count).unwrap_or_default());
+        self.remaining = remaining;
+        self.crc.update(buffer.get(..count).unwrap_or_default());
         Ok(count)
     }
 }

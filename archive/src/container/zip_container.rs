@@ -41,27 +41,27 @@ impl ZipContainer {
     pub(super) fn open(path: &Path) -> Result<Self, ArchiveError> {
         let shown = path.display().to_string();
         let file = File::open(path).map_err(|source| ArchiveError::from_io(&shown, source))?;
-        let broken = |error: zip::result::ZipError| ArchiveError::BrokenZip {
+        let zip_error = |error: zip::result::ZipError| ArchiveError::BrokenZip {
             file: shown.clone(),
             why: error.to_string(),
         };
-        let zip = ZipArchive::new(BufReader::new(file)).map_err(broken)?;
+        let zip = ZipArchive::new(BufReader::new(file)).map_err(zip_error)?;
         let mut files = BTreeMap::new();
         for index in 0..zip.len() {
-            let entry = zip.by_index_data(index).map_err(broken)?;
-            let name = entry.name().map_err(broken)?;
+            let entry = zip.by_index_data(index).map_err(zip_error)?;
+            let name = entry.name().map_err(zip_error)?;
             if entry.is_dir() || entry.is_symlink() {
                 continue;
             }
             if let Some(name) = validate_name(&name)? {
-                let packed = ZipEntry {
+                let zip_entry = ZipEntry {
                     header_at: entry.header_start(),
                     length: entry.compressed_size(),
                     size: entry.size(),
                     crc: entry.crc32(),
                     compression: zip_compression(entry.encrypted(), entry.compression()),
                 };
-                files.insert(name.to_owned(), packed);
+                files.insert(name.to_owned(), zip_entry);
             }
         }
         Ok(Self {
@@ -71,14 +71,14 @@ impl ZipContainer {
     }
 
     pub(super) fn open_file(&self, name: &str) -> Result<(ByteStream, u64), ArchiveError> {
-        let packed = self.files.get(name);
-        let packed = *packed.ok_or_else(|| ArchiveError::Missing(name.to_owned()))?;
-        packed.check_size(name)?;
+        let entry = self.files.get(name);
+        let entry = *entry.ok_or_else(|| ArchiveError::Missing(name.to_owned()))?;
+        entry.check_size(name)?;
         let failed = |source| ArchiveError::from_io(name, source);
         let mut file = File::open(&self.path).map_err(failed)?;
-        seek_to_data(&mut file, packed.header_at).map_err(failed)?;
-        let bytes = BufReader::with_capacity(1 << 16, file).take(packed.length);
-        let plain: ByteStream = match packed.compression {
+        seek_to_data(&mut file, entry.header_at).map_err(failed)?;
+        let bytes = BufReader::with_capacity(1 << 16, file).take(entry.length);
+        let plain: ByteStream = match entry.compression {
             ZipCompression::Stored => Box::new(bytes),
             ZipCompression::Deflated => Box::new(flate2::bufread::DeflateDecoder::new(bytes)),
             ZipCompression::Unsupported(why) => {
@@ -86,8 +86,8 @@ impl ZipContainer {
                 return Err(ArchiveError::Packing { file, why });
             }
         };
-        let unpacked = VerifiedReader::new(plain, packed.size, packed.crc);
-        Ok((Box::new(unpacked), packed.size))
+        let unpacked = VerifiedReader::new(plain, entry.size, entry.crc);
+        Ok((Box::new(unpacked), entry.size))
     }
 }
 
@@ -110,7 +110,7 @@ fn zip_compression(encrypted: bool, method: CompressionMethod) -> ZipCompression
         _ if encrypted => ZipCompression::Unsupported("it is encrypted"),
         CompressionMethod::Stored => ZipCompression::Stored,
         CompressionMethod::Deflated => ZipCompression::Deflated,
-        _ => ZipCompression::Unsupported("neither stored nor deflated"),
+        _ => ZipCompression::Unsupported("it is neither stored nor deflated"),
     }
 }
 
@@ -121,7 +121,9 @@ fn seek_to_data(file: &mut File, header_at: u64) -> std::io::Result<()> {
     file.read_exact(&mut header)?;
     let [.., n0, n1, e0, e1] = header;
     if !header.starts_with(b"PK\x03\x04") {
-        return Err(std::io::Error::other("the zip holds no file where its directory says"));
+        return Err(std::io::Error::other(
+            "there is no file at the offset in the zip directory",
+        ));
     }
     let names = u64::from(u16::from_le_bytes([n0, n1])) + u64::from(u16::from_le_bytes([e0, e1]));
     file.seek(SeekFrom::Start(header_at + LOCAL_HEADER + names))?;

@@ -117,10 +117,10 @@ impl RawParticipantsChange<'_> {
         let mut people: Vec<i64> = all.filter_map(|id| id.0).collect();
         people.sort_unstable();
         people.dedup();
-        let by = self.initiating_user_id.0;
+        let initiator = self.initiating_user_id.0;
         Some(ArchivedMessage {
             happening,
-            sender: Some(by.or_else(|| people.first().copied())?),
+            sender: Some(initiator.or_else(|| people.first().copied())?),
             people,
             at_ms: time::parse(&self.created_at)?,
             ..ArchivedMessage::default()

@@ -50,10 +50,10 @@ pub(crate) fn parse_note(json: &str) -> Result<(ArchivedNote, String), ElementEr
 pub(crate) fn convert_element(
     kind: ReadableDataType,
     json: &str,
-    around: ConversionContext<'_>,
+    context: ConversionContext<'_>,
     records: &mut Vec<ArchiveRecord>,
 ) -> Result<(), ElementError> {
-    let tie = || parse_single_entry::<RawRelation>(json)?.parse_id();
+    let parse_relation = || parse_single_entry::<RawRelation>(json)?.parse_id();
     let to = |to| UserRelation {
         to: Some(to),
         ..UserRelation::default()
@@ -62,18 +62,18 @@ pub(crate) fn convert_element(
         ReadableDataType::Account => ArchiveRecord::Account(parse_single_entry::<RawAccount<'_>>(json)?.to_account()?),
         ReadableDataType::Profile => ArchiveRecord::Profile(parse_single_entry::<RawProfile<'_>>(json)?.to_profile()),
         ReadableDataType::Note => ArchiveRecord::NoteTweet(parse_note(json)?.0),
-        ReadableDataType::Post => ArchiveRecord::Post(Box::new(WrappedPost::parse_post(json)?.to_post(around)?)),
-        ReadableDataType::DeletedPost => ArchiveRecord::DeletedPost(convert_deleted_post(json, around)?),
+        ReadableDataType::Post => ArchiveRecord::Post(Box::new(WrappedPost::parse_post(json)?.to_post(context)?)),
+        ReadableDataType::DeletedPost => ArchiveRecord::DeletedPost(convert_deleted_post(json, context)?),
         ReadableDataType::DeletedHeader => {
             ArchiveRecord::DeletedPost(parse_single_entry::<RawDeletedHeader<'_>>(json)?.to_deleted_post()?)
         }
         ReadableDataType::Follower => ArchiveRecord::Follow(UserRelation {
-            from: Some(tie()?),
+            from: Some(parse_relation()?),
             ..UserRelation::default()
         }),
-        ReadableDataType::Following => ArchiveRecord::Follow(to(tie()?)),
-        ReadableDataType::Block => ArchiveRecord::Block(to(tie()?)),
-        ReadableDataType::Mute => ArchiveRecord::Mute(to(tie()?)),
+        ReadableDataType::Following => ArchiveRecord::Follow(to(parse_relation()?)),
+        ReadableDataType::Block => ArchiveRecord::Block(to(parse_relation()?)),
+        ReadableDataType::Mute => ArchiveRecord::Mute(to(parse_relation()?)),
         ReadableDataType::Like => ArchiveRecord::Like(parse_single_entry::<RawLike<'_>>(json)?.to_like()?),
         ReadableDataType::Conversation => {
             return parse_single_entry::<RawConversation<'_>>(json)?.append_events(records);
@@ -87,13 +87,13 @@ pub(crate) fn convert_element(
     Ok(())
 }
 
-fn convert_deleted_post(json: &str, around: ConversionContext<'_>) -> Result<ArchivedDeletion, ElementError> {
+fn convert_deleted_post(json: &str, context: ConversionContext<'_>) -> Result<ArchivedDeletion, ElementError> {
     let raw = WrappedPost::parse_post(json)?;
     Ok(ArchivedDeletion {
         id: raw
             .id()
             .ok_or_else(|| ElementError::unreadable("a deleted post without an id"))?,
         deleted_at_ms: raw.deleted_at_ms(),
-        post: raw.to_post(around).ok().map(Box::new),
+        post: raw.to_post(context).ok().map(Box::new),
     })
 }

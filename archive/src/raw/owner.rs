@@ -24,10 +24,7 @@ pub(crate) struct RawAccount<'a> {
 
 impl RawAccount<'_> {
     pub(crate) fn to_account(&self) -> Result<ArchivedAccount, ElementError> {
-        let id = self
-            .account_id
-            .0
-            .ok_or_else(|| ElementError::unreadable("an account without an id"))?;
+        let id = self.account_id.require("an account without an id")?;
         Ok(ArchivedAccount {
             id,
             handle: self.username.to_text(),
@@ -79,9 +76,7 @@ pub(crate) struct RawRelation {
 
 impl RawRelation {
     pub(crate) fn parse_id(&self) -> Result<i64, ElementError> {
-        self.account_id
-            .0
-            .ok_or_else(|| ElementError::unreadable("an entry without an account id"))
+        self.account_id.require("an entry without an account id")
     }
 }
 
@@ -97,10 +92,7 @@ impl RawLike<'_> {
     pub(crate) fn to_like(&self) -> Result<ArchivedLike, ElementError> {
         Ok(ArchivedLike {
             user: None,
-            post: self
-                .tweet_id
-                .0
-                .ok_or_else(|| ElementError::unreadable("a like without a post id"))?,
+            post: self.tweet_id.require("a like without a post id")?,
             text: unescape_entities(&self.full_text),
             at_ms: None,
         })
@@ -154,10 +146,7 @@ pub(crate) struct RawDeletedHeader<'a> {
 impl RawDeletedHeader<'_> {
     pub(crate) fn to_deleted_post(&self) -> Result<ArchivedDeletion, ElementError> {
         Ok(ArchivedDeletion {
-            id: self
-                .tweet_id
-                .0
-                .ok_or_else(|| ElementError::unreadable("a deleted post without an id"))?,
+            id: self.tweet_id.require("a deleted post without an id")?,
             deleted_at_ms: time::parse(&self.deleted_at),
             post: None,
         })
@@ -188,10 +177,7 @@ struct RawCore<'a> {
 impl RawNote<'_> {
     /// The note, and its text before links were expanded.
     pub(crate) fn to_note(&self) -> Result<(ArchivedNote, String), ElementError> {
-        let id = self
-            .note_tweet_id
-            .0
-            .ok_or_else(|| ElementError::unreadable("a note without an id"))?;
+        let id = self.note_tweet_id.require("a note without an id")?;
         let core = self
             .core
             .as_ref()

@@ -124,7 +124,7 @@ impl<'a> RawPost<'a> {
         time::parse(&self.deleted_at)
     }
 
-    pub(crate) fn to_post(&self, around: ConversionContext<'_>) -> Result<ArchivedPost, ElementError> {
+    pub(crate) fn to_post(&self, context: ConversionContext<'_>) -> Result<ArchivedPost, ElementError> {
         let id = self
             .id()
             .ok_or_else(|| ElementError::unreadable("a post without an id"))?;
@@ -135,13 +135,13 @@ impl<'a> RawPost<'a> {
             .ok_or_else(|| ElementError::unreadable("a post without text"))?;
         let plain = text::unescape_entities(raw_text);
         let mentions = self.to_mentions();
-        let repost_of = self.to_repost(&plain, &mentions, around);
-        let note = around.notes.find_note(created_at_ms, &plain);
+        let repost_of = self.to_repost(&plain, &mentions, context);
+        let note = context.notes.find_note(created_at_ms, &plain);
         let (draft, quoted_post) = self.build_draft(id, plain, repost_of.is_some(), note);
         let user = self.user.as_deref().filter(|user| !user.screen_name.is_empty());
         Ok(ArchivedPost {
             id,
-            author: self.user.as_ref().and_then(|user| user.id()).or(around.author),
+            author: self.user.as_ref().and_then(|user| user.id()).or(context.author),
             created_at_ms,
             lang: self.lang.non_empty(),
             source: Some(text::anchor_text(&self.source).to_owned()).filter(|name| !name.is_empty()),
@@ -242,11 +242,11 @@ impl<'a> RawPost<'a> {
         &self,
         text: &str,
         mentions: &[ArchivedMention],
-        around: ConversionContext<'_>,
+        context: ConversionContext<'_>,
     ) -> Option<ArchivedRepost> {
         let parts = text::split_repost(text);
         let source = self.retweeted_status.as_deref();
-        if source.is_none() && !around.reposts_by_text {
+        if source.is_none() && !context.reposts_by_text {
             return None;
         }
         let (handle, rest) = match (parts, source) {
