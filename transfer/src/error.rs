@@ -12,15 +12,15 @@ pub enum TransferError {
     /// The requested owner cannot own the archive.
     #[error("{0}")]
     Owner(String),
-    #[error("another import of the same source is under way")]
+    #[error("another import of the same source is running")]
     Busy,
     #[error(transparent)]
     Store(#[from] Fault),
 }
 
 impl From<Error> for TransferError {
-    fn from(stop: Error) -> Self {
-        match stop {
+    fn from(error: Error) -> Self {
+        match error {
             Error::Failed(fault) => Self::Store(fault),
             Error::Refused(refusal) => Self::Store(Fault::new(format!("refused: {refusal:?}"))),
         }

@@ -77,7 +77,10 @@ pub async fn export_json_lines<W: Write>(
         let page = move |tx: &mut Tx<'_>, after: Vec<CellValue>| lines::load_table_rows(tx, table, &after);
         export.write_pages(table.name, table.first_key(), page).await?;
     }
-    export.out.flush().map_err(Fault::context("writing the export"))?;
+    export
+        .out
+        .flush()
+        .map_err(Fault::context("failed to write the export"))?;
     Ok(export.summary)
 }
 
@@ -104,7 +107,8 @@ impl<W: Write> JsonLinesExport<'_, W> {
             let read = move |tx: &mut Tx<'_>| page(tx, key.clone());
             let page = self.store.read(read).await?;
             for record in &page.records {
-                writeln!(self.out, "{}", record.to_json_line()).map_err(Fault::context("writing the export"))?;
+                writeln!(self.out, "{}", record.to_json_line())
+                    .map_err(Fault::context("failed to write the export"))?;
             }
             let count = u64::try_from(page.records.len()).unwrap_or(0);
             *self.summary.lines.entry(name).or_default() += count;
@@ -122,12 +126,17 @@ impl<W: Write> JsonLinesExport<'_, W> {
 }
 
 /// A full page is followed by another one.
-pub(crate) fn build_page<R, K>(rows: &[R], key: impl Fn(&R) -> K, records: Vec<ArchiveRecord>) -> ExportPage<K> {
+pub(crate) fn build_page<R, K>(
+    rows: &[R],
+    key: impl Fn(&R) -> K,
+    records: impl Iterator<Item = ArchiveRecord>,
+) -> ExportPage<K> {
+    let records: Vec<_> = records.collect();
     let full = i64::try_from(rows.len()).is_ok_and(|count| count >= PAGE_SIZE);
-    let left_out = rows.len().saturating_sub(records.len());
+    let omitted = rows.len().saturating_sub(records.len());
     ExportPage {
         records,
-        omitted: u64::try_from(left_out).unwrap_or(0),
+        omitted: u64::try_from(omitted).unwrap_or(0),
         next: rows.last().map(key).filter(|_| full),
     }
 }

@@ -43,25 +43,25 @@ pub async fn import(
     progress: &mut (dyn FnMut(TransferProgress) + Send),
 ) -> Result<ImportReport, TransferError> {
     let messages = options.messages;
-    let (opened, about) = thread::run_blocking(move || OpenedSource::open(&source, messages)).await??;
-    let mut run = ImportRun::start_or_resume(store, &about, &options).await?;
-    let highest = first_snowflake_at(store.context().clock.now().plus_ms(MAX_CLOCK_SKEW_MS));
-    let errand = ReadJob {
+    let (opened, info) = thread::run_blocking(move || OpenedSource::open(&source, messages)).await??;
+    let mut run = ImportRun::start_or_resume(store, &info, &options).await?;
+    let max_id = first_snowflake_at(store.context().clock.now().plus_ms(MAX_CLOCK_SKEW_MS));
+    let job = ReadJob {
         source: opened,
         from: run.position.parse()?,
         check: run.is_new,
         batch: options.batch.max(1),
         media_dir: options.media_dir,
-        max_id: highest,
+        max_id,
     };
     let (out, mut messages) = mpsc::channel(CHUNK_QUEUE_LENGTH);
-    thread::spawn("transfer-reader", move || reader::run_reader(&errand, &out))?;
+    thread::spawn("transfer-reader", move || reader::run_reader(&job, &out))?;
     while let Some(message) = messages.recv().await {
         let (stage, records) = match message {
             ReaderMessage::Failed(error) => return Err(error.into()),
             ReaderMessage::Checking(records) => (TransferStage::Checking, records),
             ReaderMessage::Checked(total) => {
-                run.resolve_owner(total, about.account.clone(), options.owner.clone())
+                run.resolve_owner(total, info.account.clone(), options.owner.clone())
                     .await?;
                 (TransferStage::Storing, 0)
             }
@@ -78,7 +78,7 @@ pub async fn import(
 
 struct ImportRun<'s> {
     store: &'s Store,
-    setup: Arc<ImportContext>,
+    context: Arc<ImportContext>,
     report: Arc<ImportReport>,
     position: String,
     is_new: bool,
@@ -87,38 +87,38 @@ struct ImportRun<'s> {
 impl<'s> ImportRun<'s> {
     async fn start_or_resume(
         store: &'s Store,
-        about: &SourceInfo,
+        info: &SourceInfo,
         options: &ImportOptions,
     ) -> Result<Self, TransferError> {
-        let key = about.key.clone();
+        let key = info.key.clone();
         // A write, so that it waits for a transaction of an interrupted import.
-        let mark = store
+        let progress = store
             .write(move |tx: &mut Tx<'_>| Ok(imports::load_progress(tx, &key)?))
             .await?;
         let mut run = Self {
             store,
-            setup: Arc::new(ImportContext {
-                key: about.key.clone(),
+            context: Arc::new(ImportContext {
+                key: info.key.clone(),
                 owner: None,
             }),
             report: Arc::new(ImportReport {
-                promised: about.manifest_counts.iter().cloned().collect(),
+                promised: info.manifest_counts.iter().cloned().collect(),
                 ..ImportReport::default()
             }),
             position: ReadPosition::START.to_string(),
             is_new: true,
         };
-        if let Some(mark) = mark.filter(|mark| !mark.finished) {
-            let report: ImportReport =
-                serde_json::from_str(&mark.report).map_err(Fault::context("the report of an interrupted import"))?;
+        if let Some(progress) = progress.filter(|progress| !progress.finished) {
+            let report: ImportReport = serde_json::from_str(&progress.report)
+                .map_err(Fault::context("failed to read the report of an interrupted import"))?;
             let total = report.total;
             run.report = Arc::new(ImportReport {
-                resumed_from: Some(mark.position.clone()),
+                resumed_from: Some(progress.position.clone()),
                 ..report
             });
-            run.position = mark.position;
+            run.position = progress.position;
             run.is_new = false;
-            run.resolve_owner(total, about.account.clone(), options.owner.clone())
+            run.resolve_owner(total, info.account.clone(), options.owner.clone())
                 .await?;
         }
         Ok(run)
@@ -133,8 +133,8 @@ impl<'s> ImportRun<'s> {
     ) -> Result<(), TransferError> {
         let mut report = ImportReport::clone(&self.report);
         report.total = total;
-        let (key, position) = (self.setup.key.clone(), self.position.clone());
-        let settled = self
+        let (key, position) = (self.context.key.clone(), self.position.clone());
+        let resolved = self
             .store
             .write(move |tx: &mut Tx<'_>| {
                 let mut report = report.clone();
@@ -142,18 +142,18 @@ impl<'s> ImportRun<'s> {
                     Ok(owner) => owner,
                     Err(why) => return Ok(Err(why)),
                 };
-                let mark = ImportProgress {
+                let progress = ImportProgress {
                     position: position.clone(),
                     report: report.to_json_text(),
                     finished: false,
                 };
-                imports::set_progress(tx, &key, &mark)?;
+                imports::set_progress(tx, &key, &progress)?;
                 Ok(Ok((owner, report)))
             })
             .await?;
-        let (owner, report) = settled.map_err(TransferError::Owner)?;
-        self.setup = Arc::new(ImportContext {
-            key: self.setup.key.clone(),
+        let (owner, report) = resolved.map_err(TransferError::Owner)?;
+        self.context = Arc::new(ImportContext {
+            key: self.context.key.clone(),
             owner,
         });
         self.report = Arc::new(report);
@@ -161,9 +161,9 @@ impl<'s> ImportRun<'s> {
     }
 
     async fn store_chunk(&mut self, chunk: Arc<ImportChunk>) -> Result<(), TransferError> {
-        let (setup, report) = (Arc::clone(&self.setup), Arc::clone(&self.report));
+        let (context, report) = (Arc::clone(&self.context), Arc::clone(&self.report));
         let shared = Arc::clone(&chunk);
-        let work = move |tx: &mut Tx<'_>| chunk::store(tx, &shared, &setup, &report);
+        let work = move |tx: &mut Tx<'_>| chunk::store(tx, &shared, &context, &report);
         match self.store.write(work).await? {
             ChunkOutcome::Stored(report) => self.report = Arc::new(*report),
             ChunkOutcome::StoredElsewhere => return Err(TransferError::Busy),
@@ -174,19 +174,20 @@ impl<'s> ImportRun<'s> {
 
     /// Invalidates the home timelines that show imported authors, and completes the import.
     async fn finish(self) -> Result<ImportReport, TransferError> {
-        let key = self.setup.key.clone();
-        let renew = move |tx: &mut Tx<'_>| Ok(imports::invalidate_home_timelines(tx, &key, AUTHORS_PER_TRANSACTION)?);
-        while self.store.write(renew.clone()).await? {}
-        let setup = Arc::clone(&self.setup);
-        let mark = ImportProgress {
+        let key = self.context.key.clone();
+        let invalidate =
+            move |tx: &mut Tx<'_>| Ok(imports::invalidate_home_timelines(tx, &key, AUTHORS_PER_TRANSACTION)?);
+        while self.store.write(invalidate.clone()).await? {}
+        let context = Arc::clone(&self.context);
+        let progress = ImportProgress {
             position: self.position,
             report: self.report.to_json_text(),
             finished: true,
         };
         let close = move |tx: &mut Tx<'_>| {
-            imports::set_progress(tx, &setup.key, &mark)?;
-            let owner = setup.owner.map_or(0, UserId::get);
-            Ok(event_log::append(tx, "import.end", owner, 0, &mark.report)?)
+            imports::set_progress(tx, &context.key, &progress)?;
+            let owner = context.owner.map_or(0, UserId::get);
+            Ok(event_log::append(tx, "import.end", owner, 0, &progress.report)?)
         };
         self.store.write(close).await?;
         Ok(ImportReport::clone(&self.report))

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use archive::{ArchiveRecord, ExportRow as Line};
+use archive::{ArchiveRecord, ExportRow};
 use serde_json::Value;
 use store::portable_tables::{self, CellValue, ColumnType, PortableColumn, PortableTable};
 
@@ -24,11 +24,11 @@ fn column_key(column: &PortableColumn) -> &'static str {
 
 /// Null cells are left out.
 pub(crate) fn to_line(table: &PortableTable, cells: &[CellValue]) -> ArchiveRecord {
-    let told = table.columns.iter().zip(cells);
-    let told = told.filter(|(_, cell)| **cell != CellValue::Null);
-    ArchiveRecord::Row(Line {
+    let set_cells = table.columns.iter().zip(cells);
+    let set_cells = set_cells.filter(|(_, cell)| **cell != CellValue::Null);
+    ArchiveRecord::Row(ExportRow {
         kind: table.name.to_owned(),
-        cells: told
+        cells: set_cells
             .map(|(column, cell)| (column_key(column).to_owned(), cell_to_json(column.kind, cell)))
             .collect(),
     })
@@ -59,13 +59,13 @@ fn cell_to_json(kind: ColumnType, cell: &CellValue) -> Value {
 }
 
 /// The error tells why the line is invalid.
-pub(crate) fn from_line(line: &Line, highest: i64) -> Result<PortableRow, String> {
+pub(crate) fn from_line(line: &ExportRow, max_id: i64) -> Result<PortableRow, String> {
     let known = portable_tables::find_table(&line.kind);
-    let table = known.ok_or_else(|| format!("no kind {:?} is known", line.kind))?;
+    let table = known.ok_or_else(|| format!("unknown kind {:?}", line.kind))?;
     let cells = table.columns.iter().map(|column| {
-        let told = line.cells.iter().find(|(told, _)| told == column_key(column));
-        let value = told.map_or(&Value::Null, |(_, value)| value);
-        parse_cell(column, value, highest).ok_or_else(|| format!("its {} is not sound", column.name))
+        let cell = line.cells.iter().find(|(name, _)| name == column_key(column));
+        let value = cell.map_or(&Value::Null, |(_, value)| value);
+        parse_cell(column, value, max_id).ok_or_else(|| format!("its {} is invalid", column.name))
     });
     Ok(PortableRow {
         table,
@@ -73,8 +73,8 @@ pub(crate) fn from_line(line: &Line, highest: i64) -> Result<PortableRow, String
     })
 }
 
-fn parse_cell(column: &PortableColumn, value: &Value, highest: i64) -> Option<CellValue> {
-    let between = |low: i64, high: i64| {
+fn parse_cell(column: &PortableColumn, value: &Value, max_id: i64) -> Option<CellValue> {
+    let in_range = |low: i64, high: i64| {
         let number = parse_number(value)?;
         (low <= number && number <= high).then_some(CellValue::Int(number))
     };
@@ -84,14 +84,14 @@ fn parse_cell(column: &PortableColumn, value: &Value, highest: i64) -> Option<Ce
         | ColumnType::User
         | ColumnType::Post
         | ColumnType::Reference(_)
-        | ColumnType::OptReference(_) => between(1, highest),
-        ColumnType::Stamp | ColumnType::UserOrNone => between(0, highest),
+        | ColumnType::OptReference(_) => in_range(1, max_id),
+        ColumnType::Stamp | ColumnType::UserOrNone => in_range(0, max_id),
         ColumnType::Number | ColumnType::Foreign => parse_number(value).map(CellValue::Int),
-        ColumnType::InRange(low, high) => between(low, high),
+        ColumnType::InRange(low, high) => in_range(low, high),
         ColumnType::Switch if value.is_null() => Some(CellValue::Int(0)),
         ColumnType::Switch => value.as_bool().map(|on| CellValue::Int(i64::from(on))),
-        ColumnType::Time | ColumnType::OptTime => between(0, i64::MAX),
-        ColumnType::Users | ColumnType::Posts => parse_id_list(value, highest).map(CellValue::Text),
+        ColumnType::Time | ColumnType::OptTime => in_range(0, i64::MAX),
+        ColumnType::Users | ColumnType::Posts => parse_id_list(value, max_id).map(CellValue::Text),
         ColumnType::Bytes => parse_hex(value.as_str()?).map(CellValue::Bytes),
         ColumnType::OneOf(words) => {
             let text = parse_text(value)?;
@@ -99,8 +99,8 @@ fn parse_cell(column: &PortableColumn, value: &Value, highest: i64) -> Option<Ce
         }
         ColumnType::Json => {
             let text = parse_text(value)?;
-            let is_sound = text.is_empty() || serde_json::from_str::<Value>(text).is_ok();
-            is_sound.then(|| CellValue::Text(text.to_owned()))
+            let is_valid = text.is_empty() || serde_json::from_str::<Value>(text).is_ok();
+            is_valid.then(|| CellValue::Text(text.to_owned()))
         }
         ColumnType::Text => parse_text(value).map(|text| CellValue::Text(text.to_owned())),
     }
@@ -116,12 +116,12 @@ fn parse_text(value: &Value) -> Option<&str> {
     (text.len() <= MAX_CELL_BYTES && !text.contains('\0')).then_some(text)
 }
 
-fn parse_id_list(value: &Value, highest: i64) -> Option<String> {
+fn parse_id_list(value: &Value, max_id: i64) -> Option<String> {
     if value.is_null() {
         return Some(String::new());
     }
     let ids = value.as_array()?.iter().map(|id| {
-        let id = parse_number(id).filter(|id| *id > 0 && *id <= highest)?;
+        let id = parse_number(id).filter(|id| *id > 0 && *id <= max_id)?;
         Some(id.to_string())
     });
     let ids: Option<Vec<String>> = ids.collect();
@@ -142,17 +142,17 @@ fn parse_hex(hex: &str) -> Option<Vec<u8>> {
 impl PortableRow {
     /// The users that it refers to.
     pub(crate) fn user_ids(&self) -> Vec<i64> {
-        let mut people = Vec::new();
+        let mut user_ids = Vec::new();
         for (column, cell) in self.table.columns.iter().zip(&self.cells) {
             match (column.kind, cell) {
-                (ColumnType::User | ColumnType::UserOrNone, CellValue::Int(id)) if *id > 0 => people.push(*id),
+                (ColumnType::User | ColumnType::UserOrNone, CellValue::Int(id)) if *id > 0 => user_ids.push(*id),
                 (ColumnType::Users, CellValue::Text(ids)) => {
-                    people.extend(ids.split(',').filter_map(|id| id.parse::<i64>().ok()));
+                    user_ids.extend(ids.split(',').filter_map(|id| id.parse::<i64>().ok()));
                 }
                 _ => {}
             }
         }
-        people
+        user_ids
     }
 
     /// The posts that must exist, at least as placeholders.

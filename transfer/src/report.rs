@@ -121,16 +121,16 @@ impl ImportReport {
         for remark in other.remarks {
             self.remark(remark);
         }
-        let (mine, more) = (&mut self.placeholders, other.placeholders);
-        mine.users += more.users;
-        mine.posts += more.posts;
-        mine.completed_users += more.completed_users;
-        mine.completed_posts += more.completed_posts;
-        let (mine, more) = (&mut self.media, other.media);
-        mine.copied += more.copied;
-        mine.bytes += more.bytes;
-        mine.present += more.present;
-        mine.missing += more.missing;
+        let (totals, added) = (&mut self.placeholders, other.placeholders);
+        totals.users += added.users;
+        totals.posts += added.posts;
+        totals.completed_users += added.completed_users;
+        totals.completed_posts += added.completed_posts;
+        let (totals, added) = (&mut self.media, other.media);
+        totals.copied += added.copied;
+        totals.bytes += added.bytes;
+        totals.present += added.present;
+        totals.missing += added.missing;
         self.records += other.records;
     }
 

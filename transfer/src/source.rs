@@ -28,22 +28,22 @@ impl OpenedSource {
             ImportSource::Archive(path) => {
                 let archive = Archive::open_with_options(path, messages)?;
                 let account = archive.account().ok();
-                let promised = archive.manifest_counts();
-                let about = SourceInfo {
-                    key: source_key(path, account.as_ref(), &promised, messages),
+                let manifest_counts = archive.manifest_counts();
+                let info = SourceInfo {
+                    key: source_key(path, account.as_ref(), &manifest_counts, messages),
                     account,
-                    manifest_counts: promised,
+                    manifest_counts,
                 };
-                Ok((Self::Archive(archive), about))
+                Ok((Self::Archive(archive), info))
             }
             ImportSource::JsonLines(path) => {
                 let lines = JsonLines::open(path)?;
-                let about = SourceInfo {
+                let info = SourceInfo {
                     key: source_key(path, None, &[], false),
                     account: None,
                     manifest_counts: Vec::new(),
                 };
-                Ok((Self::Lines(lines), about))
+                Ok((Self::Lines(lines), info))
             }
         }
     }
@@ -52,14 +52,14 @@ impl OpenedSource {
     pub(crate) fn visit_records(
         &self,
         from: ReadPosition,
-        mut take: impl FnMut(SourceItem) -> bool,
+        mut visit: impl FnMut(SourceItem) -> bool,
     ) -> Result<(), ArchiveError> {
         match self {
             Self::Archive(archive) => {
-                archive.records(from).all(&mut take);
+                archive.records(from).all(&mut visit);
             }
             Self::Lines(lines) => {
-                lines.records(from)?.all(&mut take);
+                lines.records(from)?.all(&mut visit);
             }
         }
         Ok(())
@@ -67,34 +67,39 @@ impl OpenedSource {
 }
 
 /// A hash of path, sizes, modification times, owner and manifest.
-fn source_key(path: &Path, account: Option<&ArchivedAccount>, promised: &[(String, u64)], messages: bool) -> String {
-    let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let mut facts = vec![place.display().to_string()];
-    for file in fingerprint_files(&place) {
+fn source_key(
+    path: &Path,
+    account: Option<&ArchivedAccount>,
+    manifest_counts: &[(String, u64)],
+    messages: bool,
+) -> String {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let mut parts = vec![path.display().to_string()];
+    for file in fingerprint_files(&path) {
         let Ok(found) = file.metadata() else {
             continue;
         };
         let at = found.modified().ok();
         let at = at.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         let at = at.unwrap_or_default().as_nanos();
-        facts.push(format!("{} {at}", found.len()));
+        parts.push(format!("{} {at}", found.len()));
     }
     let account = account.map(|account| account.id);
-    facts.push(format!("{account:?} {promised:?}"));
+    parts.push(format!("{account:?} {manifest_counts:?}"));
     if messages {
         // Message files come before skipped ones, so positions differ.
-        facts.push("messages".to_owned());
+        parts.push("messages".to_owned());
     }
-    let digest = base::secret::digest(&facts.join("\u{0}"));
+    let digest = base::secret::digest(&parts.join("\u{0}"));
     let hex = digest.iter().take(16).map(|byte| format!("{byte:02x}"));
     hex.collect()
 }
 
 /// Files whose size and time distinguish versions of a source.
-fn fingerprint_files(place: &Path) -> Vec<PathBuf> {
-    if place.is_file() {
-        return vec![place.to_owned()];
+fn fingerprint_files(path: &Path) -> Vec<PathBuf> {
+    if path.is_file() {
+        return vec![path.to_owned()];
     }
     let names = ["manifest.js", "account.js", "tweets.js", "tweet.js", "like.js"];
-    names.iter().map(|name| place.join("data").join(name)).collect()
+    names.iter().map(|name| path.join("data").join(name)).collect()
 }

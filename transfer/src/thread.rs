@@ -8,7 +8,7 @@ pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<
     thread
         .spawn(work)
         .map(drop)
-        .map_err(Fault::context("starting a thread"))
+        .map_err(Fault::context("failed to start a thread"))
 }
 
 pub(crate) async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Fault> {
@@ -19,5 +19,5 @@ pub(crate) async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + S
     })?;
     answer
         .await
-        .map_err(|_| Fault::new("a thread of the transfer stopped in the middle"))
+        .map_err(|_| Fault::new("a thread of the transfer stopped unexpectedly"))
 }

@@ -70,23 +70,23 @@ impl ImportBatchState {
     }
 
     /// Counts a live post for its author and for the posts that it refers to.
-    pub(crate) fn count_post(&mut self, post: &Post, by: i64) {
-        let shift = self.user_delta(post.author_id);
-        shift.posts += by;
+    pub(crate) fn count_post(&mut self, post: &Post, change: i64) {
+        let deltas = self.user_delta(post.author_id);
+        deltas.posts += change;
         if !post.media_keys.is_empty() {
-            shift.media += by;
+            deltas.media += change;
         }
-        if by > 0 && !post.nullcast {
-            shift.newest = shift.newest.max(post.id.get());
+        if change > 0 && !post.nullcast {
+            deltas.newest = deltas.newest.max(post.id.get());
         }
         if let Some(parent) = post.in_reply_to_post_id {
-            self.post_delta(parent).replies += by;
+            self.post_delta(parent).replies += change;
         }
         if let Some(quoted) = post.quoted_post_id {
-            self.post_delta(quoted).quotes += by;
+            self.post_delta(quoted).quotes += change;
         }
         if let Some(source) = post.repost_of_id.filter(|_| !post.nullcast) {
-            self.post_delta(source).reposts += by;
+            self.post_delta(source).reposts += change;
         }
         self.authors.insert(post.author_id);
     }
@@ -99,11 +99,11 @@ impl ImportBatchState {
 
     /// Applies each counter change once, in a fixed order.
     pub(crate) fn flush_counters(&mut self, tx: &mut Tx<'_>, key: &str) -> Result<(), Fault> {
-        for (user, by) in &self.user_deltas {
-            imports::apply_user_deltas(tx, *user, by)?;
+        for (user, deltas) in &self.user_deltas {
+            imports::apply_user_deltas(tx, *user, deltas)?;
         }
-        for (post, by) in &self.post_deltas {
-            imports::apply_post_deltas(tx, *post, by)?;
+        for (post, deltas) in &self.post_deltas {
+            imports::apply_post_deltas(tx, *post, deltas)?;
         }
         let authors: Vec<UserId> = self.authors.iter().copied().collect();
         imports::insert_authors(tx, key, &authors)

@@ -1,6 +1,6 @@
 //! Attachments.
 
-use archive::{ArchivedMedia as Told, ArchivedMediaKind};
+use archive::{ArchivedMedia, ArchivedMediaKind};
 use base::{Fault, Id, Time, UserId};
 use serde_json::{Value, json};
 use store::Tx;
@@ -11,22 +11,22 @@ use crate::reader::{PreparedRecord, media_key};
 use crate::sanitize;
 
 /// Stores attachments that have a line of their own.
-pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
+pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
     for item in items {
-        let PreparedRecord::Media(one) = item else {
+        let PreparedRecord::Media(prepared) = item else {
             continue;
         };
-        let (file, path) = &**one;
-        let of_post = file.post.and_then(|post| desk.known_posts.get(&post));
+        let (file, path) = &**prepared;
+        let known_post = file.post.and_then(|post| batch.known_posts.get(&post));
         let owner = match file.owner {
-            Some(owner) => desk.find_user(Some(owner)),
-            None => of_post.map(|seen| seen.author_id).or(desk.owner),
+            Some(owner) => batch.find_user(Some(owner)),
+            None => known_post.map(|summary| summary.author_id).or(batch.owner),
         };
         match owner {
-            Some(owner) => store_attachment(tx, desk, &file.media, path, owner)?,
-            None => desk.report.skip("media", "nobody is known to own it", || {
-                format!("media {}", file.media.id)
-            }),
+            Some(owner) => store_attachment(tx, batch, &file.media, path, owner)?,
+            None => batch
+                .report
+                .skip("media", "its owner is unknown", || format!("media {}", file.media.id)),
         }
     }
     Ok(())
@@ -34,8 +34,8 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[Prepa
 
 pub(crate) fn store_attachment(
     tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
-    imported: &Told,
+    batch: &mut ImportBatchState,
+    imported: &ArchivedMedia,
     path: &str,
     owner: UserId,
 ) -> Result<(), Fault> {
@@ -71,27 +71,27 @@ pub(crate) fn store_attachment(
         expires_at: imported.expires_at_ms.map(Time::from_ms),
     };
     if media::insert(tx, &medium)? {
-        desk.track_id(imported.id);
-        desk.report.count_stored("media");
+        batch.track_id(imported.id);
+        batch.report.count_stored("media");
         return Ok(());
     }
-    desk.report.count_known("media");
+    batch.report.count_known("media");
     if !path.is_empty() {
         media::set_path(tx, &medium.media_key, path)?;
     }
     Ok(())
 }
 
-fn variants_json(imported: &Told) -> String {
+fn variants_json(imported: &ArchivedMedia) -> String {
     if imported.variants.is_empty() {
         return String::new();
     }
     let all = imported.variants.iter().map(|variant| {
-        let mut shown = json!({"content_type": variant.content_type, "url": variant.url});
-        if let (Some(bitrate), Some(members)) = (variant.bitrate, shown.as_object_mut()) {
+        let mut json = json!({"content_type": variant.content_type, "url": variant.url});
+        if let (Some(bitrate), Some(members)) = (variant.bitrate, json.as_object_mut()) {
             members.insert("bit_rate".to_owned(), bitrate.into());
         }
-        shown
+        json
     });
     all.collect::<Value>().to_string()
 }

@@ -35,33 +35,33 @@ pub(crate) enum ChunkOutcome {
 pub(crate) fn store(
     tx: &mut Tx<'_>,
     chunk: &ImportChunk,
-    setup: &ImportContext,
+    context: &ImportContext,
     so_far: &ImportReport,
 ) -> Result<ChunkOutcome, Error> {
-    if !imports::claim_progress(tx, &setup.key, &chunk.start_position)? {
+    if !imports::claim_progress(tx, &context.key, &chunk.start_position)? {
         return Ok(ChunkOutcome::StoredElsewhere);
     }
-    let mut desk = ImportBatchState::new(setup.owner);
-    users::store(tx, &mut desk, &chunk.items)?;
-    user_resolver::resolve(tx, &mut desk, &chunk.items)?;
-    posts::store(tx, &mut desk, &posts_in_id_order(chunk))?;
-    lists::store(tx, &mut desk, &chunk.items)?;
-    edges::store(tx, &mut desk, &chunk.items)?;
-    media::store(tx, &mut desk, &chunk.items)?;
-    messages::store(tx, &mut desk, &chunk.items)?;
-    portable_rows::store(tx, &mut desk, &chunk.items)?;
-    desk.flush_counters(tx, &setup.key)?;
-    tx.keep_ids_above(PostId::new(desk.max_id));
-    append_batch_event(tx, &desk, setup)?;
+    let mut batch = ImportBatchState::new(context.owner);
+    users::store(tx, &mut batch, &chunk.items)?;
+    user_resolver::resolve(tx, &mut batch, &chunk.items)?;
+    posts::store(tx, &mut batch, &posts_in_id_order(chunk))?;
+    lists::store(tx, &mut batch, &chunk.items)?;
+    edges::store(tx, &mut batch, &chunk.items)?;
+    media::store(tx, &mut batch, &chunk.items)?;
+    messages::store(tx, &mut batch, &chunk.items)?;
+    portable_rows::store(tx, &mut batch, &chunk.items)?;
+    batch.flush_counters(tx, &context.key)?;
+    tx.keep_ids_above(PostId::new(batch.max_id));
+    append_batch_event(tx, &batch, context)?;
     let mut report = so_far.clone();
-    report.merge(desk.report);
+    report.merge(batch.report);
     report.merge(chunk.report.clone());
-    let mark = ImportProgress {
+    let progress = ImportProgress {
         position: chunk.next_position.clone(),
         report: report.to_json_text(),
         finished: false,
     };
-    imports::set_progress(tx, &setup.key, &mark)?;
+    imports::set_progress(tx, &context.key, &progress)?;
     Ok(ChunkOutcome::Stored(Box::new(report)))
 }
 
@@ -77,16 +77,16 @@ fn posts_in_id_order(chunk: &ImportChunk) -> Vec<&PreparedPost> {
 }
 
 /// Appends one event for the whole chunk: the range of posts and the numbers of other records.
-fn append_batch_event(tx: &mut Tx<'_>, desk: &ImportBatchState, setup: &ImportContext) -> Result<(), Error> {
-    if desk.report.taken.is_empty() && desk.report.placeholders == crate::PlaceholderCounts::default() {
+fn append_batch_event(tx: &mut Tx<'_>, batch: &ImportBatchState, context: &ImportContext) -> Result<(), Error> {
+    if batch.report.taken.is_empty() && batch.report.placeholders == crate::PlaceholderCounts::default() {
         return Ok(());
     }
     let body = json!({
-        "source": setup.key,
-        "taken": desk.report.taken,
-        "first_post_id": desk.post_id_range.map(|range| range.0.to_string()),
-        "last_post_id": desk.post_id_range.map(|range| range.1.to_string()),
+        "source": context.key,
+        "taken": batch.report.taken,
+        "first_post_id": batch.post_id_range.map(|range| range.0.to_string()),
+        "last_post_id": batch.post_id_range.map(|range| range.1.to_string()),
     });
-    let owner = setup.owner.map_or(0, base::UserId::get);
+    let owner = context.owner.map_or(0, base::UserId::get);
     Ok(event_log::append(tx, "import.batch", owner, 0, &body.to_string())?)
 }

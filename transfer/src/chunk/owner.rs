@@ -20,13 +20,13 @@ pub(crate) fn resolve_owner(
     requested: Option<&ArchiveOwner>,
     report: &mut ImportReport,
 ) -> Result<Result<Option<UserId>, String>, Fault> {
-    let here = match requested {
+    let local_user = match requested {
         Some(ArchiveOwner::Id(id)) => match users::find_by_id(tx, *id)? {
             Some(user) => Some(user),
             None => return Ok(Err(format!("there is no user {id}"))),
         },
         Some(ArchiveOwner::Username(name)) if !is_valid_username(name) => {
-            return Ok(Err(format!("{name:?} is no handle")));
+            return Ok(Err(format!("{name:?} is not a valid handle")));
         }
         Some(ArchiveOwner::Username(name)) => match users::find_by_username(tx, name)? {
             Some(user) => Some(user),
@@ -35,20 +35,20 @@ pub(crate) fn resolve_owner(
         None => None,
     };
     let Some(account) = account else {
-        return Ok(Ok(here.map(|user| user.id)));
+        return Ok(Ok(local_user.map(|user| user.id)));
     };
     let known = imports::find_aliases(tx, &[account.id])?;
     let known = known.first().map(|(_, user)| *user);
-    let here = match here {
-        Some(here) => here,
+    let local_user = match local_user {
+        Some(user) => user,
         None => match find_local_user(tx, account, known)? {
-            Some(here) => here,
+            Some(user) => user,
             None => create_user(tx, Some(account), &account.handle)?,
         },
     };
-    match link_account(tx, account, &here, report)? {
-        Ok(()) => Ok(Ok(Some(here.id))),
-        Err(why) => Ok(Err(why)),
+    match link_account(tx, account, &local_user, report)? {
+        Ok(()) => Ok(Ok(Some(local_user.id))),
+        Err(reason) => Ok(Err(reason)),
     }
 }
 
@@ -78,8 +78,8 @@ fn create_user(tx: &mut Tx<'_>, account: Option<&ArchivedAccount>, username: &st
         Some(account) if account.created_at_ms > 0 => base::Time::from_ms(account.created_at_ms),
         _ => tx.now(),
     };
-    let mut desk = ImportBatchState::new(None);
-    let username = user_resolver::claim_handle(tx, &mut desk, id, username, HandleClaim::Account)?;
+    let mut batch = ImportBatchState::new(None);
+    let username = user_resolver::claim_handle(tx, &mut batch, id, username, HandleClaim::Account)?;
     let mut user = User::new(id, &username, created_at);
     user.name = sanitize::sanitize_display_name(account.map_or("", |account| &account.name), &username);
     users::insert(tx, &user, "")?;
@@ -91,30 +91,30 @@ fn create_user(tx: &mut Tx<'_>, account: Option<&ArchivedAccount>, username: &st
 fn link_account(
     tx: &mut Tx<'_>,
     account: &ArchivedAccount,
-    here: &User,
+    target: &User,
     report: &mut ImportReport,
 ) -> Result<Result<(), String>, Fault> {
-    if here.id.get() != account.id {
+    if target.id.get() != account.id {
         match users::find_by_id(tx, UserId::new(account.id))? {
             Some(other) if other.state != UserState::Placeholder => {
                 return Ok(Err(format!(
-                    "the archive's account is here already as @{}",
+                    "the archive's account already exists here as @{}",
                     other.username
                 )));
             }
-            Some(other) => imports::merge_accounts(tx, other.id, here.id)?,
+            Some(other) => imports::merge_accounts(tx, other.id, target.id)?,
             None => {}
         }
-        imports::set_alias(tx, account.id, here.id)?;
+        imports::set_alias(tx, account.id, target.id)?;
         report.remark(format!(
             "@{} ({}) of the archive is @{} ({}) here",
-            account.handle, account.id, here.username, here.id
+            account.handle, account.id, target.username, target.id
         ));
     }
-    if here.state == UserState::Placeholder {
-        let mut user = here.clone();
-        let mut desk = ImportBatchState::new(None);
-        user.username = user_resolver::claim_handle(tx, &mut desk, here.id, &account.handle, HandleClaim::Account)?;
+    if target.state == UserState::Placeholder {
+        let mut user = target.clone();
+        let mut batch = ImportBatchState::new(None);
+        user.username = user_resolver::claim_handle(tx, &mut batch, target.id, &account.handle, HandleClaim::Account)?;
         user.name = sanitize::sanitize_display_name(&account.name, &user.username);
         user.state = UserState::Active;
         if account.created_at_ms > 0 {

@@ -16,7 +16,7 @@ use crate::reader::PreparedRecord;
 /// Existence of referenced rows, by table and id.
 type RowExistenceCache = HashMap<(&'static str, i64), bool>;
 
-pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
+pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
     let rows = items.iter().filter_map(|item| match item {
         PreparedRecord::Row(row) => Some(&**row),
         _ => None,
@@ -25,28 +25,28 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[Prepa
     // Referenced rows come first, whatever the order of the lines.
     rows.sort_by_cached_key(|row| row.table.position());
     let mut unknown: Vec<i64> = rows.iter().flat_map(|row| row.required_post_ids()).collect();
-    unknown.retain(|post| !desk.known_posts.contains_key(post));
+    unknown.retain(|post| !batch.known_posts.contains_key(post));
     unknown.sort_unstable();
     unknown.dedup();
-    posts::load_known_posts(tx, desk, unknown)?;
-    let mut known = RowExistenceCache::new();
+    posts::load_known_posts(tx, batch, unknown)?;
+    let mut cache = RowExistenceCache::new();
     rows.into_iter()
-        .try_for_each(|row| store_row(tx, desk, &mut known, row))
+        .try_for_each(|row| store_row(tx, batch, &mut cache, row))
 }
 
 fn store_row(
     tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
-    known: &mut RowExistenceCache,
+    batch: &mut ImportBatchState,
+    cache: &mut RowExistenceCache,
     row: &PortableRow,
 ) -> Result<(), Fault> {
     let kind = row.table.name;
     let mut cells = Vec::with_capacity(row.cells.len());
     for (column, cell) in row.table.columns.iter().zip(&row.cells) {
-        match resolve_cell(tx, desk, known, column, cell)? {
+        match resolve_cell(tx, batch, cache, column, cell)? {
             Ok(cell) => cells.push(cell),
-            Err(why) => {
-                desk.report.skip(kind, &why, || row.report_label());
+            Err(reason) => {
+                batch.report.skip(kind, &reason, || row.report_label());
                 return Ok(());
             }
         }
@@ -58,67 +58,67 @@ fn store_row(
     match insert_row(tx, &row)? {
         InsertOutcome::Added => {}
         InsertOutcome::AlreadyExists => {
-            desk.report.count_known(kind);
+            batch.report.count_known(kind);
             return Ok(());
         }
         InsertOutcome::Refused => {
-            let why = "what it needs is not here, or something stands in its place";
-            desk.report.skip(kind, why, || row.report_label());
+            let reason = "a row that it refers to is missing, or it conflicts with an existing row";
+            batch.report.skip(kind, reason, || row.report_label());
             return Ok(());
         }
     }
     for (column, cell) in row.table.columns.iter().zip(&row.cells) {
         if let (ColumnType::Id | ColumnType::Stamp, Some(id)) = (column.kind, cell.as_int()) {
-            desk.track_id(id);
+            batch.track_id(id);
             if column.kind == ColumnType::Id {
-                known.insert((kind, id), true);
+                cache.insert((kind, id), true);
                 index_for_search(tx, kind, id)?;
             }
         }
     }
-    desk.report.count_stored(kind);
+    batch.report.count_stored(kind);
     Ok(())
 }
 
 /// The cell with local ids; the inner error tells why the row cannot be stored.
 fn resolve_cell(
     tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
-    known: &mut RowExistenceCache,
+    batch: &mut ImportBatchState,
+    cache: &mut RowExistenceCache,
     column: &PortableColumn,
     cell: &CellValue,
 ) -> Result<Result<CellValue, String>, Fault> {
-    let here = |id: i64| desk.find_user(Some(id)).map_or(id, UserId::get);
+    let local_id = |id: i64| batch.find_user(Some(id)).map_or(id, UserId::get);
     Ok(Ok(match (column.kind, cell) {
-        (ColumnType::User, CellValue::Int(id)) => CellValue::Int(here(*id)),
-        (ColumnType::UserOrNone, CellValue::Int(id)) if *id > 0 => CellValue::Int(here(*id)),
+        (ColumnType::User, CellValue::Int(id)) => CellValue::Int(local_id(*id)),
+        (ColumnType::UserOrNone, CellValue::Int(id)) if *id > 0 => CellValue::Int(local_id(*id)),
         (ColumnType::Users, CellValue::Text(ids)) => {
             let ids = ids.split(',').filter_map(|id| id.parse().ok());
-            let ids: Vec<String> = ids.map(|id| here(id).to_string()).collect();
+            let ids: Vec<String> = ids.map(|id| local_id(id).to_string()).collect();
             CellValue::Text(ids.join(","))
         }
         (ColumnType::Post, CellValue::Int(id)) => {
-            let seen = placeholders::ensure(tx, desk, PostId::new(*id), UNKNOWN_USER, None)?;
-            if seen.state == PostState::Deleted {
+            let summary = placeholders::ensure(tx, batch, PostId::new(*id), UNKNOWN_USER, None)?;
+            if summary.state == PostState::Deleted {
                 return Ok(Err("the post was deleted here".to_owned()));
             }
             cell.clone()
         }
-        (ColumnType::Reference(table), CellValue::Int(id)) if !row_exists(tx, known, table, *id)? => {
-            return Ok(Err(format!("its {table} is not here")));
+        (ColumnType::Reference(table), CellValue::Int(id)) if !row_exists(tx, cache, table, *id)? => {
+            return Ok(Err(format!("its {table} does not exist")));
         }
-        (ColumnType::OptReference(table), CellValue::Int(id)) if !row_exists(tx, known, table, *id)? => CellValue::Null,
+        (ColumnType::OptReference(table), CellValue::Int(id)) if !row_exists(tx, cache, table, *id)? => CellValue::Null,
         _ => cell.clone(),
     }))
 }
 
-fn row_exists(tx: &mut Tx<'_>, known: &mut RowExistenceCache, table: &'static str, id: i64) -> Result<bool, Fault> {
-    if let Some(there) = known.get(&(table, id)) {
-        return Ok(*there);
+fn row_exists(tx: &mut Tx<'_>, cache: &mut RowExistenceCache, table: &'static str, id: i64) -> Result<bool, Fault> {
+    if let Some(exists) = cache.get(&(table, id)) {
+        return Ok(*exists);
     }
-    let there = portable_tables::row_exists(tx, table, id)?;
-    known.insert((table, id), there);
-    Ok(there)
+    let exists = portable_tables::row_exists(tx, table, id)?;
+    cache.insert((table, id), exists);
+    Ok(exists)
 }
 
 /// The pair of a conversation is sorted by the local ids of its users.

@@ -15,7 +15,7 @@ use crate::reader::PreparedPost;
 use post_row::{PostReferences, build_post_row};
 
 /// Expects posts in the order of their ids.
-pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, all: &[&PreparedPost]) -> Result<(), Fault> {
+pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, all: &[&PreparedPost]) -> Result<(), Fault> {
     let mut ids = BTreeSet::new();
     for post in all {
         let post = &post.post;
@@ -25,61 +25,62 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, all: &[&Prepar
         ids.extend(targets.into_iter().flatten());
         ids.extend(&post.edit_history);
     }
-    load_known_posts(tx, desk, ids.into_iter().collect())?;
-    all.iter().try_for_each(|post| store_post(tx, desk, post))
+    load_known_posts(tx, batch, ids.into_iter().collect())?;
+    all.iter().try_for_each(|post| store_post(tx, batch, post))
 }
 
-pub(super) fn load_known_posts(tx: &mut Tx<'_>, desk: &mut ImportBatchState, ids: Vec<i64>) -> Result<(), Fault> {
-    let seen = imports::find_posts(tx, &ids)?;
-    desk.known_posts
-        .extend(seen.into_iter().map(|seen| (seen.id.get(), seen)));
+pub(super) fn load_known_posts(tx: &mut Tx<'_>, batch: &mut ImportBatchState, ids: Vec<i64>) -> Result<(), Fault> {
+    let summary = imports::find_posts(tx, &ids)?;
+    batch
+        .known_posts
+        .extend(summary.into_iter().map(|summary| (summary.id.get(), summary)));
     Ok(())
 }
 
-fn store_post(tx: &mut Tx<'_>, desk: &mut ImportBatchState, imported: &PreparedPost) -> Result<(), Fault> {
+fn store_post(tx: &mut Tx<'_>, batch: &mut ImportBatchState, imported: &PreparedPost) -> Result<(), Fault> {
     let id = imported.post.id;
-    let there = desk.known_posts.get(&id).copied();
-    if there.is_some_and(|seen| seen.state != PostState::Placeholder) {
-        desk.report.count_known("post");
+    let existing = batch.known_posts.get(&id).copied();
+    if existing.is_some_and(|summary| summary.state != PostState::Placeholder) {
+        batch.report.count_known("post");
         return Ok(());
     }
-    let Some(author) = desk.find_user(imported.post.author) else {
-        return store_orphan(tx, desk, imported);
+    let Some(author) = batch.find_user(imported.post.author) else {
+        return store_orphan(tx, batch, imported);
     };
-    let place = resolve_references(tx, desk, imported, author)?;
-    let keys = store_media(tx, desk, imported, author)?;
-    let (post, mentioned) = build_post_row(tx, desk, imported, author, &place, keys)?;
-    let beside = NewPostDetails {
+    let references = resolve_references(tx, batch, imported, author)?;
+    let keys = store_media(tx, batch, imported, author)?;
+    let (post, mentioned) = build_post_row(tx, batch, imported, author, &references, keys)?;
+    let details = NewPostDetails {
         imported_likes: imported.post.like_count.max(0),
         imported_reposts: imported.post.repost_count.max(0),
         direct_message_deep_link: imported.post.message_link.clone(),
         ..NewPostDetails::default()
     };
-    let stored = match there {
-        None => posts::insert_without_counts(tx, &post, &beside)?,
-        Some(_) => may_fill_placeholder(tx, &post)? && posts::replace_placeholder(tx, &post, &beside)?,
+    let stored = match existing {
+        None => posts::insert_without_counts(tx, &post, &details)?,
+        Some(_) => may_fill_placeholder(tx, &post)? && posts::replace_placeholder(tx, &post, &details)?,
     };
     if !stored {
-        let why = "its author reposted the same post already";
-        desk.report.skip("post", why, || format!("post {id}"));
+        let reason = "its author reposted the same post already";
+        batch.report.skip("post", reason, || format!("post {id}"));
         return Ok(());
     }
-    desk.track_post(id);
-    desk.report.count_stored("post");
-    let seen = ImportedPostSummary {
+    batch.track_post(id);
+    batch.report.count_stored("post");
+    let summary = ImportedPostSummary {
         id: post.id,
         author_id: author,
         state: post.state,
         conversation_id: post.conversation_id,
         has_text: true,
     };
-    desk.known_posts.insert(id, seen);
-    if there.is_some() {
-        desk.report.placeholders.completed_posts += 1;
-        propagate_conversation(tx, desk, &seen)?;
+    batch.known_posts.insert(id, summary);
+    if existing.is_some() {
+        batch.report.placeholders.completed_posts += 1;
+        propagate_conversation(tx, batch, &summary)?;
     }
     if post.state == PostState::Live {
-        desk.count_post(&post, 1);
+        batch.count_post(&post, 1);
         for user in mentioned {
             imports::insert_mention(tx, user, post.id)?;
         }
@@ -96,11 +97,11 @@ fn may_fill_placeholder(tx: &mut Tx<'_>, post: &posts::Post) -> Result<bool, Fau
 }
 
 /// A post without an author becomes a placeholder with a text.
-fn store_orphan(tx: &mut Tx<'_>, desk: &mut ImportBatchState, imported: &PreparedPost) -> Result<(), Fault> {
+fn store_orphan(tx: &mut Tx<'_>, batch: &mut ImportBatchState, imported: &PreparedPost) -> Result<(), Fault> {
     let id = PostId::new(imported.post.id);
-    placeholders::ensure(tx, desk, id, UNKNOWN_USER, Some(&imported.draft))?;
-    let why = "its author is not told: a placeholder keeps its text";
-    desk.report.skip("post", why, || format!("post {id}"));
+    placeholders::ensure(tx, batch, id, UNKNOWN_USER, Some(&imported.draft))?;
+    let reason = "its author is unknown: its text is kept in a placeholder";
+    batch.report.skip("post", reason, || format!("post {id}"));
     Ok(())
 }
 
@@ -108,70 +109,73 @@ fn store_orphan(tx: &mut Tx<'_>, desk: &mut ImportBatchState, imported: &Prepare
 /// history.
 fn resolve_references(
     tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
+    batch: &mut ImportBatchState,
     imported: &PreparedPost,
     author: UserId,
 ) -> Result<PostReferences, Fault> {
     let post = &imported.post;
-    let mut place = PostReferences::default();
-    let addressee = post.in_reply_to_user.and_then(|id| desk.find_user(Some(id)));
+    let mut references = PostReferences::default();
+    let addressee = post.in_reply_to_user.and_then(|id| batch.find_user(Some(id)));
     if let Some(parent) = post.in_reply_to_post.filter(|parent| *parent != post.id) {
         let parent = PostId::new(parent);
         let addressee_id = addressee.unwrap_or(UNKNOWN_USER);
-        let seen = placeholders::ensure(tx, desk, parent, addressee_id, None)?;
-        place.parent = Some(seen);
+        let summary = placeholders::ensure(tx, batch, parent, addressee_id, None)?;
+        references.parent = Some(summary);
     }
-    let parent_author = place.parent.map(|seen| seen.author_id);
+    let parent_author = references.parent.map(|summary| summary.author_id);
     let parent_author = parent_author.filter(|author| *author != UNKNOWN_USER);
-    place.addressee = addressee.or(parent_author);
+    references.addressee = addressee.or(parent_author);
     if let Some(quoted) = post.quoted_post.filter(|quoted| *quoted != post.id) {
-        placeholders::ensure(tx, desk, PostId::new(quoted), UNKNOWN_USER, None)?;
-        place.quoted = Some(PostId::new(quoted));
+        placeholders::ensure(tx, batch, PostId::new(quoted), UNKNOWN_USER, None)?;
+        references.quoted = Some(PostId::new(quoted));
     }
     if let Some(repost) = &post.repost_of {
         let source_author = match repost.author {
-            Some(author) => desk.find_user(Some(author)),
-            None => user_resolver::find_or_create_by_handle(tx, desk, &repost.handle)?,
+            Some(author) => batch.find_user(Some(author)),
+            None => user_resolver::find_or_create_by_handle(tx, batch, &repost.handle)?,
         };
         let source = repost.id.filter(|source| *source != post.id);
         let source = source.map_or_else(|| tx.next_id(), PostId::new);
         let text = imported.source.as_ref();
         let text = text.filter(|_| !repost.text.is_empty());
-        placeholders::ensure(tx, desk, source, source_author.unwrap_or(UNKNOWN_USER), text)?;
-        place.source = Some(source);
+        placeholders::ensure(tx, batch, source, source_author.unwrap_or(UNKNOWN_USER), text)?;
+        references.source = Some(source);
     }
-    resolve_versions(tx, desk, imported, author, &mut place)?;
-    Ok(place)
+    resolve_versions(tx, batch, imported, author, &mut references)?;
+    Ok(references)
 }
 
 /// The newest version is the live one, whatever the order in which they are imported.
 fn resolve_versions(
     tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
+    batch: &mut ImportBatchState,
     imported: &PreparedPost,
     author: UserId,
-    place: &mut PostReferences,
+    references: &mut PostReferences,
 ) -> Result<(), Fault> {
     let post = &imported.post;
     let Some(root) = post.edit_history.iter().min().copied() else {
         return Ok(());
     };
     let root = PostId::new(root);
-    place.root = Some(root);
-    let conversation = desk.known_posts.get(&root.get()).map(|seen| seen.conversation_id);
-    place.root_conversation = conversation;
+    references.root = Some(root);
+    let conversation = batch
+        .known_posts
+        .get(&root.get())
+        .map(|summary| summary.conversation_id);
+    references.root_conversation = conversation;
     for version in &post.edit_history {
-        let Some(seen) = desk.known_posts.get(version).copied() else {
+        let Some(summary) = batch.known_posts.get(version).copied() else {
             continue;
         };
-        let is_version = matches!(seen.state, PostState::Live | PostState::Superseded);
-        if !is_version || seen.author_id != author {
+        let is_version = matches!(summary.state, PostState::Live | PostState::Superseded);
+        if !is_version || summary.author_id != author {
             continue;
         }
         if *version > post.id {
-            place.superseded = true;
-        } else if *version < post.id && seen.state == PostState::Live {
-            supersede_version(tx, desk, seen, root)?;
+            references.superseded = true;
+        } else if *version < post.id && summary.state == PostState::Live {
+            supersede_version(tx, batch, summary, root)?;
         }
     }
     Ok(())
@@ -179,20 +183,20 @@ fn resolve_versions(
 
 fn supersede_version(
     tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
-    seen: ImportedPostSummary,
+    batch: &mut ImportBatchState,
+    summary: ImportedPostSummary,
     root: PostId,
 ) -> Result<(), Fault> {
-    let Some(old) = posts::find_by_id(tx, seen.id)? else {
+    let Some(old) = posts::find_by_id(tx, summary.id)? else {
         return Ok(());
     };
-    imports::mark_superseded(tx, seen.id, root)?;
-    desk.count_post(&old, -1);
-    desk.known_posts.insert(
-        seen.id.get(),
+    imports::mark_superseded(tx, summary.id, root)?;
+    batch.count_post(&old, -1);
+    batch.known_posts.insert(
+        summary.id.get(),
         ImportedPostSummary {
             state: PostState::Superseded,
-            ..seen
+            ..summary
         },
     );
     Ok(())
@@ -200,13 +204,13 @@ fn supersede_version(
 
 fn store_media(
     tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
+    batch: &mut ImportBatchState,
     imported: &PreparedPost,
     author: UserId,
 ) -> Result<String, Fault> {
     let mut keys: Vec<String> = Vec::with_capacity(imported.post.media.len());
     for (attached, path) in imported.post.media.iter().zip(&imported.paths) {
-        media::store_attachment(tx, desk, attached, path, author)?;
+        media::store_attachment(tx, batch, attached, path, author)?;
         let key = crate::reader::media_key(attached);
         if !keys.contains(&key) {
             keys.push(key);
@@ -218,7 +222,7 @@ fn store_media(
 /// Updates the conversation of the replies to a post that has become known.
 fn propagate_conversation(
     tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
+    batch: &mut ImportBatchState,
     root: &ImportedPostSummary,
 ) -> Result<(), Fault> {
     if root.conversation_id == root.id {
@@ -229,8 +233,8 @@ fn propagate_conversation(
         let children = imports::list_replies(tx, &parents)?;
         for child in &children {
             imports::set_conversation(tx, *child, root.conversation_id)?;
-            if let Some(seen) = desk.known_posts.get_mut(child) {
-                seen.conversation_id = root.conversation_id;
+            if let Some(summary) = batch.known_posts.get_mut(child) {
+                summary.conversation_id = root.conversation_id;
             }
         }
         parents = children;

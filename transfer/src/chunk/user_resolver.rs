@@ -31,28 +31,28 @@ pub(crate) enum HandleClaim {
     Mention,
 }
 
-pub(crate) fn resolve(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
+pub(crate) fn resolve(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
     let mut hints = UserHints::new();
     for item in items {
         collect_hints(item, &mut hints);
     }
-    let unknown = hints.keys().filter(|id| !desk.users_by_source_id.contains_key(id));
+    let unknown = hints.keys().filter(|id| !batch.users_by_source_id.contains_key(id));
     let ids: Vec<i64> = unknown.copied().collect();
-    desk.users_by_source_id.extend(imports::find_aliases(tx, &ids)?);
+    batch.users_by_source_id.extend(imports::find_aliases(tx, &ids)?);
     let ids: Vec<i64> = ids
         .into_iter()
-        .filter(|id| !desk.users_by_source_id.contains_key(id))
+        .filter(|id| !batch.users_by_source_id.contains_key(id))
         .collect();
     let known = imports::find_users(tx, &ids)?;
     let mut known: HashMap<i64, ImportedUserSummary> = known.into_iter().map(|user| (user.id.get(), user)).collect();
     for id in ids {
         let hint = hints.get(&id).copied().unwrap_or_default();
         match known.remove(&id) {
-            None => insert_placeholder_user(tx, desk, UserId::new(id), hint)?,
-            Some(user) if user.is_placeholder => complete_placeholder(tx, desk, &user, hint)?,
+            None => insert_placeholder_user(tx, batch, UserId::new(id), hint)?,
+            Some(user) if user.is_placeholder => complete_placeholder(tx, batch, &user, hint)?,
             Some(_) => {}
         }
-        desk.users_by_source_id.insert(id, UserId::new(id));
+        batch.users_by_source_id.insert(id, UserId::new(id));
     }
     Ok(())
 }
@@ -71,9 +71,9 @@ fn add_hint<'a>(hints: &mut UserHints<'a>, id: Option<i64>, handle: &'a str, nam
 fn collect_hints<'a>(item: &'a PreparedRecord, hints: &mut UserHints<'a>) {
     match item {
         PreparedRecord::Post(post) => collect_post_hints(post, hints),
-        PreparedRecord::Edge(_, tie) => {
-            add_hint(hints, tie.from, "", "");
-            add_hint(hints, tie.to, "", "");
+        PreparedRecord::Edge(_, relation) => {
+            add_hint(hints, relation.from, "", "");
+            add_hint(hints, relation.to, "", "");
         }
         PreparedRecord::Like(like) => add_hint(hints, like.like.user, "", ""),
         PreparedRecord::List(list) => {
@@ -82,10 +82,10 @@ fn collect_hints<'a>(item: &'a PreparedRecord, hints: &mut UserHints<'a>) {
         }
         PreparedRecord::Member(member) => add_hint(hints, Some(member.user), "", ""),
         PreparedRecord::Media(media) => add_hint(hints, media.0.owner, "", ""),
-        PreparedRecord::Message(said) => {
-            let message = &said.message;
-            let two = messages::parse_pair(&message.conversation).unwrap_or_default();
-            let all = two.iter().chain(&message.people).chain(&message.sender);
+        PreparedRecord::Message(prepared) => {
+            let message = &prepared.message;
+            let pair = messages::parse_pair(&message.conversation).unwrap_or_default();
+            let all = pair.iter().chain(&message.people).chain(&message.sender);
             all.filter(|id| **id > 0)
                 .for_each(|id| add_hint(hints, Some(*id), "", ""));
         }
@@ -112,33 +112,33 @@ fn collect_post_hints<'a>(post: &'a PreparedPost, hints: &mut UserHints<'a>) {
 
 fn insert_placeholder_user(
     tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
+    batch: &mut ImportBatchState,
     id: UserId,
     hint: UserHint<'_>,
 ) -> Result<(), Fault> {
-    let username = claim_handle(tx, desk, id, hint.handle, HandleClaim::Mention)?;
+    let username = claim_handle(tx, batch, id, hint.handle, HandleClaim::Mention)?;
     let mut user = User::new(id, &username, sanitize::time_from_id(id.get()));
     user.name = sanitize::sanitize_display_name(hint.name, &username);
     user.state = UserState::Placeholder;
     if !users::insert(tx, &user, "")? {
-        return Err(Fault::new(format!("the user {id} came in between")));
+        return Err(Fault::new(format!("the user {id} was inserted concurrently")));
     }
-    desk.track_id(id.get());
-    desk.users_by_handle.remove(&username.to_ascii_lowercase());
-    desk.report.placeholders.users += 1;
+    batch.track_id(id.get());
+    batch.users_by_handle.remove(&username.to_ascii_lowercase());
+    batch.report.placeholders.users += 1;
     Ok(())
 }
 
 /// Sets the handle and the name once they are known.
 fn complete_placeholder(
     tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
+    batch: &mut ImportBatchState,
     user: &ImportedUserSummary,
     hint: UserHint<'_>,
 ) -> Result<(), Fault> {
     let is_bare = sanitize::is_fallback_handle(&user.username, user.id.get());
     let username = if is_bare && !hint.handle.is_empty() {
-        claim_handle(tx, desk, user.id, hint.handle, HandleClaim::Mention)?
+        claim_handle(tx, batch, user.id, hint.handle, HandleClaim::Mention)?
     } else {
         user.username.clone()
     };
@@ -150,7 +150,7 @@ fn complete_placeholder(
     };
     if username != user.username || name != user.name {
         imports::rename_placeholder(tx, user.id, &username, &name)?;
-        desk.users_by_handle.remove(&username.to_ascii_lowercase());
+        batch.users_by_handle.remove(&username.to_ascii_lowercase());
     }
     Ok(())
 }
@@ -158,13 +158,13 @@ fn complete_placeholder(
 /// The wanted handle if it is valid and available, otherwise a generated one.
 pub(crate) fn claim_handle(
     tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
+    batch: &mut ImportBatchState,
     id: UserId,
-    wanted: &str,
+    handle: &str,
     claim: HandleClaim,
 ) -> Result<String, Fault> {
-    if is_valid_username(wanted) && try_free_handle(tx, desk, id, wanted, claim)? {
-        return Ok(wanted.to_owned());
+    if is_valid_username(handle) && try_free_handle(tx, batch, id, handle, claim)? {
+        return Ok(handle.to_owned());
     }
     for fallback in sanitize::fallback_handles(id.get()) {
         match users::find_by_username(tx, &fallback)? {
@@ -178,12 +178,12 @@ pub(crate) fn claim_handle(
 /// Whether the handle is available, possibly after a placeholder has given it up.
 fn try_free_handle(
     tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
+    batch: &mut ImportBatchState,
     id: UserId,
-    wanted: &str,
+    handle: &str,
     claim: HandleClaim,
 ) -> Result<bool, Fault> {
-    let Some(holder) = users::find_by_username(tx, wanted)? else {
+    let Some(holder) = users::find_by_username(tx, handle)? else {
         return Ok(true);
     };
     if holder.id == id {
@@ -194,10 +194,10 @@ fn try_free_handle(
     }
     if imports::is_name_only(tx, holder.id)? {
         imports::absorb_placeholder(tx, holder.id, id)?;
-        desk.users_by_handle.remove(&holder.username.to_ascii_lowercase());
-        for seen in desk.known_posts.values_mut() {
-            if seen.author_id == holder.id {
-                seen.author_id = id;
+        batch.users_by_handle.remove(&holder.username.to_ascii_lowercase());
+        for summary in batch.known_posts.values_mut() {
+            if summary.author_id == holder.id {
+                summary.author_id = id;
             }
         }
         return Ok(true);
@@ -205,40 +205,40 @@ fn try_free_handle(
     if claim == HandleClaim::Mention {
         return Ok(false);
     }
-    let moved = claim_handle(tx, desk, holder.id, "", HandleClaim::Mention)?;
-    imports::rename_placeholder(tx, holder.id, &moved, &holder.name)?;
+    let new_handle = claim_handle(tx, batch, holder.id, "", HandleClaim::Mention)?;
+    imports::rename_placeholder(tx, holder.id, &new_handle, &holder.name)?;
     Ok(true)
 }
 
 pub(crate) fn find_by_handle(
     tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
+    batch: &mut ImportBatchState,
     handle: &str,
 ) -> Result<Option<UserId>, Fault> {
     let key = handle.to_ascii_lowercase();
-    if let Some(known) = desk.users_by_handle.get(&key) {
+    if let Some(known) = batch.users_by_handle.get(&key) {
         return Ok(*known);
     }
     let user = users::find_by_username(tx, &key)?.map(|user| user.id);
-    desk.users_by_handle.insert(key, user);
+    batch.users_by_handle.insert(key, user);
     Ok(user)
 }
 
 /// Creates a placeholder with a new id if nobody has the handle; `None` for an invalid handle.
 pub(crate) fn find_or_create_by_handle(
     tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
+    batch: &mut ImportBatchState,
     handle: &str,
 ) -> Result<Option<UserId>, Fault> {
     if !is_valid_username(handle) {
         return Ok(None);
     }
-    if let Some(user) = find_by_handle(tx, desk, handle)? {
+    if let Some(user) = find_by_handle(tx, batch, handle)? {
         return Ok(Some(user));
     }
     let id = tx.next_id();
-    insert_placeholder_user(tx, desk, id, UserHint { handle, name: "" })?;
+    insert_placeholder_user(tx, batch, id, UserHint { handle, name: "" })?;
     imports::mark_name_only(tx, id, handle)?;
-    desk.users_by_handle.insert(handle.to_ascii_lowercase(), Some(id));
+    batch.users_by_handle.insert(handle.to_ascii_lowercase(), Some(id));
     Ok(Some(id))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use archive::{ArchivedProfile, ArchivedUser as Told};
+use archive::{ArchivedProfile, ArchivedUser};
 use base::{Fault, PostId, Time, UserId};
 use network::compose::render_profile_entities;
 use store::users::{self, User, UserState};
@@ -17,12 +17,12 @@ use crate::sanitize;
 const MAX_PROFILE_FIELD_CHARS: usize = 1_000;
 
 /// Stores each user of a chunk once, including those embedded in posts.
-pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
-    let mut accounts: BTreeMap<i64, &Told> = BTreeMap::new();
+pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
+    let mut accounts: BTreeMap<i64, &ArchivedUser> = BTreeMap::new();
     for item in items {
         match item {
-            PreparedRecord::Profile(profile) => store_profile(tx, desk, profile)?,
-            PreparedRecord::User(user) if accounts.insert(user.id, user).is_some() => desk.report.count_known("user"),
+            PreparedRecord::Profile(profile) => store_profile(tx, batch, profile)?,
+            PreparedRecord::User(user) if accounts.insert(user.id, user).is_some() => batch.report.count_known("user"),
             PreparedRecord::Post(post) => {
                 if let Some(user) = post.post.user.as_deref() {
                     accounts.entry(user.id).or_insert(user);
@@ -32,61 +32,61 @@ pub(crate) fn store(tx: &mut Tx<'_>, desk: &mut ImportBatchState, items: &[Prepa
         }
     }
     let ids: Vec<i64> = accounts.keys().copied().collect();
-    desk.users_by_source_id.extend(imports::find_aliases(tx, &ids)?);
+    batch.users_by_source_id.extend(imports::find_aliases(tx, &ids)?);
     for (id, user) in accounts {
-        let here = desk.users_by_source_id.get(&id).copied();
-        let here = here.unwrap_or(UserId::new(id));
-        store_user(tx, desk, here, user)?;
-        desk.users_by_source_id.insert(id, here);
+        let local_id = batch.users_by_source_id.get(&id).copied();
+        let local_id = local_id.unwrap_or(UserId::new(id));
+        store_user(tx, batch, local_id, user)?;
+        batch.users_by_source_id.insert(id, local_id);
     }
     Ok(())
 }
 
-fn store_user(tx: &mut Tx<'_>, desk: &mut ImportBatchState, id: UserId, imported: &Told) -> Result<(), Fault> {
+fn store_user(tx: &mut Tx<'_>, batch: &mut ImportBatchState, id: UserId, imported: &ArchivedUser) -> Result<(), Fault> {
     let Some(mut user) = users::find_by_id(tx, id)? else {
-        let username = claim_user_handle(tx, desk, id, imported)?;
+        let username = claim_user_handle(tx, batch, id, imported)?;
         let mut user = User::new(id, &username, created_at(id, imported));
         fill_user(&mut user, imported);
         users::insert(tx, &user, "")?;
         if user.pinned_post_id.is_some() {
             users::update(tx, &user)?;
         }
-        desk.track_id(id.get());
-        desk.report.count_stored("user");
+        batch.track_id(id.get());
+        batch.report.count_stored("user");
         return Ok(());
     };
     if user.state == UserState::Placeholder {
-        user.username = claim_user_handle(tx, desk, id, imported)?;
+        user.username = claim_user_handle(tx, batch, id, imported)?;
         user.created_at = created_at(id, imported);
         user.state = UserState::Active;
         fill_user(&mut user, imported);
         users::update(tx, &user)?;
-        desk.report.placeholders.completed_users += 1;
-        desk.report.count_stored("user");
+        batch.report.placeholders.completed_users += 1;
+        batch.report.count_stored("user");
         return Ok(());
     }
-    desk.report.count_known("user");
-    enrich_profile(tx, desk, user, &ProfileFields::from_archive_user(imported))
+    batch.report.count_known("user");
+    enrich_profile(tx, batch, user, &ProfileFields::from_archive_user(imported))
 }
 
 fn claim_user_handle(
     tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
+    batch: &mut ImportBatchState,
     id: UserId,
-    imported: &Told,
+    imported: &ArchivedUser,
 ) -> Result<String, Fault> {
-    let username = user_resolver::claim_handle(tx, desk, id, &imported.handle, HandleClaim::Account)?;
+    let username = user_resolver::claim_handle(tx, batch, id, &imported.handle, HandleClaim::Account)?;
     if username != imported.handle {
-        desk.report.remark(format!(
-            "the handle of @{} ({id}) is taken or none: they are @{username} here",
+        batch.report.remark(format!(
+            "the handle of @{} ({id}) is taken or invalid: the user is @{username} here",
             imported.handle
         ));
     }
-    desk.users_by_handle.remove(&username.to_ascii_lowercase());
+    batch.users_by_handle.remove(&username.to_ascii_lowercase());
     Ok(username)
 }
 
-fn created_at(id: UserId, imported: &Told) -> Time {
+fn created_at(id: UserId, imported: &ArchivedUser) -> Time {
     if imported.created_at_ms > 0 {
         Time::from_ms(imported.created_at_ms)
     } else {
@@ -94,13 +94,15 @@ fn created_at(id: UserId, imported: &Told) -> Time {
     }
 }
 
-fn fill_user(user: &mut User, imported: &Told) {
+fn fill_user(user: &mut User, imported: &ArchivedUser) {
     user.name = sanitize::sanitize_display_name(&imported.name, &user.username);
     user.protected = imported.protected;
     user.verified = imported.verified;
-    let plain = if imported.verified { "blue" } else { "none" };
-    let mark = find_word(&imported.verified_type, &["blue", "business", "government", "none"]);
-    mark.unwrap_or(plain).clone_into(&mut user.verified_type);
+    let default_type = if imported.verified { "blue" } else { "none" };
+    let verified_type = find_word(&imported.verified_type, &["blue", "business", "government", "none"]);
+    verified_type
+        .unwrap_or(default_type)
+        .clone_into(&mut user.verified_type);
     let level = find_word(&imported.subscription_type, &["Basic", "Premium", "PremiumPlus"]);
     level.unwrap_or("None").clone_into(&mut user.subscription_type);
     user.parody = imported.parody;
@@ -116,24 +118,24 @@ fn find_word<'t>(text: &'t str, words: &[&str]) -> Option<&'t str> {
     words.contains(&text).then_some(text)
 }
 
-fn store_profile(tx: &mut Tx<'_>, desk: &mut ImportBatchState, profile: &ArchivedProfile) -> Result<(), Fault> {
-    let owner = match desk.owner {
+fn store_profile(tx: &mut Tx<'_>, batch: &mut ImportBatchState, profile: &ArchivedProfile) -> Result<(), Fault> {
+    let owner = match batch.owner {
         Some(owner) => users::find_by_id(tx, owner)?,
         None => None,
     };
     let Some(owner) = owner else {
-        desk.report.skip("profile", "nobody is known to own it", String::new);
+        batch.report.skip("profile", "its owner is unknown", String::new);
         return Ok(());
     };
-    desk.report.count_stored("profile");
-    let facts = ProfileFields {
+    batch.report.count_stored("profile");
+    let fields = ProfileFields {
         description: &profile.bio,
         location: &profile.location,
         url: &profile.website,
         picture: &profile.avatar_url,
         banner: &profile.header_url,
     };
-    enrich_profile(tx, desk, owner, &facts)
+    enrich_profile(tx, batch, owner, &fields)
 }
 
 struct ProfileFields<'a> {
@@ -145,7 +147,7 @@ struct ProfileFields<'a> {
 }
 
 impl<'a> ProfileFields<'a> {
-    fn from_archive_user(imported: &'a Told) -> Self {
+    fn from_archive_user(imported: &'a ArchivedUser) -> Self {
         Self {
             description: &imported.bio,
             location: &imported.location,
@@ -157,7 +159,7 @@ impl<'a> ProfileFields<'a> {
 
     /// Fills the fields that are empty. Returns whether any was filled.
     fn fill_empty_fields(&self, user: &mut User) -> bool {
-        let places = [
+        let fields = [
             (&mut user.description, self.description),
             (&mut user.location, self.location),
             (&mut user.url, self.url),
@@ -165,9 +167,9 @@ impl<'a> ProfileFields<'a> {
             (&mut user.profile_banner_url, self.banner),
         ];
         let mut changed = false;
-        for (place, fact) in places {
-            if place.is_empty() && !fact.is_empty() {
-                *place = fact.chars().take(MAX_PROFILE_FIELD_CHARS).collect();
+        for (field, value) in fields {
+            if field.is_empty() && !value.is_empty() {
+                *field = value.chars().take(MAX_PROFILE_FIELD_CHARS).collect();
                 changed = true;
             }
         }
@@ -181,16 +183,16 @@ impl<'a> ProfileFields<'a> {
 /// Completes an existing profile; nothing is overwritten.
 fn enrich_profile(
     tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
+    batch: &mut ImportBatchState,
     mut user: User,
-    facts: &ProfileFields<'_>,
+    fields: &ProfileFields<'_>,
 ) -> Result<(), Fault> {
-    if matches!(user.state, UserState::Deleted | UserState::Suspended) || !facts.fill_empty_fields(&mut user) {
+    if matches!(user.state, UserState::Deleted | UserState::Suspended) || !fields.fill_empty_fields(&mut user) {
         return Ok(());
     }
     users::update(tx, &user)?;
-    desk.report.remark(format!(
-        "@{} was here: what their profile lacked was added",
+    batch.report.remark(format!(
+        "@{} already existed: empty profile fields were filled",
         user.username
     ));
     Ok(())

@@ -1,7 +1,7 @@
 //! Lists, edges, likes and attachments as lines.
 
 use archive::{
-    ArchiveRecord, ArchivedAttachment, ArchivedLike, ArchivedList, ArchivedListMember, ArchivedMedia as Attachment,
+    ArchiveRecord, ArchivedAttachment, ArchivedLike, ArchivedList, ArchivedListMember, ArchivedMedia,
     ArchivedMediaKind, ArchivedVariant, UserRelation,
 };
 use base::id::snowflake_time;
@@ -29,22 +29,18 @@ pub(super) fn load_lists(tx: &mut Tx<'_>, after: i64) -> Result<ExportPage<i64>,
             ..ArchivedList::default()
         })
     });
-    let records = records.collect();
     Ok(build_page(&lists, |list| list.id, records))
 }
 
 pub(super) fn load_list_members(tx: &mut Tx<'_>, after: IdPair) -> Result<ExportPage<IdPair>, Error> {
     let members = lists::list_all_members(tx, after, PAGE_SIZE)?;
-    let records = members
-        .iter()
-        .map(|((list, user), id)| {
-            ArchiveRecord::ListMember(ArchivedListMember {
-                list: *list,
-                user: *user,
-                id: Some(*id),
-            })
+    let records = members.iter().map(|((list, user), id)| {
+        ArchiveRecord::ListMember(ArchivedListMember {
+            list: *list,
+            user: *user,
+            id: Some(*id),
         })
-        .collect();
+    });
     Ok(build_page(&members, |(pair, _)| *pair, records))
 }
 
@@ -64,7 +60,6 @@ pub(super) fn load_edges(tx: &mut Tx<'_>, kind: EdgeKind, after: IdPair) -> Resu
             id: Some(*id),
         })
     });
-    let records = records.collect();
     Ok(build_page(&edges, |(pair, _)| *pair, records))
 }
 
@@ -78,7 +73,6 @@ pub(super) fn load_likes(tx: &mut Tx<'_>, after: IdPair) -> Result<ExportPage<Id
             at_ms: Some(snowflake_time(like.id).ms()),
         })
     });
-    let records = records.collect();
     Ok(build_page(
         &likes,
         |like| (like.user_id.get(), like.post_id.get()),
@@ -95,7 +89,6 @@ pub(super) fn load_media(tx: &mut Tx<'_>, after: i64) -> Result<ExportPage<i64>,
             media: attachment_from_media(medium),
         })
     });
-    let records = records.collect();
     Ok(build_page(&media, |medium| medium.id.get(), records))
 }
 
@@ -105,11 +98,11 @@ pub(super) fn load_table_rows(
     after: &[CellValue],
 ) -> Result<ExportPage<Vec<CellValue>>, Error> {
     let rows = portable_tables::page_after(tx, table, after, PAGE_SIZE)?;
-    let records = rows.iter().map(|row| portable_rows::to_line(table, row)).collect();
+    let records = rows.iter().map(|row| portable_rows::to_line(table, row));
     Ok(build_page(&rows, |row| table.row_key(row), records))
 }
 
-pub(super) fn attachment_from_media(medium: &Media) -> Attachment {
+pub(super) fn attachment_from_media(medium: &Media) -> ArchivedMedia {
     let pixels = |number: i64| u32::try_from(number).unwrap_or(0);
     let kind = match medium.kind.as_str() {
         "video" => ArchivedMediaKind::Video,
@@ -122,7 +115,7 @@ pub(super) fn attachment_from_media(medium: &Media) -> Attachment {
     } else {
         &medium.preview_image_url
     };
-    Attachment {
+    ArchivedMedia {
         id: medium.id.get(),
         kind,
         files: Some(file_name(&medium.path).to_owned())

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use archive::{ArchiveRecord, ArchivedMention, ArchivedPost as Line, ArchivedRepost};
+use archive::{ArchiveRecord, ArchivedMention, ArchivedPost, ArchivedRepost};
 use base::{AppId, Error, Fault, PostId, UserId};
 use store::media::{self, Media};
 use store::posts::{self, Post, PostState};
@@ -24,10 +24,9 @@ struct PostLineContext {
 
 pub(super) fn load_posts(tx: &mut Tx<'_>, after: i64) -> Result<ExportPage<i64>, Error> {
     let posts = posts::list(tx, PostId::new(after), PAGE_SIZE)?;
-    let beside = PostLineContext::load(tx, &posts)?;
-    let shown = posts.iter().filter(|post| beside.is_exported(post));
-    let records = shown.map(|post| ArchiveRecord::Post(Box::new(beside.post_to_line(post))));
-    let records = records.collect();
+    let context = PostLineContext::load(tx, &posts)?;
+    let exported = posts.iter().filter(|post| context.is_exported(post));
+    let records = exported.map(|post| ArchiveRecord::Post(Box::new(context.post_to_line(post))));
     Ok(build_page(&posts, |post| post.id.get(), records))
 }
 
@@ -42,11 +41,11 @@ impl PostLineContext {
         let numbers = keys.filter_map(|key| key.split_once('_')?.1.parse::<i64>().ok());
         let media = media::find_by_ids(tx, &sorted_unique(numbers))?;
         let mut mentions: HashMap<PostId, Vec<ArchivedMention>> = HashMap::new();
-        for one in exports::list_mentioned_users(tx, &ids)? {
-            mentions.entry(one.post_id).or_default().push(ArchivedMention {
-                id: Some(one.user_id.get()),
-                handle: one.username,
-                name: one.name,
+        for mention in exports::list_mentioned_users(tx, &ids)? {
+            mentions.entry(mention.post_id).or_default().push(ArchivedMention {
+                id: Some(mention.user_id.get()),
+                handle: mention.username,
+                name: mention.name,
             });
         }
         for list in mentions.values_mut() {
@@ -72,16 +71,16 @@ impl PostLineContext {
 
     fn is_exported(&self, post: &Post) -> bool {
         let author = self.users.get(&post.author_id).map(|user| user.state);
-        let gone = matches!(author, Some(users::UserState::Deleted | users::UserState::Suspended));
-        matches!(post.state, PostState::Live | PostState::Superseded) && !gone
+        let is_hidden = matches!(author, Some(users::UserState::Deleted | users::UserState::Suspended));
+        matches!(post.state, PostState::Live | PostState::Superseded) && !is_hidden
     }
 
-    fn post_to_line(&self, post: &Post) -> Line {
+    fn post_to_line(&self, post: &Post) -> ArchivedPost {
         let keys = post.media_keys.split(',');
         let media = keys.filter_map(|key| self.media.get(key).map(attachment_from_media));
         let root = post.edit_root_id.and_then(|root| self.versions.get(&root));
         let settings = &post.reply_settings;
-        Line {
+        ArchivedPost {
             id: post.id.get(),
             author: Some(post.author_id.get()).filter(|author| *author != 0),
             text: post.text.clone(),
@@ -111,7 +110,7 @@ impl PostLineContext {
             app: post.app_id.map(AppId::get),
             unshared: post.unshared,
             members_only: post.members_only,
-            ..Line::default()
+            ..ArchivedPost::default()
         }
     }
 
@@ -120,12 +119,12 @@ impl PostLineContext {
         let author = source.map(|post| post.author_id);
         let handle = author.and_then(|author| self.users.get(&author));
         let known = author.filter(|author| author.get() != 0);
-        let waiting = source.filter(|post| post.state == PostState::Placeholder);
+        let placeholder = source.filter(|post| post.state == PostState::Placeholder);
         ArchivedRepost {
             handle: handle
                 .filter(|_| known.is_some())
                 .map_or_else(String::new, |user| user.username.clone()),
-            text: waiting.map_or_else(String::new, |post| post.text.clone()),
+            text: placeholder.map_or_else(String::new, |post| post.text.clone()),
             id: Some(id.get()),
             author: known.map(UserId::get),
         }

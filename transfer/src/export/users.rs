@@ -1,6 +1,6 @@
 //! Users as lines.
 
-use archive::{ArchiveRecord, ArchivedUser as Line};
+use archive::{ArchiveRecord, ArchivedUser};
 use base::{Error, PostId, UserId};
 use store::Tx;
 use store::users::{self, User, UserState};
@@ -11,12 +11,11 @@ pub(super) fn load_users(tx: &mut Tx<'_>, after: i64) -> Result<ExportPage<i64>,
     let users = users::list(tx, UserId::new(after), PAGE_SIZE)?;
     let active = users.iter().filter(|user| user.state == UserState::Active);
     let records = active.map(|user| ArchiveRecord::User(Box::new(user_to_line(user))));
-    let records = records.collect();
     Ok(build_page(&users, |user| user.id.get(), records))
 }
 
-fn user_to_line(user: &User) -> Line {
-    Line {
+fn user_to_line(user: &User) -> ArchivedUser {
+    ArchivedUser {
         id: user.id.get(),
         handle: user.username.clone(),
         name: user.name.clone(),

@@ -71,8 +71,8 @@ impl<'a> MediaFolder<'a> {
         });
         match copied {
             Ok(None) => report.media.missing += 1,
-            Ok(Some((Ok(how), path, _))) => {
-                match how {
+            Ok(Some((Ok(outcome), path, _))) => {
+                match outcome {
                     CopyOutcome::AlreadyPresent => report.media.present += 1,
                     CopyOutcome::Copied(bytes) => {
                         report.media.copied += 1;
@@ -104,31 +104,32 @@ fn find_existing_file(dir: &Path, media: &ArchivedMedia, report: &mut ImportRepo
 
 /// `bin` unless the extension is short and alphanumeric.
 fn safe_extension(name: &str) -> String {
-    let ending = Path::new(name).extension().and_then(|ending| ending.to_str());
-    let plain = |ending: &&str| ending.len() <= 5 && ending.bytes().all(|letter| letter.is_ascii_alphanumeric());
-    ending
+    let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
+    let plain =
+        |extension: &&str| extension.len() <= 5 && extension.bytes().all(|letter| letter.is_ascii_alphanumeric());
+    extension
         .filter(plain)
         .map_or_else(|| "bin".to_owned(), str::to_ascii_lowercase)
 }
 
 /// Copies to a temporary file, which is renamed once it is synced to disk.
 fn copy_file(mut found: ArchivedMediaFile, to: &Path) -> io::Result<CopyOutcome> {
-    if fs::metadata(to).is_ok_and(|there| there.len() == found.size) {
+    if fs::metadata(to).is_ok_and(|existing| existing.len() == found.size) {
         return Ok(CopyOutcome::AlreadyPresent);
     }
     let folder = to.parent().unwrap_or(to);
     fs::create_dir_all(folder)?;
-    let passing = to.with_extension("part");
-    let done = write_file(&mut found, &passing).and_then(|bytes| {
-        fs::rename(&passing, to)?;
+    let temporary = to.with_extension("part");
+    let result = write_file(&mut found, &temporary).and_then(|bytes| {
+        fs::rename(&temporary, to)?;
         File::open(folder)?.sync_all()?;
         Ok(CopyOutcome::Copied(bytes))
     });
-    if done.is_err() {
+    if result.is_err() {
         // A leftover is overwritten the next time.
-        drop(fs::remove_file(&passing));
+        drop(fs::remove_file(&temporary));
     }
-    done
+    result
 }
 
 fn write_file(found: &mut ArchivedMediaFile, to: &Path) -> io::Result<u64> {

@@ -52,14 +52,14 @@ pub(crate) struct ReadJob {
 }
 
 /// Stops early when the receiver is gone.
-pub(crate) fn run_reader(errand: &ReadJob, out: &Sender<ReaderMessage>) {
-    let outcome = if errand.check {
-        check_source(errand, out).and_then(|total| {
-            let told = out.blocking_send(ReaderMessage::Checked(total));
-            told.map_or(Ok(()), |()| read_chunks(errand, out))
+pub(crate) fn run_reader(job: &ReadJob, out: &Sender<ReaderMessage>) {
+    let outcome = if job.check {
+        check_source(job, out).and_then(|total| {
+            let sent = out.blocking_send(ReaderMessage::Checked(total));
+            sent.map_or(Ok(()), |()| read_chunks(job, out))
         })
     } else {
-        read_chunks(errand, out)
+        read_chunks(job, out)
     };
     if let Err(error) = outcome {
         // The receiver may be gone.
@@ -68,39 +68,39 @@ pub(crate) fn run_reader(errand: &ReadJob, out: &Sender<ReaderMessage>) {
 }
 
 /// Reads everything once, to find errors before anything is stored.
-fn check_source(errand: &ReadJob, out: &Sender<ReaderMessage>) -> Result<u64, ArchiveError> {
+fn check_source(job: &ReadJob, out: &Sender<ReaderMessage>) -> Result<u64, ArchiveError> {
     let mut records = 0;
-    let mut broken = None;
-    errand.source.visit_records(errand.from, |item| {
+    let mut fatal_error = None;
+    job.source.visit_records(job.from, |item| {
         match item {
-            Err(error) if !error.is_recoverable() => broken = Some(error),
+            Err(error) if !error.is_recoverable() => fatal_error = Some(error),
             _ => records += 1,
         }
-        if broken.is_some() || out.is_closed() {
+        if fatal_error.is_some() || out.is_closed() {
             return false;
         }
         records % PROGRESS_INTERVAL != 0 || out.blocking_send(ReaderMessage::Checking(records)).is_ok()
     })?;
-    broken.map_or(Ok(records), Err)
+    fatal_error.map_or(Ok(records), Err)
 }
 
-fn read_chunks(errand: &ReadJob, out: &Sender<ReaderMessage>) -> Result<(), ArchiveError> {
-    let media_folder = MediaFolder::new(errand.media_dir.clone(), &errand.source);
-    let mut chunk = ImportChunk::starting_at(&errand.from.to_string());
-    let mut broken = None;
-    errand.source.visit_records(errand.from, |item| {
+fn read_chunks(job: &ReadJob, out: &Sender<ReaderMessage>) -> Result<(), ArchiveError> {
+    let media_folder = MediaFolder::new(job.media_dir.clone(), &job.source);
+    let mut chunk = ImportChunk::starting_at(&job.from.to_string());
+    let mut fatal_error = None;
+    job.source.visit_records(job.from, |item| {
         match item {
-            Ok((behind, record)) => {
-                chunk.next_position = behind.to_string();
-                chunk.add_record(record, &media_folder, errand.max_id);
+            Ok((next, record)) => {
+                chunk.next_position = next.to_string();
+                chunk.add_record(record, &media_folder, job.max_id);
             }
             Err(error) if error.is_recoverable() => chunk.add_refused(&error),
             Err(error) => {
-                broken = Some(error);
+                fatal_error = Some(error);
                 return false;
             }
         }
-        if chunk.items.len() < errand.batch && chunk.bytes < MAX_CHUNK_BYTES {
+        if chunk.items.len() < job.batch && chunk.bytes < MAX_CHUNK_BYTES {
             return true;
         }
         let next = ImportChunk::starting_at(&chunk.next_position);
@@ -109,7 +109,7 @@ fn read_chunks(errand: &ReadJob, out: &Sender<ReaderMessage>) -> Result<(), Arch
     })?;
     // The last chunk, possibly empty. The receiver may be gone.
     drop(out.blocking_send(ReaderMessage::Chunk(Box::new(chunk))));
-    broken.map_or(Ok(()), Err)
+    fatal_error.map_or(Ok(()), Err)
 }
 
 impl ImportChunk {
@@ -121,13 +121,13 @@ impl ImportChunk {
         }
     }
 
-    fn add_record(&mut self, record: ArchiveRecord, media: &MediaFolder<'_>, highest: i64) {
+    fn add_record(&mut self, record: ArchiveRecord, media: &MediaFolder<'_>, max_id: i64) {
         self.report.records += 1;
         if let ArchiveRecord::Skipped(skipped) = record {
             return self.add_skipped(&skipped);
         }
         self.report.count_seen(data_type(&record), 1);
-        if let Some(item) = prepare_record(record, media, highest, &mut self.report) {
+        if let Some(item) = prepare_record(record, media, max_id, &mut self.report) {
             self.bytes += item.estimated_size();
             self.items.push(item);
         }
@@ -135,23 +135,24 @@ impl ImportChunk {
 
     fn add_skipped(&mut self, skipped: &SkippedItem) {
         let element = skipped.element;
-        let place = || match element {
+        let location = || match element {
             Some(element) => format!("{}:{element}", skipped.file),
             None => skipped.file.clone(),
         };
-        let (why, example) = match &skipped.why {
-            SkipReason::Bad(reason) => ("it cannot be read".to_owned(), format!("{}: {reason}", place())),
-            why => (why.to_string(), place()),
+        let (reason, example) = match &skipped.why {
+            SkipReason::Bad(reason) => ("it cannot be read".to_owned(), format!("{}: {reason}", location())),
+            other => (other.to_string(), location()),
         };
         if skipped.why != SkipReason::Absent {
             self.report.count_seen(&skipped.kind, skipped.count);
         }
-        self.report.add_skipped(&skipped.kind, &why, skipped.count, || example);
+        self.report
+            .add_skipped(&skipped.kind, &reason, skipped.count, || example);
     }
 
     fn add_refused(&mut self, error: &ArchiveError) {
         self.report.records += 1;
-        self.report.skip("element", "it is refused", || error.to_string());
+        self.report.skip("element", "it was rejected", || error.to_string());
     }
 }
 
@@ -164,7 +165,7 @@ fn data_type(record: &ArchiveRecord) -> &'static str {
         ArchiveRecord::Post(post) if post.community_id.is_some() => "communityTweet",
         ArchiveRecord::Post(_) => "tweets",
         ArchiveRecord::NoteTweet(_) => "noteTweet",
-        ArchiveRecord::Follow(tie) if tie.to.is_none() => "follower",
+        ArchiveRecord::Follow(relation) if relation.to.is_none() => "follower",
         ArchiveRecord::Follow(_) => "following",
         ArchiveRecord::Block(_) => "block",
         ArchiveRecord::Mute(_) => "mute",

@@ -60,7 +60,7 @@ impl PreparedRecord {
             Self::Like(like) => 200 + like.like.text.len() * 3,
             Self::User(user) => 300 + user.bio.len(),
             Self::Row(row) => row.estimated_size(),
-            Self::Message(said) => 300 + said.message.text.len() * 3,
+            Self::Message(prepared) => 300 + prepared.message.text.len() * 3,
             _ => 200,
         }
     }
@@ -70,10 +70,10 @@ impl PreparedRecord {
 pub(crate) fn prepare_record(
     record: ArchiveRecord,
     media_folder: &MediaFolder<'_>,
-    highest: i64,
+    max_id: i64,
     report: &mut ImportReport,
 ) -> Option<PreparedRecord> {
-    let sane = |id: i64| id > 0 && id <= highest;
+    let is_valid_id = |id: i64| id > 0 && id <= max_id;
     Some(match record {
         ArchiveRecord::Account(account) => {
             report.count_stored("account");
@@ -82,43 +82,41 @@ pub(crate) fn prepare_record(
         }
         ArchiveRecord::Profile(profile) => PreparedRecord::Profile(profile),
         ArchiveRecord::User(user) => {
-            if !sane(user.id) {
+            if !is_valid_id(user.id) {
                 return skip_invalid_id("user", user.id, report);
             }
             PreparedRecord::User(user)
         }
-        ArchiveRecord::Post(post) => {
-            PreparedRecord::Post(Box::new(prepare_post(*post, media_folder, highest, report)?))
-        }
-        ArchiveRecord::Follow(tie) => prepare_edge(EdgeKind::Follow, tie, highest, report)?,
-        ArchiveRecord::Block(tie) => prepare_edge(EdgeKind::Block, tie, highest, report)?,
-        ArchiveRecord::Mute(tie) => prepare_edge(EdgeKind::Mute, tie, highest, report)?,
-        ArchiveRecord::FollowRequest(tie) => prepare_edge(EdgeKind::Request, tie, highest, report)?,
-        ArchiveRecord::DmBlock(tie) => prepare_edge(EdgeKind::DmBlock, tie, highest, report)?,
-        ArchiveRecord::Like(like) => prepare_like(like, highest, report)?,
+        ArchiveRecord::Post(post) => PreparedRecord::Post(Box::new(prepare_post(*post, media_folder, max_id, report)?)),
+        ArchiveRecord::Follow(relation) => prepare_edge(EdgeKind::Follow, relation, max_id, report)?,
+        ArchiveRecord::Block(relation) => prepare_edge(EdgeKind::Block, relation, max_id, report)?,
+        ArchiveRecord::Mute(relation) => prepare_edge(EdgeKind::Mute, relation, max_id, report)?,
+        ArchiveRecord::FollowRequest(relation) => prepare_edge(EdgeKind::Request, relation, max_id, report)?,
+        ArchiveRecord::DmBlock(relation) => prepare_edge(EdgeKind::DmBlock, relation, max_id, report)?,
+        ArchiveRecord::Like(like) => prepare_like(like, max_id, report)?,
         ArchiveRecord::List(list) => {
-            if list.id.is_some_and(|id| !sane(id)) {
+            if list.id.is_some_and(|id| !is_valid_id(id)) {
                 return skip_invalid_id("list", list.id.unwrap_or(0), report);
             }
             PreparedRecord::List(list)
         }
         ArchiveRecord::ListMember(member) => {
-            if !sane(member.user) {
+            if !is_valid_id(member.user) {
                 return skip_invalid_id("list_member", member.user, report);
             }
-            let id = member.id.filter(|id| sane(*id));
+            let id = member.id.filter(|id| is_valid_id(*id));
             PreparedRecord::Member(ArchivedListMember { id, ..member })
         }
         ArchiveRecord::Media(file) => {
-            if !sane(file.media.id) {
+            if !is_valid_id(file.media.id) {
                 return skip_invalid_id("media", file.media.id, report);
             }
             let path = media_folder.store_file(file.post, &file.media, report);
             PreparedRecord::Media(Box::new((file, path)))
         }
         ArchiveRecord::DeletedPost(deleted) => {
-            let why = "its author deleted it";
-            report.skip("deleted_post", why, || format!("post {}", deleted.id));
+            let reason = "its author deleted it";
+            report.skip("deleted_post", reason, || format!("post {}", deleted.id));
             return None;
         }
         // Its text is already in its post.
@@ -126,40 +124,40 @@ pub(crate) fn prepare_record(
             report.count_stored("note_tweet");
             return None;
         }
-        ArchiveRecord::Message(message) => prepare_message(*message, highest, report)?,
-        ArchiveRecord::Row(line) => prepare_row(&line, highest, report)?,
+        ArchiveRecord::Message(message) => prepare_message(*message, max_id, report)?,
+        ArchiveRecord::Row(line) => prepare_row(&line, max_id, report)?,
         ArchiveRecord::Skipped(_) => return None,
     })
 }
 
-fn prepare_message(mut message: ArchivedMessage, highest: i64, report: &mut ImportReport) -> Option<PreparedRecord> {
-    let sane = |id: i64| id > 0 && id <= highest;
+fn prepare_message(mut message: ArchivedMessage, max_id: i64, report: &mut ImportReport) -> Option<PreparedRecord> {
+    let is_valid_id = |id: i64| id > 0 && id <= max_id;
     let id = message.id.unwrap_or(1);
     let at = first_snowflake_at(Time::from_ms(message.at_ms));
-    let mut named = message.conversation.split('-');
-    let named = named.all(|id| id.parse().is_ok_and(sane));
-    let is_sane = sane(id) && message.sender.is_some_and(sane) && at <= highest;
-    if !is_sane || !named {
+    let mut pair = message.conversation.split('-');
+    let is_valid_pair = pair.all(|id| id.parse().is_ok_and(is_valid_id));
+    let is_valid = is_valid_id(id) && message.sender.is_some_and(is_valid_id) && at <= max_id;
+    if !is_valid || !is_valid_pair {
         return skip_invalid_id("message", id, report);
     }
     if message.text.len() > MAX_TEXT_BYTES {
-        let why = "its text is longer than anybody may write";
-        report.skip("message", why, || format!("message {id}"));
+        let reason = "its text is too long";
+        report.skip("message", reason, || format!("message {id}"));
         return None;
     }
-    message.people.retain(|id| sane(*id));
+    message.people.retain(|id| is_valid_id(*id));
     message.people.truncate(MAX_LIST_LENGTH);
     let draft = PostTextDraft::parse(&message.text);
     Some(PreparedRecord::Message(Box::new(PreparedMessage { message, draft })))
 }
 
-fn prepare_row(line: &archive::ExportRow, highest: i64, report: &mut ImportReport) -> Option<PreparedRecord> {
-    match portable_rows::from_line(line, highest) {
+fn prepare_row(line: &archive::ExportRow, max_id: i64, report: &mut ImportReport) -> Option<PreparedRecord> {
+    match portable_rows::from_line(line, max_id) {
         Ok(row) => Some(PreparedRecord::Row(Box::new(row))),
-        Err(why) => {
+        Err(reason) => {
             let id = line.cells.iter().find(|(name, _)| name == "id");
             let id = id.map_or_else(String::new, |(_, id)| format!(" {id}"));
-            report.skip(&line.kind, &why, || format!("{}{id}", line.kind));
+            report.skip(&line.kind, &reason, || format!("{}{id}", line.kind));
             None
         }
     }
@@ -176,20 +174,25 @@ fn user_from_account(account: ArchivedAccount) -> ArchivedUser {
 }
 
 fn skip_invalid_id(kind: &str, id: i64, report: &mut ImportReport) -> Option<PreparedRecord> {
-    report.skip(kind, "its id is from the future or none", || format!("{kind} {id}"));
+    report.skip(kind, "its id is invalid or from the future", || format!("{kind} {id}"));
     None
 }
 
-fn prepare_edge(kind: EdgeKind, tie: UserRelation, highest: i64, report: &mut ImportReport) -> Option<PreparedRecord> {
-    let strange_id = [tie.from, tie.to]
+fn prepare_edge(
+    kind: EdgeKind,
+    relation: UserRelation,
+    max_id: i64,
+    report: &mut ImportReport,
+) -> Option<PreparedRecord> {
+    let invalid_id = [relation.from, relation.to]
         .into_iter()
         .flatten()
-        .find(|id| *id <= 0 || *id > highest);
-    if let Some(id) = strange_id {
+        .find(|id| *id <= 0 || *id > max_id);
+    if let Some(id) = invalid_id {
         return skip_invalid_id(edge_name(kind), id, report);
     }
-    let id = tie.id.filter(|id| *id > 0 && *id <= highest);
-    Some(PreparedRecord::Edge(kind, UserRelation { id, ..tie }))
+    let id = relation.id.filter(|id| *id > 0 && *id <= max_id);
+    Some(PreparedRecord::Edge(kind, UserRelation { id, ..relation }))
 }
 
 pub(crate) const fn edge_name(kind: EdgeKind) -> &'static str {
@@ -202,9 +205,9 @@ pub(crate) const fn edge_name(kind: EdgeKind) -> &'static str {
     }
 }
 
-fn prepare_like(mut like: archive::ArchivedLike, highest: i64, report: &mut ImportReport) -> Option<PreparedRecord> {
+fn prepare_like(mut like: archive::ArchivedLike, max_id: i64, report: &mut ImportReport) -> Option<PreparedRecord> {
     let user = like.user.unwrap_or(1);
-    if like.post <= 0 || like.post > highest || user <= 0 || user > highest {
+    if like.post <= 0 || like.post > max_id || user <= 0 || user > max_id {
         return skip_invalid_id("like", like.post, report);
     }
     if like.text.len() > MAX_TEXT_BYTES {
@@ -217,46 +220,46 @@ fn prepare_like(mut like: archive::ArchivedLike, highest: i64, report: &mut Impo
 fn prepare_post(
     mut post: archive::ArchivedPost,
     media_folder: &MediaFolder<'_>,
-    highest: i64,
+    max_id: i64,
     report: &mut ImportReport,
 ) -> Option<PreparedPost> {
-    let sane = |id: &i64| *id > 0 && *id <= highest;
-    if !sane(&post.id) {
+    let is_valid_id = |id: &i64| *id > 0 && *id <= max_id;
+    if !is_valid_id(&post.id) {
         skip_invalid_id("post", post.id, report);
         return None;
     }
     if post.text.len() > MAX_TEXT_BYTES {
-        let why = "its text is longer than anybody may write";
-        report.skip("post", why, || format!("post {}", post.id));
+        let reason = "its text is too long";
+        report.skip("post", reason, || format!("post {}", post.id));
         return None;
     }
-    post.author = post.author.filter(sane);
+    post.author = post.author.filter(is_valid_id);
     for text in [&mut post.card, &mut post.message_link] {
         if text.len() > MAX_LIST_LENGTH * 10 || text.contains('\0') {
             text.clear();
         }
     }
-    post.app = post.app.filter(sane);
-    post.community_id = post.community_id.filter(sane);
-    post.in_reply_to_post = post.in_reply_to_post.filter(sane);
-    post.in_reply_to_user = post.in_reply_to_user.filter(sane);
-    post.quoted_post = post.quoted_post.filter(sane);
-    post.edit_history.retain(sane);
+    post.app = post.app.filter(is_valid_id);
+    post.community_id = post.community_id.filter(is_valid_id);
+    post.in_reply_to_post = post.in_reply_to_post.filter(is_valid_id);
+    post.in_reply_to_user = post.in_reply_to_user.filter(is_valid_id);
+    post.quoted_post = post.quoted_post.filter(is_valid_id);
+    post.edit_history.retain(is_valid_id);
     post.edit_history.truncate(MAX_LIST_LENGTH);
     post.mentions.truncate(MAX_LIST_LENGTH);
     post.media.truncate(MAX_LIST_LENGTH);
-    post.media.retain(|media: &ArchivedMedia| sane(&media.id));
+    post.media.retain(|media: &ArchivedMedia| is_valid_id(&media.id));
     for mention in &mut post.mentions {
-        mention.id = mention.id.filter(sane);
+        mention.id = mention.id.filter(is_valid_id);
     }
     if let Some(repost) = &mut post.repost_of {
-        repost.id = repost.id.filter(sane);
-        repost.author = repost.author.filter(sane);
+        repost.id = repost.id.filter(is_valid_id);
+        repost.author = repost.author.filter(is_valid_id);
         if repost.text.len() > MAX_TEXT_BYTES {
             repost.text.clear();
         }
     }
-    post.user = post.user.filter(|user| sane(&user.id));
+    post.user = post.user.filter(|user| is_valid_id(&user.id));
     let paths = post.media.iter();
     let paths = paths.map(|media| media_folder.store_file(Some(post.id), media, report));
     let paths = paths.collect();

@@ -385,13 +385,13 @@ fn rows_that_are_not_sound_are_left_out_and_told() {
         assert_eq!(
             why,
             [
-                "its list is not here",
-                "no kind \"ufo\" is known",
-                "its state is not sound",
-                "its id is not sound",
-                "its title is not sound",
-                "its digest is not sound",
-                "its id is not sound",
+                "its list does not exist",
+                "unknown kind \"ufo\"",
+                "its state is invalid",
+                "its id is invalid",
+                "its title is invalid",
+                "its digest is invalid",
+                "its id is invalid",
             ]
         );
         // What no text may hold is taken out of all that is read.

@@ -105,8 +105,8 @@ fn lines_of_the_old_interface_are_taken() {
             why,
             [
                 "its author reposted the same post already",
-                "its author is not told: a placeholder keeps its text",
-                "nobody is known to own the archive",
+                "its author is unknown: its text is kept in a placeholder",
+                "the owner of the archive is unknown",
                 "it cannot be read",
             ]
         );

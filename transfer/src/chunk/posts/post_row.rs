@@ -3,7 +3,7 @@
 use base::{AppId, Fault, PostId, Time, UserId};
 use store::Tx;
 use store::imports::ImportedPostSummary;
-use store::posts::{Post as Row, PostState};
+use store::posts::{Post, PostState};
 
 use crate::chunk::batch_state::ImportBatchState;
 use crate::chunk::user_resolver;
@@ -35,23 +35,23 @@ fn is_place_id(text: &str) -> bool {
 /// The row, and the users in whose mentions it appears.
 pub(super) fn build_post_row(
     tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
+    batch: &mut ImportBatchState,
     imported: &PreparedPost,
     author: UserId,
-    place: &PostReferences,
+    references: &PostReferences,
     media_keys: String,
-) -> Result<(Row, Vec<UserId>), Fault> {
+) -> Result<(Post, Vec<UserId>), Fault> {
     let post = &imported.post;
     let id = PostId::new(post.id);
-    let known = resolve_mentions(tx, desk, imported)?;
-    let is_reply = place.parent.is_some() || place.addressee.is_some();
-    let reading = imported.draft.compose(&known, is_reply, "und");
-    let parents = place.parent.map(|seen| seen.conversation_id);
-    let conversation = parents.or(place.root_conversation).or(place.root);
-    let mut mentioned: Vec<UserId> = reading.mentioned;
+    let known = resolve_mentions(tx, batch, imported)?;
+    let is_reply = references.parent.is_some() || references.addressee.is_some();
+    let composed = imported.draft.compose(&known, is_reply, "und");
+    let parents = references.parent.map(|parent| parent.conversation_id);
+    let conversation = parents.or(references.root_conversation).or(references.root);
+    let mut mentioned: Vec<UserId> = composed.mentioned;
     let mentions = post.mentions.iter().filter_map(|mention| mention.id);
-    mentioned.extend(mentions.filter_map(|id| desk.find_user(Some(id))));
-    mentioned.extend(place.addressee);
+    mentioned.extend(mentions.filter_map(|id| batch.find_user(Some(id))));
+    mentioned.extend(references.addressee);
     mentioned.sort_unstable();
     mentioned.dedup();
     mentioned.retain(|user| *user != author);
@@ -59,20 +59,20 @@ pub(super) fn build_post_row(
     let earlier = i64::try_from(earlier.count()).unwrap_or(MAX_EDITS);
     let settings = post.reply_settings.as_deref();
     let settings = settings.filter(|settings| REPLY_SETTINGS.contains(settings));
-    let row = Row {
-        state: if place.superseded {
+    let row = Post {
+        state: if references.superseded {
             PostState::Superseded
         } else {
             PostState::Live
         },
-        text: reading.text,
+        text: composed.text,
         lang: imported.lang.clone(),
         conversation_id: conversation.unwrap_or(id),
-        in_reply_to_post_id: place.parent.map(|seen| seen.id),
-        in_reply_to_user_id: place.addressee,
-        quoted_post_id: place.quoted,
-        repost_of_id: place.source,
-        edit_root_id: place.root,
+        in_reply_to_post_id: references.parent.map(|parent| parent.id),
+        in_reply_to_user_id: references.addressee,
+        quoted_post_id: references.quoted,
+        repost_of_id: references.source,
+        edit_root_id: references.root,
         edits_remaining: MAX_EDITS.saturating_sub(earlier).max(0),
         community_id: post.community_id,
         reply_settings: settings.unwrap_or("everyone").to_owned(),
@@ -81,10 +81,10 @@ pub(super) fn build_post_row(
         possibly_sensitive: post.possibly_sensitive,
         paid_partnership: post.paid_partnership,
         made_with_ai: post.made_with_ai,
-        entities: reading.entities,
-        short_entities: reading.short_entities,
-        display_start: reading.display_start,
-        display_end: reading.display_end,
+        entities: composed.entities,
+        short_entities: composed.short_entities,
+        display_start: composed.display_start,
+        display_end: composed.display_end,
         media_keys,
         place_id: post.place.clone().filter(|place| is_place_id(place)),
         geo: sanitize::valid_json_or_empty(&post.geo).to_owned(),
@@ -93,7 +93,7 @@ pub(super) fn build_post_row(
         app_id: post.app.map(AppId::new),
         unshared: post.unshared,
         members_only: post.members_only,
-        ..Row::placeholder(id, author, Time::from_ms(post.created_at_ms))
+        ..Post::placeholder(id, author, Time::from_ms(post.created_at_ms))
     };
     Ok((row, mentioned))
 }
@@ -101,7 +101,7 @@ pub(super) fn build_post_row(
 /// The users mentioned in the text: by the source's ids, or else by local handles.
 fn resolve_mentions(
     tx: &mut Tx<'_>,
-    desk: &mut ImportBatchState,
+    batch: &mut ImportBatchState,
     imported: &PreparedPost,
 ) -> Result<Vec<(String, UserId)>, Fault> {
     let mut known: Vec<(String, UserId)> = Vec::new();
@@ -113,8 +113,8 @@ fn resolve_mentions(
         let mut mentions = imported.post.mentions.iter();
         let source = mentions.find(|mention| same(&mention.handle) && mention.id.is_some());
         let user = match source {
-            Some(mention) => desk.find_user(mention.id),
-            None => user_resolver::find_by_handle(tx, desk, name)?,
+            Some(mention) => batch.find_user(mention.id),
+            None => user_resolver::find_by_handle(tx, batch, name)?,
         };
         known.extend(user.map(|user| (name.to_owned(), user)));
     }
