@@ -1,4 +1,4 @@
-//! Numbers as good as chance, always the same.
+//! Deterministic pseudo-random numbers.
 
 pub struct Dice(pub u64);
 

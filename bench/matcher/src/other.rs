@@ -1,13 +1,13 @@
-//! The crate mokaccino over the same rules. It has no words of its own: it is given the words,
-//! tags and users that our reading finds, and phrases as runs of two to four words made before,
-//! in its favour. Rules that it cannot say (places, parts of links) are left out for it.
+//! The mokaccino crate over the same rules. It has no tokenizer: it gets the words, tags and users
+//! from [`PostFeatures`], and phrases as precomputed runs of two to four words, in its favour. Rules
+//! that it cannot express (places, substrings of links) are left out.
 
 use std::hint::black_box;
 use std::time::Duration;
 
-use mokaccino::prelude::{CNFQueryable, Document, Percolator, Query as Other};
-use query::words::{Field, word_in};
-use query::{Facts, How, Node, Query, Reading, Term, Value};
+use mokaccino::prelude::{CNFQueryable, Document, Percolator, Query};
+use query::words::{WordField, word_feature};
+use query::{MatchMode, OperatorKind, ParsedQuery, PostFeatures, QueryNode, QueryTerm, TermValue};
 
 use crate::posts::Posts;
 use crate::{micros, time};
@@ -17,24 +17,21 @@ const FEATURE: &str = "f";
 const FLAG: &str = "g";
 const LANGUAGE: &str = "l";
 
-pub fn mokaccino(posts: &Posts, rules: &[Query], index: f64) {
-    let said: Vec<Other> = rules
-        .iter()
-        .filter_map(|rule| translate(rule.root()))
-        .collect();
-    let before = crate::HELD.load(std::sync::atomic::Ordering::Relaxed);
+pub fn mokaccino(posts: &Posts, rules: &[ParsedQuery], index: f64) {
+    let queries: Vec<Query> = rules.iter().filter_map(|rule| translate(rule.root())).collect();
+    let before = crate::ALLOCATED.load(std::sync::atomic::Ordering::Relaxed);
     let mut other = Percolator::builder().build();
-    let count = said.len();
+    let count = queries.len();
     let adding = time(|| {
-        for rule in said {
+        for rule in queries {
             other.add_query(rule);
         }
     });
-    let held = crate::HELD.load(std::sync::atomic::Ordering::Relaxed) - before;
+    let allocated = crate::ALLOCATED.load(std::sync::atomic::Ordering::Relaxed) - before;
     let mut documents = Vec::new();
     let building = time(|| {
         for post in &posts.all {
-            documents.push(document(&Facts::new(post, Reading::Stream)));
+            documents.push(document(&PostFeatures::new(post, MatchMode::Stream)));
         }
     });
     let mut found = 0;
@@ -60,7 +57,7 @@ pub fn mokaccino(posts: &Posts, rules: &[Query], index: f64) {
         found as f64 / posts,
         rules.len(),
         micros(adding, count),
-        held / count.max(1),
+        allocated / count.max(1),
         index / alone,
         index / whole,
     );
@@ -71,55 +68,45 @@ fn key(number: u64) -> String {
 }
 
 fn run(words: &[u64]) -> String {
-    words
-        .iter()
-        .map(|word| key(*word))
-        .collect::<Vec<_>>()
-        .join("-")
+    words.iter().map(|word| key(*word)).collect::<Vec<_>>().join("-")
 }
 
-fn translate(node: &Node) -> Option<Other> {
+fn translate(node: &QueryNode) -> Option<Query> {
     match node {
-        Node::All(parts) => Some(Other::from_and(
-            parts.iter().map(translate).collect::<Option<_>>()?,
-        )),
-        Node::Any(parts) => Some(Other::from_or(
-            parts.iter().map(translate).collect::<Option<_>>()?,
-        )),
-        Node::Is(term) => said(term),
-        Node::Not(term) => Some(!said(term)?),
+        QueryNode::All(parts) => Some(Query::from_and(parts.iter().map(translate).collect::<Option<_>>()?)),
+        QueryNode::Any(parts) => Some(Query::from_or(parts.iter().map(translate).collect::<Option<_>>()?)),
+        QueryNode::Is(term) => translate_term(term),
+        QueryNode::Not(term) => Some(!translate_term(term)?),
     }
 }
 
-fn said(term: &Term) -> Option<Other> {
-    Some(match (&term.value, term.operator.how) {
-        (Value::Words { hashes, .. }, How::Words(field)) => match &**hashes {
-            [word] => FEATURE.has_value(key(word_in(field, *word))),
-            many if field == Field::Text => {
-                let runs = many
-                    .windows(many.len().min(4))
-                    .map(|words| TEXT.has_value(run(words)));
-                Other::from_and(runs.collect())
+fn translate_term(term: &QueryTerm) -> Option<Query> {
+    Some(match (&term.value, term.operator.kind) {
+        (TermValue::Words { hashes, .. }, OperatorKind::Words(field)) => match &**hashes {
+            [word] => FEATURE.has_value(key(word_feature(field, *word))),
+            many if field == WordField::Text => {
+                let runs = many.windows(many.len().min(4)).map(|words| TEXT.has_value(run(words)));
+                Query::from_and(runs.collect())
             }
-            many => Other::from_and(
+            many => Query::from_and(
                 many.iter()
-                    .map(|word| FEATURE.has_value(key(word_in(field, *word))))
+                    .map(|word| FEATURE.has_value(key(word_feature(field, *word))))
                     .collect(),
             ),
         },
-        (Value::Feature { feature, .. }, _) => FEATURE.has_value(key(*feature)),
-        (Value::Flag(bit), _) => FLAG.has_value(key(u64::from(*bit))),
-        (Value::Language(language), _) => LANGUAGE.has_value(key(u64::from(*language))),
+        (TermValue::Feature { feature, .. }, _) => FEATURE.has_value(key(*feature)),
+        (TermValue::Flag(bit), _) => FLAG.has_value(key(u64::from(*bit))),
+        (TermValue::Language(language), _) => LANGUAGE.has_value(key(u64::from(*language))),
         _ => return None,
     })
 }
 
-fn document(facts: &Facts<'_>) -> Document {
+fn document(facts: &PostFeatures<'_>) -> Document {
     let mut document = Document::new();
     for feature in facts.all_features() {
         document.with_value_mut(FEATURE, key(*feature));
     }
-    for words in facts.runs(Field::Text) {
+    for words in facts.word_runs(WordField::Text) {
         for size in 2..=4 {
             for words in words.windows(size) {
                 document.with_value_mut(TEXT, run(words));

@@ -1,9 +1,9 @@
-//! Real posts, as posts.py wrote them; they stay for the whole run.
+//! Real posts, as written by posts.py; kept in memory for the whole run.
 
-use query::{Author, Handle, Link, Person, Place, Post};
+use query::{QueryableAuthor, QueryableLink, QueryablePerson, QueryablePlace, QueryablePost, UserHandle};
 
 pub struct Posts {
-    pub all: Vec<Post<'static>>,
+    pub all: Vec<QueryablePost<'static>>,
 }
 
 impl Posts {
@@ -31,14 +31,14 @@ fn id(name: &str) -> i64 {
         & 0xffff_ffff
 }
 
-fn handle(username: &'static str) -> Handle<'static> {
-    Handle {
+fn handle(username: &'static str) -> UserHandle<'static> {
+    UserHandle {
         id: id(username),
         username,
     }
 }
 
-fn post(line: &'static str) -> Post<'static> {
+fn post(line: &'static str) -> QueryablePost<'static> {
     let parts: Vec<&str> = line.split('\t').collect();
     let [
         number,
@@ -63,20 +63,20 @@ fn post(line: &'static str) -> Post<'static> {
         .nth(1)
         .and_then(|rest| rest.split([':', ' ']).next())
         .unwrap_or("x");
-    let person = |name| Person {
+    let person = |name| QueryablePerson {
         handle: handle(name),
         affiliations: &[],
     };
-    Post {
+    QueryablePost {
         id: number,
-        author: Author {
+        author: QueryableAuthor {
             person: person(user),
             name: user,
             bio,
             location: place,
             verified: is('b'),
             followers: (id(user) % 100_000) as u64,
-            ..Author::default()
+            ..QueryableAuthor::default()
         },
         text,
         lang,
@@ -90,21 +90,21 @@ fn post(line: &'static str) -> Post<'static> {
         links: leaked(
             links
                 .split_whitespace()
-                .map(|url| Link {
+                .map(|url| QueryableLink {
                     url: "https://t.co/x",
                     expanded: url,
-                    ..Link::default()
+                    ..QueryableLink::default()
                 })
                 .collect(),
         ),
         images: is('i'),
         video: is('v'),
-        place: (!place.is_empty()).then_some(Place {
+        place: (!place.is_empty()).then_some(QueryablePlace {
             id: "p",
             full_name: place,
             country: "US",
             area: None,
         }),
-        ..Post::default()
+        ..QueryablePost::default()
     }
 }

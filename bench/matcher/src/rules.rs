@@ -1,18 +1,18 @@
-//! Rules as companies write them: groups of brands, lists of accounts, phrases, words together,
-//! tags, mentions, symbols, links, profiles and places, and long rules; with what narrows them
-//! behind. Some words are of the posts, most are names that no post of the sample has, so that as
-//! many rules match a post as in a stream of all posts: 1.5 of 25,000.
+//! Rules like those of companies: groups of brands, lists of accounts, phrases, conjunctions, tags,
+//! mentions, symbols, links, profiles, places and long rules, followed by narrowing operators. Some
+//! words occur in the posts, but most are names that no post of the sample contains, so that as many
+//! rules match a post as in a full stream: 1.5 of 25,000.
 
 use std::collections::BTreeMap;
 
 use crate::dice::Dice;
 use crate::posts::Posts;
 
-/// Words that are found by nothing alone.
+/// Words that must not stand alone.
 const COMMON: usize = 150;
-/// Nobody asks for one of these beside others.
+/// Words that are not used in conjunctions.
 const RARER: usize = 1_000;
-/// One word in so many is of the posts.
+/// One of so many words occurs in the posts.
 const KNOWN: usize = 28;
 
 pub struct Writer<'a> {
@@ -41,24 +41,16 @@ impl<'a> Writer<'a> {
             }
             users.push(post.author.person.handle.username);
             tags.extend(post.hashtags.iter().copied().filter(|tag| tag.is_ascii()));
-            hosts.extend(
-                post.links
-                    .iter()
-                    .filter_map(|link| link.expanded.split('/').nth(2)),
-            );
+            hosts.extend(post.links.iter().filter_map(|link| link.expanded.split('/').nth(2)));
         }
-        // Rules are as many for a tag that few write as for one that many do.
+        // Rare and common tags have equally many rules.
         for list in [&mut users, &mut tags, &mut hosts] {
             list.sort_unstable();
             list.dedup();
         }
         let mut words: Vec<(usize, &str)> = counts.into_iter().map(|(word, n)| (n, word)).collect();
         words.sort_by_key(|(count, word)| (std::cmp::Reverse(*count), *word));
-        let words = words
-            .into_iter()
-            .skip(COMMON)
-            .map(|(_, word)| word)
-            .collect();
+        let words = words.into_iter().skip(COMMON).map(|(_, word)| word).collect();
         Self {
             words,
             phrases,
@@ -68,18 +60,18 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A name that no post has.
+    /// A name that no post contains.
     fn name(dice: &mut Dice) -> String {
         const PARTS: [&str; 24] = [
-            "ba", "cro", "del", "fi", "gan", "ho", "jix", "ka", "lum", "mer", "no", "or", "pra",
-            "qui", "ros", "sta", "tel", "ura", "vex", "wyn", "xan", "yo", "zet", "ple",
+            "ba", "cro", "del", "fi", "gan", "ho", "jix", "ka", "lum", "mer", "no", "or", "pra", "qui", "ros", "sta",
+            "tel", "ura", "vex", "wyn", "xan", "yo", "zet", "ple",
         ];
         (0..3 + dice.below(2)).map(|_| *dice.of(&PARTS)).collect()
     }
 
     fn word(&self, dice: &mut Dice) -> String {
         if dice.one_in(KNOWN) {
-            // Not the most usual, of which nobody makes a rule.
+            // Not the most common ones, which nobody uses in a rule.
             let rarer = &self.words[RARER..];
             return rarer[dice.below(rarer.len())].to_owned();
         }
@@ -101,12 +93,7 @@ impl<'a> Writer<'a> {
         format!("\"{} {}\"", dice.of(&self.words), self.word(dice))
     }
 
-    fn many(
-        dice: &mut Dice,
-        least: usize,
-        more: usize,
-        mut one: impl FnMut(&mut Dice) -> String,
-    ) -> String {
+    fn many(dice: &mut Dice, least: usize, more: usize, mut one: impl FnMut(&mut Dice) -> String) -> String {
         let all: Vec<String> = (0..least + dice.below(more)).map(|_| one(dice)).collect();
         if all.len() == 1 {
             all[0].clone()
@@ -153,10 +140,7 @@ impl<'a> Writer<'a> {
             87..90 => format!("bio:{} {}", self.word(dice), dice.of(&self.words)),
             90..92 => format!("place:{} {}", self.word(dice), self.brand(dice)),
             92..93 => {
-                let (lon, lat) = (
-                    dice.below(300) as f64 - 150.0,
-                    dice.below(120) as f64 - 60.0,
-                );
+                let (lon, lat) = (dice.below(300) as f64 - 150.0, dice.below(120) as f64 - 60.0);
                 format!("bounding_box:[{lon} {lat} {} {}]", lon + 0.2, lat + 0.2)
             }
             93..94 => format!("{} url_contains:{}", self.word(dice), Self::name(dice)),
