@@ -145,8 +145,6 @@ impl Keyring {
         Ok([&current.id()[..], &nonce[..], &ciphertext[..]].concat())
     }
 
-    /// Decrypts what [`encrypt`](Self::encrypt) wrote for the same `location`, with whichever key
-    /// it used.
     pub fn decrypt(&self, location: &str, encrypted: &[u8]) -> Result<Vec<u8>, DecryptError> {
         let (id, rest) = split_prefix::<KEY_ID_BYTES>(encrypted)?;
         let (nonce, ciphertext) = split_prefix::<NONCE_BYTES>(rest)?;

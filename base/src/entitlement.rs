@@ -2,9 +2,7 @@
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Entitlement {
-    /// Search and counts over posts of all time.
     FullArchive,
-    /// Blocking users, and lifting blocks.
     Blocks,
     FollowsAndLikes,
     Ads,
@@ -32,7 +30,6 @@ impl Entitlement {
         }
     }
 
-    /// For display.
     pub const fn description(self) -> &'static str {
         match self {
             Self::FullArchive => "Search and counts over posts of all time",
@@ -47,7 +44,6 @@ impl Entitlement {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }
 
-    /// Whether a stored space-separated list contains it.
     pub fn is_listed_in(self, list: &str) -> bool {
         list.split(' ').any(|name| name == self.name())
     }

@@ -42,7 +42,6 @@ impl Fault {
         self
     }
 
-    /// Whether this fault or any of its causes is transient.
     pub fn is_transient(&self) -> bool {
         let mut cause: Option<&(dyn Error + 'static)> = Some(self);
         while let Some(error) = cause {

@@ -17,7 +17,6 @@ use crate::{Secret, percent};
 use base_string::{BaseString, Parameters, compute_signature, signing_key};
 use request_parameters::{RequestParameters, may_be_signed};
 
-/// The parts of a request that its signature covers, as they came over the wire.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OAuth1Request<'a> {
     /// In any case.
@@ -32,7 +31,6 @@ pub struct OAuth1Request<'a> {
     pub form: Option<&'a [u8]>,
 }
 
-/// A request's OAuth 1.0a credentials: well-formed, but not verified.
 #[derive(Clone)]
 pub struct OAuth1Credentials {
     pub consumer_key: String,
@@ -42,16 +40,13 @@ pub struct OAuth1Credentials {
     pub nonce: String,
     /// Seconds since 1970 by the client's clock.
     pub timestamp: i64,
-    /// `oauth_callback`, in a request for a request token.
     pub callback: Option<String>,
-    /// `oauth_verifier`, in a request for an access token.
     pub verifier: Option<String>,
     signature: String,
     base_string: BaseString,
     duplicate: Option<String>,
 }
 
-/// Why a signature matches or not, for the client's developer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignatureExplanation {
     pub base_string: String,
@@ -160,12 +155,10 @@ impl fmt::Debug for OAuth1Credentials {
 pub struct OAuth1Signer<'a> {
     pub consumer_key: &'a str,
     pub consumer_secret: &'a Secret,
-    /// The token and its secret, if there is one.
     pub token: Option<(&'a str, &'a Secret)>,
     pub nonce: &'a str,
     /// Seconds since 1970.
     pub timestamp: i64,
-    /// Further header parameters, such as `oauth_callback` and `oauth_verifier`.
     pub extra_parameters: &'a [(&'a str, &'a str)],
 }
 
@@ -222,7 +215,6 @@ fn parse_timestamp(text: &str) -> Result<i64, OAuth1Error> {
     number.ok_or(OAuth1Error::Timestamp)
 }
 
-/// The first byte at which two texts differ, counted from zero.
 fn first_difference(one: &str, other: &str) -> Option<usize> {
     let pairs = one.bytes().zip(other.bytes());
     let shared = pairs.take_while(|(one, other)| one == other).count();

@@ -11,7 +11,6 @@ const MAX_NAME_SHOWN: usize = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PercentDecodeError {
-    /// A `%` that is not followed by two hexadecimal digits.
     #[error("a percent sign without two hexadecimal digits{}", parameter_suffix(.0.as_deref()))]
     Escape(Option<String>),
     #[error("bytes that are not UTF-8{}", parameter_suffix(.0.as_deref()))]

@@ -4,16 +4,12 @@ use crate::Scopes;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Credential {
-    /// OAuth 1.0a, user context.
     OAuth1,
-    /// OAuth 2.0 app-only bearer.
     App,
-    /// OAuth 2.0 user token.
     OAuth2,
 }
 
 impl Credential {
-    /// As refusals name it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::OAuth1 => "OAuth 1.0a User Context",
@@ -23,10 +19,8 @@ impl Credential {
     }
 }
 
-/// The credentials that an operation accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Permit {
-    /// No credential is needed.
     pub open: bool,
     pub oauth1: bool,
     pub app: bool,
@@ -72,7 +66,6 @@ impl Permit {
         }
     }
 
-    /// Comma-separated, as refusals list them.
     pub fn accepted_names(self) -> String {
         // The order is that of the public API's own text.
         let kinds = [Credential::OAuth1, Credential::App, Credential::OAuth2];

@@ -10,7 +10,6 @@ pub enum Refusal {
     /// Wrong parameters or body members, in the contract's words (§3.3).
     InvalidParameters(Vec<InvalidParameter>),
     NotFound(ResourceRef),
-    /// The object exists, but the caller may not see it.
     NotVisible(ResourceRef),
     Suspended(ResourceRef),
     FieldNotVisible {
@@ -24,13 +23,10 @@ pub enum Refusal {
         code: Option<u16>,
     },
     Unauthenticated(AuthenticationProblem),
-    /// A valid credential of a kind that the operation does not accept.
     WrongCredential {
         used: &'static str,
-        /// Comma-separated.
         accepted: String,
     },
-    /// The app's OAuth 1.0a access level is too low.
     InsufficientAccessLevel,
     ScopeMissing,
     NotEnrolled {
@@ -39,7 +35,6 @@ pub enum Refusal {
     RateLimited,
     /// App-only credentials were not verified, or requested too often (code 99).
     AppOnlyTokenRefused,
-    /// A reason that only the legacy API has.
     Legacy {
         /// The code of §3.5, which determines the status.
         code: u16,
@@ -47,7 +42,6 @@ pub enum Refusal {
     },
     /// A reason of RFC 6749 §5.2.
     OAuth2 {
-        /// `invalid_request`, `unauthorized_client`, ….
         error: &'static str,
         description: Cow<'static, str>,
     },
@@ -62,33 +56,24 @@ pub enum Refusal {
         /// The legacy code, where the contract has one (§3.5).
         code: Option<u16>,
     },
-    /// The app may not add more rules to its stream.
     RuleLimitReached {
         limit: usize,
     },
     InvalidRule {
-        /// The rule's text as received.
         value: String,
-        /// What is wrong, and where.
         details: Vec<String>,
         too_long: bool,
     },
-    /// The app's stream already has this rule.
     DuplicateRule {
-        /// The rule's text as received.
         value: String,
-        /// The id of the existing rule.
         id: i64,
     },
     Connection(StreamConnectionRefusal),
     RouteNotFound,
     MethodNotAllowed {
-        /// Comma-separated.
         allowed: String,
     },
-    /// The operation is declared but not implemented.
     NotImplemented {
-        /// Method and path.
         operation: String,
     },
     BodyTooLarge {
@@ -106,7 +91,6 @@ pub enum Refusal {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AdsRefusal {
-    /// Problems of the request as a whole or of its parameters.
     pub problems: Vec<AdsProblem>,
     /// Problems of each item of a batch, in the batch's order.
     pub items: Vec<Vec<AdsProblem>>,
@@ -124,7 +108,6 @@ impl AdsRefusal {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdsProblem {
-    /// Determines the status.
     pub code: &'static str,
     pub message: String,
     pub location: ProblemLocation,
@@ -134,9 +117,7 @@ pub struct AdsProblem {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProblemLocation {
     Request,
-    /// A parameter that is missing or malformed.
     Parameter(Cow<'static, str>),
-    /// An attribute of the entity whose value is well-formed but not allowed.
     Attribute(Cow<'static, str>),
 }
 
@@ -150,7 +131,6 @@ impl AdsProblem {
         }
     }
 
-    /// A parameter that is malformed or out of bounds.
     pub fn invalid_parameter(
         name: impl Into<Cow<'static, str>>,
         value: impl ToString,
@@ -172,7 +152,6 @@ impl AdsProblem {
         }
     }
 
-    /// A well-formed value that the entity may not have.
     pub fn invalid_attribute(name: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self {
             location: ProblemLocation::Attribute(name.into()),
@@ -211,7 +190,6 @@ pub enum RefusalKind {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidParameter {
-    /// As the caller wrote it.
     pub parameter: Cow<'static, str>,
     /// The invalid values; empty when the parameter is missing.
     pub values: Vec<String>,
@@ -230,7 +208,6 @@ pub struct ResourceRef {
     pub resource: &'static str,
     pub parameter: Cow<'static, str>,
     pub value: String,
-    /// Whether an expansion referred to it rather than the request itself.
     pub included: bool,
 }
 
@@ -285,14 +262,12 @@ impl Refusal {
         Self::InvalidParameters(vec![wrong])
     }
 
-    /// A value that the parameter does not accept.
     pub fn invalid_value(parameter: impl Into<Cow<'static, str>>, value: impl ToString) -> Self {
         let (parameter, value) = (parameter.into(), value.to_string());
         let message = format!("The `{parameter}` query parameter value [{value}] is not valid");
         Self::invalid_parameter(parameter, value, message)
     }
 
-    /// A required parameter that is missing or empty.
     pub fn missing_parameter(parameter: impl Into<Cow<'static, str>>) -> Self {
         let parameter = parameter.into();
         let message = format!("The `{parameter}` query parameter can not be empty");
@@ -334,7 +309,6 @@ impl Refusal {
     }
 }
 
-/// Why an operation stopped: the caller's mistake or a failure of ours.
 #[derive(Debug)]
 pub enum Error {
     Refused(Refusal),

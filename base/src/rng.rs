@@ -14,7 +14,6 @@ const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 pub enum Rng {
     #[default]
     Os,
-    /// The same bytes for the same seed.
     Seeded(Arc<Mutex<ChaCha20Rng>>),
 }
 

@@ -44,7 +44,6 @@ scopes! {
     TimelineRead = "timeline.read",
     BroadcastRead = "broadcast.read",
     BroadcastWrite = "broadcast.write",
-    /// Issues a refresh token.
     OfflineAccess = "offline.access",
     AdsRead = "ads.read",
     AdsWrite = "ads.write",
@@ -106,7 +105,6 @@ impl Scopes {
         self.0 & scope.bit_mask() != 0
     }
 
-    /// In the contract's order.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL.iter().copied().filter(move |scope| self.contains(*scope))
     }

@@ -18,13 +18,11 @@ impl Secret {
         &self.0
     }
 
-    /// SHA-256, as stored and looked up.
     pub fn digest(&self) -> [u8; 32] {
         digest(&self.0)
     }
 }
 
-/// SHA-256, as stored and looked up.
 pub fn digest(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }

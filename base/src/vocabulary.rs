@@ -2,13 +2,10 @@
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Vocabulary {
-    /// `referenced_posts`, `repost_count`, `includes.posts`.
     Post,
-    /// `referenced_tweets`, `retweet_count`, `includes.tweets`.
     Tweet,
 }
 
-/// A name in both vocabularies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct VocabularyWord {
     pub post: &'static str,
@@ -34,7 +31,6 @@ impl VocabularyWord {
         }
     }
 
-    /// In either vocabulary.
     pub fn matches(self, name: &str) -> bool {
         name == self.post || name == self.tweet
     }

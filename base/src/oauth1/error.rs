@@ -4,7 +4,6 @@ use super::truncate_for_log;
 use crate::percent::PercentDecodeError;
 use crate::refusal::AuthenticationProblem;
 
-/// What is wrong with a request's OAuth 1.0a parameters, found before any secret is read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OAuth1Error {
     #[error("the OAuth parameters are too long")]
@@ -13,7 +12,6 @@ pub enum OAuth1Error {
     Malformed(&'static str),
     #[error(transparent)]
     Encoding(#[from] PercentDecodeError),
-    /// A protocol parameter came with two values, or twice in the header, the query or the form.
     #[error("the parameter {} came more than once", truncate_for_log(.0))]
     Duplicate(String),
     #[error("the parameter {0} is missing")]

@@ -85,7 +85,6 @@ impl RequestParameters {
         value.ok_or(OAuth1Error::Missing(name))
     }
 
-    /// Removes and returns the signature, so that the signed parameters remain.
     pub(super) fn take_signature(&mut self) -> Result<String, OAuth1Error> {
         let signature = self.require_parameter(SIGNATURE)?.to_owned();
         self.parameters.retain(|(name, _)| name != SIGNATURE);

@@ -15,7 +15,6 @@ pub struct Entity {
     pub end: usize,
     /// The same range in bytes of the text.
     pub bytes: Range<usize>,
-    /// The URL, or the name without its sign.
     pub text: String,
 }
 
@@ -43,7 +42,6 @@ impl Entities {
         self.mentions.get(..count).unwrap_or_default()
     }
 
-    /// The ranges of all entities, in order.
     pub(super) fn byte_ranges(&self) -> Vec<Range<usize>> {
         let kinds = [&self.urls, &self.hashtags, &self.mentions, &self.cashtags];
         let entities = kinds.into_iter().flatten();

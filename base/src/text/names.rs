@@ -6,7 +6,6 @@ pub const NAME_LENGTH: usize = 50;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameProblem {
-    /// No visible character.
     #[error("a name needs at least one character that can be seen")]
     Empty,
     #[error("a name has at most {NAME_LENGTH} characters")]

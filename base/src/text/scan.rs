@@ -9,7 +9,6 @@ use twitter_text_config::config_v3;
 
 use super::URL_WEIGHT;
 
-/// A match of the library.
 pub(super) struct ScannedEntity {
     pub(super) kind: Type,
     pub(super) points: Range<usize>,
@@ -22,7 +21,6 @@ pub(super) struct ScannedEntity {
 /// URL is longer than a piece.
 const MAX_PIECE_BYTES: usize = 4096;
 
-/// The weight of a prepared text and its entities.
 pub(super) fn scan_text(prepared: &str) -> (u32, Vec<ScannedEntity>) {
     let mut weight = 0_i64;
     let mut found = Vec::new();
@@ -158,7 +156,6 @@ pub(super) fn separate_flags(text: &str) -> (Cow<'_, str>, u32) {
 /// Weighs 1 and belongs to no entity.
 const SEPARATOR: char = '\u{1}';
 
-/// Half of a flag emoji.
 pub(super) const fn is_regional_indicator(letter: char) -> bool {
     matches!(letter, '\u{1f1e6}'..='\u{1f1ff}')
 }

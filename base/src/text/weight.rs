@@ -24,7 +24,6 @@ pub struct TextWeight {
     pub weight: u32,
     /// Whether it has none of U+FFFE, U+FFFF and U+FEFF.
     pub is_valid: bool,
-    /// Whether any user may post it: valid, not empty, at most 280.
     pub permitted_280: bool,
 }
 
