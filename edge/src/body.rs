@@ -20,18 +20,14 @@ use crate::stats::ListenerStats;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
-    /// More bytes than allowed.
     #[error("the body is too large")]
     TooLarge,
-    /// The bytes came too slowly.
     #[error("the body did not arrive in time")]
     TimedOut,
-    /// The connection ended or the framing was wrong.
     #[error("the body broke off")]
     Broken,
 }
 
-/// Nothing, bytes in memory, or bytes to come.
 #[derive(Default)]
 pub struct Body {
     kind: BodyKind,
@@ -48,7 +44,6 @@ enum BodyKind {
     Stream(Pin<Box<dyn Stream<Item = Result<Bytes, BodyError>> + Send>>),
 }
 
-/// The sending end of [`Body::channel`].
 #[derive(Clone, Debug)]
 pub struct BodySender(mpsc::Sender<Result<Bytes, BodyError>>);
 
@@ -63,7 +58,6 @@ impl BodySender {
         self.0.try_send(Ok(bytes.into())).is_ok()
     }
 
-    /// Breaks the body off, so that the reader sees that it is incomplete.
     pub async fn abort(self) {
         let _reader_gone = self.0.send(Err(BodyError::Broken)).await;
     }

@@ -110,7 +110,6 @@ struct ConnectionDriver<'a, D, A> {
     shared: &'a ConnectionContext,
 }
 
-/// Which shutdown signals have been handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SignalState {
     Unpolled,

@@ -88,7 +88,6 @@ impl ConnectionState {
         self.active.load(Ordering::Acquire) == 0
     }
 
-    /// Whether nothing is in flight and nothing waits to be written.
     pub(crate) fn can_close(&self) -> bool {
         self.is_idle() && self.write_blocked_since.get().is_none() && self.linger_since.get().is_none()
     }
@@ -135,7 +134,6 @@ impl AtomicMoment {
     }
 }
 
-/// One request, from its head to the end of its response.
 #[derive(Debug)]
 pub(crate) struct InFlightRequest(Arc<ConnectionState>);
 

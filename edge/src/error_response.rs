@@ -5,7 +5,6 @@ use http::{HeaderValue, Response, StatusCode, Version};
 
 use crate::body::Body;
 
-/// A problem document (RFC 9457) without further detail.
 pub(crate) fn problem_response(status: StatusCode, version: Version, close: bool) -> Response<Body> {
     let mut response = Response::new(Body::full(problem_json(status)));
     *response.status_mut() = status;

@@ -85,7 +85,6 @@ fn is_zero_quality(part: &str) -> bool {
         .is_some_and(|value| value <= 0.0)
 }
 
-/// Whether the bytes must be sent unchanged.
 fn must_not_transform(response: &Response<Body>) -> bool {
     let headers = response.headers();
     headers.contains_key(CONTENT_ENCODING)
@@ -156,7 +155,6 @@ impl GzipStream {
         }
     }
 
-    /// Empty once the header has been sent.
     fn take_header(&mut self) -> Vec<u8> {
         if std::mem::replace(&mut self.header_sent, true) {
             Vec::new()

@@ -19,7 +19,6 @@ use crate::error_response::problem_response;
 use crate::limits::ListenerLimits;
 use crate::stats::ListenerStats;
 
-/// Answers requests. A clone answers as well as the original.
 pub trait Handler: Clone + Send + Sync + 'static {
     /// The future is dropped when the client disconnects.
     fn call(&self, request: Request<Body>) -> impl Future<Output = Response<Body>> + Send;
@@ -111,7 +110,6 @@ pub(crate) struct RequestFuture {
 enum HandlerState {
     Ready(Option<Response<Body>>),
     Running(ResponseFuture),
-    /// The response is ready and the request body is being read to its end.
     Draining(Option<Response<Body>>, BodyDrain),
 }
 

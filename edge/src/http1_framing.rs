@@ -67,7 +67,6 @@ impl FramingTracker {
         }
     }
 
-    /// Whether a head has started but not finished.
     pub(crate) fn is_inside_head(&self) -> bool {
         match self.state {
             FramingState::RequestLine => self.line_bytes > 0,
@@ -76,7 +75,6 @@ impl FramingTracker {
         }
     }
 
-    /// Whether the bytes so far end with a complete request.
     pub(crate) fn is_between_requests(&self) -> bool {
         match self.state {
             FramingState::RequestLine => self.line_bytes == 0,
@@ -85,7 +83,6 @@ impl FramingTracker {
         }
     }
 
-    /// Whether the client sent the HTTP/2 preface.
     pub(crate) fn is_http2(&self) -> bool {
         self.http2
     }

@@ -14,14 +14,11 @@ pub struct ListenerLimits {
     pub idle_timeout: Duration,
     /// The longest time that a client may accept no bytes of a response.
     pub write_timeout: Duration,
-    /// Open connections in total.
     pub max_connections: usize,
     /// Open connections of one address (IPv6: one /64); Unix sockets are not counted.
     pub max_connections_per_ip: usize,
     pub max_headers: usize,
-    /// Of one request's head.
     pub max_header_bytes: usize,
-    /// Bytes of one request's target.
     pub max_uri: usize,
     /// From the shutdown signal until remaining connections are aborted.
     pub shutdown_grace: Duration,

@@ -19,7 +19,6 @@ impl AtomicCounter {
     }
 }
 
-/// Live counters; [`snapshot`](Self::snapshot) reads them.
 #[derive(Debug, Default)]
 pub struct ListenerStats {
     pub(crate) open: AtomicCounter,
@@ -39,7 +38,6 @@ pub struct ListenerStats {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListenerStatsSnapshot {
-    /// Open now.
     pub open: u64,
     pub accepted: u64,
     /// Too many connections in total.
@@ -52,13 +50,9 @@ pub struct ListenerStatsSnapshot {
     pub requests: u64,
     /// Requests that the edge itself rejected.
     pub bad_requests: u64,
-    /// Connections closed while waiting for a head.
     pub header_timeouts: u64,
-    /// Request bodies that timed out.
     pub body_timeouts: u64,
-    /// Idle connections closed.
     pub idle_timeouts: u64,
-    /// Connections closed because the client accepted no bytes.
     pub write_timeouts: u64,
     pub panics: u64,
     /// Connections aborted at the end of the shutdown grace period.
