@@ -21,7 +21,6 @@ const RETRY_TIMEOUT: Duration = Duration::from_secs(20);
 pub struct Bucket {
     name: String,
     prefix: Path,
-    /// The server's URL; without one, the region's public endpoint.
     pub endpoint: Option<String>,
     pub region: String,
     pub access_key: String,
@@ -64,7 +63,6 @@ impl Bucket {
         endpoint.starts_with("http://")
     }
 
-    /// The object store below the prefix.
     pub(crate) fn open(&self) -> Result<Arc<dyn ObjectStore>, FileStoreError> {
         // The HTTP client uses the process's provider; another part may have set it already.
         let _set = rustls::crypto::ring::default_provider().install_default();

@@ -109,7 +109,6 @@ impl FileStore {
         Ok(moved)
     }
 
-    /// Checks that the bucket, if there is one, allows files to be written and deleted.
     pub async fn check_bucket(&self) -> Result<(), FileStoreError> {
         let Some(bucket) = &self.bucket else {
             return Ok(());
@@ -133,7 +132,6 @@ impl FileStore {
         std::iter::once(&self.local).chain(bucket)
     }
 
-    /// Replaces a file of the same name.
     pub async fn put(&self, name: &str, bytes: impl Into<Bytes>) -> Result<(), FileStoreError> {
         let target = self.write_target(name);
         target.put(&parse_path(name)?, bytes.into().into()).await?;
@@ -242,7 +240,6 @@ impl FileStore {
         Ok(())
     }
 
-    /// Replaces a file named `to`.
     pub async fn rename(&self, from: &str, to: &str) -> Result<(), FileStoreError> {
         let target = self.write_target(to);
         if Arc::ptr_eq(target, self.write_target(from)) {
@@ -252,7 +249,6 @@ impl FileStore {
         self.delete(from).await
     }
 
-    /// Removes all files below a prefix, including unfinished ones.
     pub fn remove_folder(&self, prefix: &str) -> Result<(), FileStoreError> {
         let prefix = parse_path(prefix)?;
         let removed = std::fs::remove_dir_all(self.folder.join(prefix.as_ref()));
@@ -265,7 +261,6 @@ impl FileStore {
         }
     }
 
-    /// Succeeds if there is no such file.
     pub async fn delete(&self, name: &str) -> Result<(), FileStoreError> {
         let path = parse_path(name)?;
         for store in self.read_locations(name) {

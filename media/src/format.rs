@@ -6,11 +6,8 @@ pub enum MediaFormat {
     Png,
     Gif,
     WebP,
-    /// An ISO base media file.
     Mp4,
-    /// Subtitles, `WebVTT`.
     Vtt,
-    /// Subtitles, `SubRip`.
     Srt,
 }
 
@@ -30,7 +27,6 @@ impl MediaFormat {
         Self::Srt,
     ];
 
-    /// `head` is the first [`HEAD_BYTES`](Self::HEAD_BYTES) bytes.
     pub fn sniff(head: &[u8]) -> Option<Self> {
         let at = |place: usize, sign: &[u8]| head.get(place..place.saturating_add(sign.len())) == Some(sign);
         if at(0, &[0xff, 0xd8, 0xff]) {

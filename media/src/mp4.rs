@@ -15,9 +15,7 @@ const MAX_BOXES: u32 = 20_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VideoProperties {
-    /// In pixels.
     pub width: u32,
-    /// In pixels.
     pub height: u32,
     pub duration_ms: u64,
     /// Bits per second, over all tracks.
@@ -132,7 +130,6 @@ fn to_u64(size: usize) -> u64 {
     u64::try_from(size).unwrap_or(u64::MAX)
 }
 
-/// Whether a box type is printable ASCII.
 fn is_printable_type(kind: FourCC) -> bool {
     let name: [u8; 4] = kind.into();
     name.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ')
@@ -171,7 +168,6 @@ fn decode_atom<A: Atom>(bytes: Option<&[u8]>) -> Result<A, MediaRejection> {
     A::decode_body(&mut bytes.ok_or_else(damaged_error)?).map_err(|_| damaged_error())
 }
 
-/// The first video track of a movie.
 fn parse_movie(bytes: &[u8]) -> Result<VideoTrack, MediaRejection> {
     let movie = child_boxes(bytes)?;
     let video = movie.iter().filter(|(name, _)| *name == FourCC::new(b"trak"));
@@ -196,7 +192,6 @@ fn parse_movie(bytes: &[u8]) -> Result<VideoTrack, MediaRejection> {
     Ok(track)
 }
 
-/// `None` for a track that is not a video.
 fn parse_track(bytes: &[u8]) -> Result<Option<VideoTrack>, MediaRejection> {
     let track = child_boxes(bytes)?;
     let media = child_boxes(find_child(&track, *b"mdia").ok_or_else(damaged_error)?)?;

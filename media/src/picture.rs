@@ -28,7 +28,6 @@ pub struct ImageProperties {
     pub animated: bool,
     /// Of one pass through the frames; zero for a still picture.
     pub duration_ms: u64,
-    /// Resized copies.
     pub sizes: Vec<ResizedImage>,
     /// The file without metadata; `None` if it has none.
     pub stripped: Option<Vec<u8>>,
@@ -78,7 +77,6 @@ pub fn measure_image(bytes: &[u8]) -> Result<ImageProperties, MediaRejection> {
     })
 }
 
-/// The picture as displayed, and the orientation that was applied.
 fn decode_image(bytes: &[u8], format: MediaFormat) -> Result<(DynamicImage, Orientation), MediaRejection> {
     let damaged = |_| MediaRejection::Damaged(format);
     let kind = match format {

@@ -7,16 +7,13 @@ use crate::MediaFormat;
 pub enum MediaRejection {
     #[error("The media type is not supported: a JPEG, PNG, WebP, GIF or MP4 file is expected.")]
     Unknown,
-    /// The file ends too early.
     #[error("The {} file is incomplete.", .0.name())]
     Truncated(MediaFormat),
-    /// The file violates its format.
     #[error("The {} file is damaged.", .0.name())]
     Damaged(MediaFormat),
     /// There are bytes after the end: the file may be of another format as well.
     #[error("The {} file has bytes behind its end.", .0.name())]
     Trailing(MediaFormat),
-    /// Not the media category that was announced.
     #[error("The file is not of the announced `media_category`.")]
     CategoryMismatch,
     /// The maximum in bytes.

@@ -7,7 +7,6 @@ use image::metadata::Orientation;
 
 use crate::{MediaFormat, MediaRejection, jpeg, png, webp};
 
-/// The file without metadata; `None` if it has none.
 pub(crate) fn strip_metadata(
     bytes: &[u8],
     format: MediaFormat,
@@ -34,7 +33,6 @@ pub(crate) fn strip_metadata(
     }))
 }
 
-/// An EXIF directory whose only entry is the orientation.
 fn orientation_exif(orientation: Orientation) -> Vec<u8> {
     let head = b"MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0";
     let value = [orientation.to_exif(), 0, 0, 0, 0, 0, 0];

@@ -44,7 +44,6 @@ pub(crate) fn build_chunk(kind: [u8; 4], content: &[u8]) -> Vec<u8> {
     [&kind[..], &size.to_le_bytes(), content, padding].concat()
 }
 
-/// Updates size and flags in the header.
 pub(crate) fn update_header(mut bytes: Vec<u8>, has_exif: bool) -> Vec<u8> {
     let size = u32::try_from(bytes.len().saturating_sub(8)).unwrap_or(u32::MAX);
     if let Some(field) = bytes.get_mut(4..8) {
