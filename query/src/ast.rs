@@ -69,12 +69,10 @@ pub enum TermValue {
         hashes: Box<[u64]>,
         near: Option<u8>,
     },
-    /// A whole value, such as a hashtag or a user, and its feature number.
     Feature {
         text: String,
         feature: u64,
     },
-    /// `is:` and `has:`: the bit.
     Flag(u16),
     Language(u8),
     /// In per cent.

@@ -4,10 +4,8 @@ use crate::MatchMode;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QueryProduct {
-    /// Search over the last seven days.
     RecentSearch,
     FullArchive,
-    /// Counts over the last seven days.
     RecentCounts,
     FullCounts,
     Stream,
@@ -49,7 +47,6 @@ impl QueryProduct {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessTier {
-    /// Pay per use, without a contract.
     SelfServe,
     Enterprise,
 }
@@ -64,7 +61,6 @@ pub struct QueryDialect {
 }
 
 impl QueryDialect {
-    /// Includes the engagement operators.
     pub const fn new(product: QueryProduct, tier: AccessTier) -> Self {
         Self {
             product,

@@ -11,25 +11,19 @@ pub struct QueryProblem {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueryFault {
-    /// Only stop words, or only operators that cannot stand alone.
     NothingPositive,
     OnlyNegations,
-    /// Unknown, or not available in this dialect.
     Operator(String),
     /// A value of `is:` or `has:` that is unknown or not available in this dialect.
     Field(String),
-    /// Operator and value.
     Value(&'static str, String),
     Negated(&'static str),
-    /// An operator of the whole rule that occurs inside a group.
     WholeRule(&'static str),
-    /// `AND` or `or`, unquoted.
     Ambiguous(&'static str),
     /// An unexpected character; `<EOF>` is the end.
     Character(String),
     Unopened,
     Unclosed,
-    /// A quoted or bracketed text without its closing character.
     Unterminated(char),
 }
 
@@ -98,7 +92,6 @@ impl QueryError {
     }
 }
 
-/// The message of a rejected search.
 impl fmt::Display for QueryError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -17,7 +17,6 @@ pub struct ExplainedClause {
     pub kind: ClauseKind,
     /// The canonical text, with the minus sign of a negated clause.
     pub text: String,
-    /// The first character, counted from 1.
     pub position: usize,
     /// What the operator matches; empty for a group.
     pub description: &'static str,

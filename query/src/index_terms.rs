@@ -18,42 +18,36 @@ pub struct PostIndexKeys {
     pub runs: Vec<Vec<u64>>,
     /// Features without duplicates: tags, people, conversations, places, ….
     pub features: Vec<u64>,
-    /// The bits of `is:` and `has:`.
     pub flags: u16,
     pub language: u8,
-    /// Whether the post is the first of its conversation.
     pub is_root: bool,
 }
 
-/// What a term requires of an index.
 #[derive(Clone, Debug, PartialEq)]
 pub enum IndexLookup<'a> {
-    /// Consecutive words.
     Words(Vec<u64>),
-    /// Any of these features.
     Features {
         features: Vec<u64>,
         /// Whether a post with one of them is certain to match.
         exact: bool,
     },
     /// The post with this id if it is the first of its conversation, or any post with this feature.
-    ConversationRoot { id: i64, feature: u64 },
+    ConversationRoot {
+        id: i64,
+        feature: u64,
+    },
     /// A user by username or id; [`person_feature`] gives the feature of the current id.
     Person {
-        /// The relation of the user to the post.
         kind: FeatureKind,
         /// In lower case.
         name: &'a str,
     },
-    /// An author who is a member of this list.
     List(i64),
     /// A bit of `is:` or `has:`.
     Flag(u16),
     /// Compared with [`crate::language_matches`].
     Language(u8),
-    /// A minimum of a counter; counters are not indexed.
     Counter(PostCounter, u64),
-    /// Not indexed.
     Unknown,
 }
 
@@ -107,7 +101,6 @@ impl PostFeatures<'_> {
     }
 }
 
-/// The features of a username: as a text, and as a number if it consists of digits.
 fn username_features(kind: FeatureKind, handle: UserHandle<'_>) -> impl Iterator<Item = u64> {
     let text = hash_feature(kind, hash_text(handle.username, MatchMode::Stream));
     let digits = handle.username.parse::<u64>().ok();
@@ -129,7 +122,6 @@ impl ParsedQuery {
         found
     }
 
-    /// The lists whose members have to be loaded before an index lookup; no duplicates.
     pub fn list_ids(&self) -> Vec<i64> {
         let mut found = Vec::new();
         visit_terms(self.root(), &mut |term| {

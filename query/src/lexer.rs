@@ -4,7 +4,6 @@ use crate::error::{QueryFault, QueryProblem};
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct QueryToken {
-    /// The first character, counted from 1.
     pub(crate) position: usize,
     /// Whether no white space separates it from the previous token.
     pub(crate) joined_to_previous: bool,
@@ -18,13 +17,8 @@ pub(crate) enum TokenKind {
     Minus,
     Or,
     Word(String),
-    Phrase {
-        text: String,
-        near: Option<String>,
-    },
-    /// `#`, `@` or `$`, and the name.
+    Phrase { text: String, near: Option<String> },
     Sign(&'static str, String),
-    /// Name and value.
     Operator(String, String),
     End,
 }
@@ -61,7 +55,6 @@ impl<'a> QueryLexer<'a> {
         taken
     }
 
-    /// The error for the character at the current position.
     fn unexpected_character(&mut self) -> QueryProblem {
         let found = self.peek().map_or_else(|| String::from("<EOF>"), String::from);
         QueryProblem {

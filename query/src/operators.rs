@@ -5,9 +5,7 @@ use crate::words::WordField;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperatorClass {
-    /// Alone or with others.
     Standalone,
-    /// Only beside one that may stand alone.
     Conjunction,
 }
 
@@ -19,11 +17,9 @@ pub(crate) enum NegationRule {
     Always,
 }
 
-/// How an operator's value is parsed and compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperatorKind {
     Words(WordField),
-    /// A whole value: a hashtag, a cashtag, a country.
     Exact(FeatureKind),
     User(FeatureKind),
     Id(FeatureKind),
@@ -31,7 +27,6 @@ pub enum OperatorKind {
     Context,
     Flag(u16),
     Language,
-    /// In per cent.
     Sample,
     /// A minimum, or in stream rules also `A..B`.
     Counter(PostCounter),
@@ -41,11 +36,9 @@ pub enum OperatorKind {
     Rectangle,
     /// A substring of a link (true) or of the text.
     Substring(bool),
-    /// Semantic similarity; not supported.
     Embedding,
 }
 
-/// Kinds of features of a post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeatureKind {
     Hashtag = 32,
@@ -70,7 +63,6 @@ pub enum FeatureKind {
     LinkGram,
 }
 
-/// Counters of a post or of its author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PostCounter {
     Likes,
@@ -123,7 +115,6 @@ const ALL_BUT_ACTIVITY: u8 = SEARCH_AND_STREAM | POWERSTREAM;
 const ALL: u8 = ALL_BUT_ACTIVITY | ACTIVITY;
 
 impl QueryOperator {
-    /// The canonical name.
     pub fn name(&self) -> &'static str {
         self.names.first().copied().unwrap_or_default()
     }

@@ -52,9 +52,7 @@ pub fn parse(text: &str, dialect: QueryDialect) -> Result<ParsedQuery, QueryErro
     }
 }
 
-/// A group that is not closed yet.
 struct OpenGroup {
-    /// Whether its terms are negated.
     negated: bool,
     branches: Vec<QueryNode>,
     terms: Vec<QueryNode>,

@@ -61,7 +61,6 @@ pub struct QueryablePlace<'a> {
 /// and the reposter as author.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QueryablePost<'a> {
-    /// `sample:` selects by it.
     pub id: i64,
     pub author: QueryableAuthor<'a>,
     /// The whole text, unescaped.
@@ -70,20 +69,15 @@ pub struct QueryablePost<'a> {
     pub lang: &'a str,
     pub source: &'a str,
     pub conversation: i64,
-    /// The post replied to, and its author.
     pub reply_to: Option<(i64, QueryablePerson<'a>)>,
-    /// The reposted post, and its author.
     pub repost_of: Option<(i64, UserHandle<'a>)>,
     pub quote_of: Option<i64>,
     /// The quoted post, if it is visible; only needed for streams.
     pub quoted: Option<&'a QueryablePost<'a>>,
-    /// Without the sign.
     pub hashtags: &'a [&'a str],
-    /// Without the sign.
     pub cashtags: &'a [&'a str],
     pub mentions: &'a [UserHandle<'a>],
     pub links: &'a [QueryableLink<'a>],
-    /// Context annotations and entities found in the text.
     pub annotations: &'a [ContextAnnotation<'a>],
     pub images: bool,
     pub video: bool,

@@ -74,7 +74,6 @@ impl<'a> PostFeatures<'a> {
         self.features.as_slice()
     }
 
-    /// The bits that [`TermValue::Flag`](crate::TermValue::Flag) tests.
     pub const fn flags(&self) -> u16 {
         self.flags
     }
@@ -97,19 +96,16 @@ impl<'a> PostFeatures<'a> {
         }
     }
 
-    /// The words of every text, with its field.
     pub(crate) fn all_word_runs(&self) -> impl Iterator<Item = (WordField, &[u64])> {
         let words = |(field, start, end): &(WordField, usize, usize)| Some((*field, self.words.get(*start..*end)?));
         self.word_runs.iter().filter_map(words)
     }
 
-    /// For substring operators.
     pub(crate) fn lowercase_texts(&self) -> &[String] {
         self.lowercase_texts
             .get_or_init(|| self.matched_posts().map(|post| normalize_case(post.text)).collect())
     }
 
-    /// For substring operators.
     pub(crate) fn lowercase_links(&self) -> &[String] {
         self.lowercase_links.get_or_init(|| {
             self.matched_posts()
@@ -291,7 +287,6 @@ impl<'a> PostFeatures<'a> {
     }
 }
 
-/// The feature of four bytes of a substring.
 #[expect(clippy::as_conversions, reason = "a fieldless enum's number")]
 pub(crate) fn gram_feature(kind: FeatureKind, bytes: [u8; 4]) -> u64 {
     feature_hash(kind as u64, u64::from(u32::from_le_bytes(bytes)))

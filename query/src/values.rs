@@ -7,7 +7,6 @@ use crate::operators::{FeatureKind, OperatorKind, QueryOperator};
 use crate::post_features::{MatchMode, gram_feature};
 use crate::words::{feature_hash, hash_text, hash_words, mix_hash, normalize_case};
 
-/// `None` for an invalid value.
 pub(crate) fn parse_operator_value(operator: &QueryOperator, text: &str, mode: MatchMode) -> Option<TermValue> {
     match operator.kind {
         OperatorKind::Words(field) => {
@@ -56,7 +55,6 @@ pub(crate) const fn number_feature(kind: FeatureKind, number: u64) -> u64 {
     hash_feature(kind, mix_hash(number.wrapping_add(0x5bd1_e995)))
 }
 
-/// The features of a substring, four bytes each.
 pub(crate) fn gram_features(kind: FeatureKind, text: &str) -> impl Iterator<Item = u64> + '_ {
     text.as_bytes()
         .array_windows::<4>()

@@ -11,13 +11,11 @@ use crate::words::word_feature;
 use super::frequency::FeatureFrequencies;
 use super::{NO_COMPANION, RulePosting};
 
-/// The features of a rule and the estimated share of posts that have one.
 pub(super) struct RuleCover {
     cost: f64,
     pub(super) entries: Vec<CoverEntry>,
 }
 
-/// One feature of a cover, and what else must be true with it.
 #[derive(Clone, Copy)]
 pub(super) struct CoverEntry {
     pub(super) feature: u64,
@@ -112,7 +110,6 @@ struct ConjunctionRest {
     required_flags: u16,
     forbidden_flags: u16,
     language: u8,
-    /// Share and number of its rarest feature.
     companion: Option<(f64, u64)>,
     /// Whether an entry cannot express all of it.
     is_inexact: bool,
@@ -143,7 +140,6 @@ impl ConjunctionRest {
     }
 }
 
-/// The feature that a term is equivalent to.
 fn single_feature(term: &QueryTerm) -> Option<u64> {
     match (&term.value, term.operator.kind) {
         (TermValue::Words { hashes, .. }, OperatorKind::Words(field)) => match **hashes {
@@ -200,7 +196,6 @@ fn term_cover(term: &QueryTerm, frequencies: &FeatureFrequencies) -> Option<Rule
     }
 }
 
-/// The cells of an area, or everything with a location.
 fn area_cover(area: Option<GeoArea>, frequencies: &FeatureFrequencies) -> RuleCover {
     let cells = area.and_then(grid_cells).unwrap_or_else(|| vec![0]);
     let features = cells.into_iter().map(|cell| number_feature(FeatureKind::Geo, cell));

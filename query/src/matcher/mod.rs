@@ -29,9 +29,7 @@ pub struct RuleSlot(u32);
 /// Only stream rules match: a search query can be added but never matches. Changes take effect
 /// with the next post.
 pub struct Matcher {
-    /// By slot.
     rules: Vec<CompiledRule>,
-    /// By slot.
     index_entries: Vec<RuleIndexEntry>,
     free_slots: Vec<u32>,
     posting_lists: HashMap<u64, PostingList, BuildHasherDefault<IdentityHasher>>,
@@ -58,7 +56,6 @@ struct RuleIndexEntry {
     occupied: bool,
 }
 
-/// A rule in the posting list of a feature.
 #[derive(Clone, Copy)]
 struct RulePosting {
     rule: u32,
@@ -215,7 +212,6 @@ impl Matcher {
         }
     }
 
-    /// The rule's number, or `None` if the slot is free.
     pub fn remove_rule(&mut self, RuleSlot(slot): RuleSlot) -> Option<u64> {
         let index_entry = self.index_entries.get_mut(slot_index(slot));
         let index_entry = std::mem::take(index_entry.filter(|index_entry| index_entry.occupied)?);
