@@ -14,7 +14,6 @@ use crate::{QueryPlan, index_error};
 /// The factor by which each step examines more blocks.
 const GROWTH: usize = 16;
 
-/// The posts to search.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchWindow {
     /// Exclusive.
@@ -60,7 +59,6 @@ impl SearchWindow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SearchHit {
     pub id: i64,
-    /// In milliseconds since 1970.
     pub created_at_ms: i64,
 }
 
@@ -296,7 +294,6 @@ impl IndexSnapshot {
     }
 }
 
-/// Consecutive documents to examine.
 #[derive(Clone, Copy)]
 struct DocSpan {
     first: DocId,

@@ -50,7 +50,6 @@ impl PostIndex {
         })
     }
 
-    /// The checkpoint of the last commit; `None` in a new index.
     pub fn checkpoint(&self) -> Option<String> {
         self.open.lock().checkpoint.clone()
     }
@@ -122,7 +121,6 @@ impl PostIndex {
         Ok(())
     }
 
-    /// The index as of the last commit.
     pub fn snapshot(&self) -> Arc<IndexSnapshot> {
         Arc::clone(&self.current.read())
     }

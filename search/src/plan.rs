@@ -12,7 +12,6 @@ use tantivy::{DocId, SegmentReader};
 use crate::exclusion::ExclusionQuery;
 use crate::schema::{IndexFields, LANGUAGE_SHIFT, ROOT_SHIFT, build_schema, encode_word};
 
-/// Data that change independently of posts.
 #[derive(Clone, Debug, Default)]
 pub struct SearchLookups {
     /// The ids that a username or a number may refer to.

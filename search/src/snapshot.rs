@@ -18,7 +18,6 @@ const BLOCK_DOCS: u32 = 4_096;
 /// consists of whole steps.
 pub(crate) const STEP_DOCS: u32 = 256;
 
-/// Consecutive documents of a segment, and the bounds of their ids and times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DocBlock {
     pub(crate) segment: usize,
@@ -30,7 +29,6 @@ pub(crate) struct DocBlock {
     pub(crate) latest: i64,
 }
 
-/// The columns of a segment.
 #[derive(Clone)]
 pub(crate) struct SegmentColumns {
     pub(crate) ids: Arc<dyn ColumnValues<i64>>,
