@@ -15,7 +15,6 @@ const MEDIA_FOLDERS: [&str; 4] = [
     "deleted_tweets_media",
 ];
 
-/// An archive in a folder or a zip file, complete or in part.
 #[derive(Debug)]
 pub struct Archive {
     pub(crate) container: ArchiveContainer,
@@ -23,7 +22,6 @@ pub struct Archive {
 }
 
 pub struct ArchivedMediaFile {
-    /// Within the archive.
     pub name: String,
     /// In bytes.
     pub size: u64,
@@ -90,7 +88,6 @@ impl Archive {
         ArchiveRecords::new(self, from)
     }
 
-    /// The file of a post's attachment, if this part of the archive contains it.
     pub fn post_media(&self, post: i64, media: &ArchivedMedia) -> Result<Option<ArchivedMediaFile>, ArchiveError> {
         let exact = media
             .files

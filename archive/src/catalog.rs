@@ -9,30 +9,24 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::Read;
 
-/// In bytes.
 const MAX_MANIFEST_BYTES: u64 = 8 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ArchiveDataFile {
     /// The data type in the manifest, such as `directMessages`.
     pub(crate) data_type: String,
-    /// Within the container.
     pub(crate) name: String,
     pub(crate) handling: DataTypeHandling,
-    /// The number of elements according to the manifest.
     pub(crate) count: Option<u64>,
     pub(crate) present: bool,
 }
 
-/// The files of an archive in reading order.
 #[derive(Debug)]
 pub(crate) struct ArchiveCatalog {
     /// The folder of the data files, empty or ending in `/`.
     pub(crate) folder: String,
     pub(crate) files: Vec<ArchiveDataFile>,
-    /// According to the manifest.
     pub(crate) owner: Option<ArchivedAccount>,
-    /// The number of elements by data type according to the manifest.
     pub(crate) manifest_counts: Vec<(String, u64)>,
     reads_messages: bool,
 }

@@ -11,7 +11,6 @@ use std::path::Path;
 
 pub type ByteStream = Box<dyn Read + Send>;
 
-/// The files of an archive by name, with `/` as separator.
 #[derive(Debug)]
 pub(crate) enum ArchiveContainer {
     Folder(folder::FolderContainer),

@@ -8,7 +8,6 @@ pub(crate) enum DataTypeHandling {
     Skip(SkipReason),
 }
 
-/// In reading order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReadableDataType {
     Account,

@@ -2,7 +2,6 @@
 
 use std::io::{self, BufRead};
 
-/// In bytes.
 pub(crate) const MAX_ELEMENT_BYTES: usize = 4 << 20;
 /// Counted from the element itself.
 pub(crate) const MAX_ELEMENT_DEPTH: usize = 64;
@@ -13,15 +12,12 @@ const MAX_PREFIX_BYTES: usize = 1 << 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ElementOutcome {
-    /// The bytes are in the buffer.
     Whole,
     /// The element exceeded a limit and was skipped.
     Refused(&'static str),
-    /// The array is closed.
     End,
 }
 
-/// Why no further element can be read.
 #[derive(Debug)]
 pub(crate) enum ElementReadError {
     Io(io::Error),
@@ -54,7 +50,6 @@ enum JsonShape {
     Done,
 }
 
-/// The elements of the first array (or the only object) in `reader`.
 pub(crate) struct ElementReader<R> {
     reader: R,
     shape: JsonShape,
@@ -68,7 +63,6 @@ impl<R: BufRead> ElementReader<R> {
         }
     }
 
-    /// Replaces the contents of `buffer` with the next element.
     pub(crate) fn read_element(&mut self, buffer: &mut Vec<u8>) -> Result<ElementOutcome, ElementReadError> {
         buffer.clear();
         self.next_element(Some(buffer))

@@ -3,10 +3,8 @@
 use std::fmt;
 use std::io;
 
-/// A file of the archive and an element within it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ElementLocation {
-    /// Within the archive, such as `data/tweets.js`.
     pub file: String,
     /// Counted from 0.
     pub element: u64,
@@ -20,33 +18,17 @@ impl fmt::Display for ElementLocation {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
-    /// There are neither data files nor a manifest.
     #[error("{0} is not a data archive")]
     NotAnArchive(String),
     /// The zip's directory cannot be read, as after an incomplete download.
     #[error("{file} is not a complete zip file: {why}")]
-    BrokenZip {
-        file: String,
-        /// The message of the zip reader.
-        why: String,
-    },
-    /// A name leads out of the archive or cannot be a file name.
+    BrokenZip { file: String, why: String },
     #[error("the archive names an unsafe file: {0:?}")]
     UnsafeName(String),
-    /// A file declares a size that no real archive has.
     #[error("{file} is refused: {why}")]
-    Bomb {
-        /// Within the archive.
-        file: String,
-        why: &'static str,
-    },
-    /// A file is encrypted or compressed with an unsupported method.
+    Bomb { file: String, why: &'static str },
     #[error("{file} cannot be unpacked: {why}")]
-    Packing {
-        /// Within the archive.
-        file: String,
-        why: &'static str,
-    },
+    Packing { file: String, why: &'static str },
     #[error("{0} is not in the archive")]
     Missing(String),
     /// One element exceeds a limit. Reading continues after it.

@@ -44,7 +44,6 @@ enum LineSource<R> {
     Done,
 }
 
-/// The records of JSON Lines from any reader.
 pub struct JsonLinesRecords<R> {
     source: LineSource<R>,
     name: String,

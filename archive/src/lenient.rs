@@ -120,7 +120,6 @@ impl<'de: 'a, 'a> Visitor<'de> for TextVisitor<'a> {
     }
 }
 
-/// A boolean, also as text; false for null.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct LenientFlag(pub(crate) bool);
 

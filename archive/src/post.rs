@@ -4,7 +4,6 @@ use crate::ArchivedUser;
 use crate::ids;
 use serde::{Deserialize, Serialize};
 
-/// A post with its text ready to store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArchivedPost {
@@ -16,12 +15,9 @@ pub struct ArchivedPost {
     /// HTML-unescaped, with short links expanded, and without the links that represent attachments
     /// or the quoted post.
     pub text: String,
-    /// Milliseconds since 1970; from the id if that contains a time.
     pub created_at_ms: i64,
-    /// A language tag as found, such as `en`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lang: Option<String>,
-    /// The name of the app.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
@@ -46,9 +42,7 @@ pub struct ArchivedPost {
     #[serde(with = "ids::list", skip_serializing_if = "Vec::is_empty")]
     pub edit_history: Vec<i64>,
     pub possibly_sensitive: bool,
-    /// At the time of the export.
     pub like_count: i64,
-    /// At the time of the export.
     pub repost_count: i64,
     #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
     pub community_id: Option<i64>,
@@ -64,10 +58,8 @@ pub struct ArchivedPost {
     /// For subscribers of the author only; in our own export only.
     #[serde(skip_serializing_if = "is_off")]
     pub followers_only: bool,
-    /// In our own export only.
     #[serde(skip_serializing_if = "is_off")]
     pub made_with_ai: bool,
-    /// In our own export only.
     #[serde(skip_serializing_if = "is_off")]
     pub paid_partnership: bool,
     /// This and the following fields are in our own export only.
@@ -76,21 +68,16 @@ pub struct ArchivedPost {
     /// Coordinates as rendered (JSON), or empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub geo: String,
-    /// The URI of the card, or empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub card: String,
-    /// The URL that opens a private conversation, or empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message_link: String,
-    /// The withholding notice as rendered (JSON), or empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub withheld: String,
     #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
     pub app: Option<i64>,
-    /// Hidden from the home timelines of the author's followers.
     #[serde(skip_serializing_if = "is_off")]
     pub unshared: bool,
-    /// For members of its community only.
     #[serde(skip_serializing_if = "is_off")]
     pub members_only: bool,
     /// The author as embedded in the source.
@@ -106,7 +93,6 @@ pub(crate) fn is_off(switch: &bool) -> bool {
     !*switch
 }
 
-/// The source of a repost.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArchivedRepost {
@@ -116,7 +102,6 @@ pub struct ArchivedRepost {
     /// Not known in archives.
     #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,
-    /// If a mention contains it.
     #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
     pub author: Option<i64>,
 }
@@ -127,9 +112,7 @@ pub enum ArchivedMediaKind {
     #[default]
     Photo,
     Video,
-    /// A short silent video that loops.
     AnimatedGif,
-    /// In our own export only.
     Subtitles,
 }
 
@@ -146,9 +129,7 @@ pub struct ArchivedMedia {
     pub url: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alt: Option<String>,
-    /// In pixels, 0 when unknown.
     pub width: u32,
-    /// In pixels, 0 when unknown.
     pub height: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<i64>,
@@ -157,7 +138,6 @@ pub struct ArchivedMedia {
     /// The file's format, or empty; this and the following fields are in our own export only.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub content_type: String,
-    /// In bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<i64>,
     /// Bits per second of the file.
@@ -174,7 +154,6 @@ pub struct ArchivedMedia {
     pub expires_at_ms: Option<i64>,
 }
 
-/// An encoding of a video.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArchivedVariant {
@@ -189,7 +168,6 @@ pub struct ArchivedVariant {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArchivedUrl {
-    /// The short link in the original text.
     pub short: String,
     pub expanded: String,
     pub display: String,
@@ -200,10 +178,8 @@ pub struct ArchivedUrl {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArchivedMention {
-    /// `None` when the account did not exist any more.
     #[serde(with = "ids::option", skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,
-    /// Without the `@`.
     pub handle: String,
     pub name: String,
 }

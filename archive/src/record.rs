@@ -12,29 +12,21 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ArchiveRecord {
-    /// The archive's owner.
     Account(ArchivedAccount),
-    /// The owner's profile.
     Profile(ArchivedProfile),
     User(Box<ArchivedUser>),
     Post(Box<ArchivedPost>),
     /// The full text of a long post; already joined to the post that it belongs to.
     NoteTweet(ArchivedNote),
-    /// `from` follows `to`.
     Follow(UserRelation),
-    /// `from` blocks `to`.
     Block(UserRelation),
-    /// `from` mutes `to`.
     Mute(UserRelation),
-    /// `from` has requested to follow the protected `to`.
     FollowRequest(UserRelation),
-    /// `from` does not accept direct messages from `to`.
     DmBlock(UserRelation),
     Like(ArchivedLike),
     List(ArchivedList),
     ListMember(ArchivedListMember),
     DeletedPost(ArchivedDeletion),
-    /// An attachment on a line of its own.
     Media(ArchivedAttachment),
     Message(Box<ArchivedMessage>),
     Skipped(SkippedItem),
@@ -93,7 +85,6 @@ pub struct ArchivedLike {
     /// HTML-unescaped; empty when unknown.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// In milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_ms: Option<i64>,
 }
@@ -103,13 +94,10 @@ pub struct ArchivedLike {
 pub enum ConversationEventKind {
     #[default]
     Said,
-    /// Participants joined.
     Join,
-    /// Participants left.
     Leave,
 }
 
-/// An event of a direct message conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArchivedMessage {
@@ -127,11 +115,9 @@ pub struct ArchivedMessage {
     pub people: Vec<i64>,
     /// HTML-unescaped, with short links expanded.
     pub text: String,
-    /// Milliseconds since 1970.
     pub at_ms: i64,
 }
 
-/// The full text of a long post.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArchivedNote {
@@ -140,13 +126,11 @@ pub struct ArchivedNote {
     pub id: i64,
     /// HTML-unescaped, with short links expanded.
     pub text: String,
-    /// Milliseconds since 1970.
     pub created_at_ms: i64,
     pub urls: Vec<ArchivedUrl>,
     pub mentions: Vec<ArchivedMention>,
 }
 
-/// The relation of the archive's owner to a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ArchivedListRole {
@@ -191,7 +175,6 @@ pub struct ArchivedListMember {
 pub struct ArchivedDeletion {
     #[serde(with = "ids")]
     pub id: i64,
-    /// In milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_at_ms: Option<i64>,
     /// The post itself, if the archive still contains it.

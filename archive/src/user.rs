@@ -4,6 +4,7 @@ use crate::ids;
 use crate::post::is_off;
 use serde::{Deserialize, Serialize};
 
+/// A user; the counters are as of the export, and empty texts are unknown or missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArchivedUser {
@@ -21,31 +22,21 @@ pub struct ArchivedUser {
     pub created_at_ms: i64,
     pub protected: bool,
     pub verified: bool,
-    /// At the time of the export.
     pub follower_count: i64,
-    /// At the time of the export.
     pub following_count: i64,
-    /// At the time of the export.
     pub post_count: i64,
-    /// At the time of the export.
     pub like_count: i64,
-    /// At the time of the export.
     pub listed_count: i64,
-    /// Empty without one.
     pub avatar_url: String,
-    /// Empty without one.
     pub banner_url: String,
     /// The kind of the badge, empty when unknown; this and the following fields are in our own
     /// export only.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub verified_type: String,
-    /// Empty when unknown.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub subscription_type: String,
-    /// Whether it is labelled as a parody.
     #[serde(skip_serializing_if = "is_off")]
     pub parody: bool,
-    /// Whether an identity document was checked.
     #[serde(skip_serializing_if = "is_off")]
     pub identity_verified: bool,
     /// Accepts messages only from accounts that it follows.

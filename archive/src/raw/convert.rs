@@ -46,7 +46,6 @@ pub(crate) fn parse_note(json: &str) -> Result<(ArchivedNote, String), ElementEr
     parse_single_entry::<RawNote<'_>>(json)?.to_note()
 }
 
-/// Appends the records of an element.
 pub(crate) fn convert_element(
     kind: ReadableDataType,
     json: &str,

@@ -175,7 +175,6 @@ struct RawCore<'a> {
 }
 
 impl RawNote<'_> {
-    /// The note, and its text before links were expanded.
     pub(crate) fn to_note(&self) -> Result<(ArchivedNote, String), ElementError> {
         let id = self.note_tweet_id.require("a note without an id")?;
         let core = self

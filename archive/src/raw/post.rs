@@ -92,7 +92,6 @@ struct RawEditControl {
     edit_tweet_ids: LenientList<LenientNumber>,
 }
 
-/// The context that a post is converted in.
 #[derive(Clone, Copy)]
 pub(crate) struct ConversionContext<'n> {
     pub(crate) author: Option<i64>,
@@ -115,7 +114,6 @@ impl<'a> RawPost<'a> {
         self.id_str.0.or(self.id.0).filter(|id| *id > 0)
     }
 
-    /// Whether the object of a line is a post.
     pub(crate) fn has_text(&self) -> bool {
         self.full_text.is_some() || self.text.is_some()
     }
@@ -165,7 +163,6 @@ impl<'a> RawPost<'a> {
         })
     }
 
-    /// The text with its links, and the quoted post.
     fn build_draft(
         &self,
         id: i64,

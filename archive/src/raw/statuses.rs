@@ -9,7 +9,6 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Value};
 
-/// The fields that distinguish the kinds of lines.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct LineShape<'a> {
@@ -23,7 +22,6 @@ struct LineShape<'a> {
     lists: Option<IgnoredAny>,
 }
 
-/// A page of search results, users or lists.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct RawObjectsPage<'a> {
