@@ -6,10 +6,8 @@ use base::{Error, Fault};
 /// What has been stored remains, and the next import continues from there.
 #[derive(Debug, thiserror::Error)]
 pub enum TransferError {
-    /// The message names the file.
     #[error(transparent)]
     Source(#[from] ArchiveError),
-    /// The requested owner cannot own the archive.
     #[error("{0}")]
     Owner(String),
     #[error("another import of the same source is running")]

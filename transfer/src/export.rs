@@ -16,13 +16,11 @@ use store::{Store, Tx};
 use crate::error::TransferError;
 use crate::options::{TransferProgress, TransferStage};
 
-/// Rows per page.
 const PAGE_SIZE: i64 = 1_000;
 
 /// The numbers of written and of omitted records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExportSummary {
-    /// By kind.
     pub lines: BTreeMap<&'static str, u64>,
     /// By kind: deleted, suspended and placeholder users, deleted and placeholder posts. The lines
     /// that refer to them still contain their ids.

@@ -21,14 +21,10 @@ use crate::thread;
 const CHUNK_QUEUE_LENGTH: usize = 2;
 /// How far ahead of our clock the time in an id may be.
 const MAX_CLOCK_SKEW_MS: i64 = 24 * 3600 * 1000;
-/// Authors whose home timelines are invalidated in one transaction.
 const AUTHORS_PER_TRANSACTION: i64 = 500;
 
-/// The parameters of a whole import.
 pub(crate) struct ImportContext {
-    /// Identifies the source in the store.
     pub(crate) key: String,
-    /// The local user who owns the archive.
     pub(crate) owner: Option<UserId>,
 }
 

@@ -29,7 +29,6 @@ pub struct ImportOptions {
     pub media_dir: Option<PathBuf>,
     /// Whether an archive's direct messages are imported too.
     pub messages: bool,
-    /// Records per transaction.
     pub batch: usize,
 }
 
@@ -59,6 +58,5 @@ pub struct TransferProgress {
     pub stage: TransferStage,
     /// Including those of an earlier run.
     pub records: u64,
-    /// Once known.
     pub total: Option<u64>,
 }

@@ -58,7 +58,6 @@ fn cell_to_json(kind: ColumnType, cell: &CellValue) -> Value {
     }
 }
 
-/// The error tells why the line is invalid.
 pub(crate) fn from_line(line: &ExportRow, max_id: i64) -> Result<PortableRow, String> {
     let known = portable_tables::find_table(&line.kind);
     let table = known.ok_or_else(|| format!("unknown kind {:?}", line.kind))?;
@@ -140,7 +139,6 @@ fn parse_hex(hex: &str) -> Option<Vec<u8>> {
 }
 
 impl PortableRow {
-    /// The users that it refers to.
     pub(crate) fn user_ids(&self) -> Vec<i64> {
         let mut user_ids = Vec::new();
         for (column, cell) in self.table.columns.iter().zip(&self.cells) {
@@ -161,7 +159,6 @@ impl PortableRow {
         cells.filter_map(|(column, cell)| cell.as_int().filter(|_| column.kind == ColumnType::Post))
     }
 
-    /// Approximate memory in bytes.
     pub(crate) fn estimated_size(&self) -> usize {
         let texts = self.cells.iter().filter_map(CellValue::as_text);
         200 + texts.map(str::len).sum::<usize>()

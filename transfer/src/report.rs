@@ -18,7 +18,6 @@ pub struct SkippedRecords {
     pub example: String,
 }
 
-/// Placeholders of users and posts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlaceholderCounts {
     pub users: u64,
@@ -32,7 +31,6 @@ pub struct PlaceholderCounts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MediaCopyCounts {
     pub copied: u64,
-    /// Of the copied files.
     pub bytes: u64,
     /// Already in the media folder.
     pub present: u64,
@@ -104,7 +102,6 @@ impl ImportReport {
         });
     }
 
-    /// Adds another part of the import.
     pub(crate) fn merge(&mut self, other: Self) {
         for (kind, count) in other.taken {
             increment(&mut self.taken, &kind, count);
@@ -138,7 +135,6 @@ impl ImportReport {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// As stored with the progress of the import.
     pub(crate) fn to_json_text(&self) -> String {
         self.to_json().to_string()
     }

@@ -12,9 +12,7 @@ pub(crate) enum OpenedSource {
     Lines(JsonLines),
 }
 
-/// What is known of a source before it is read.
 pub(crate) struct SourceInfo {
-    /// Unique to a source.
     pub(crate) key: String,
     pub(crate) account: Option<ArchivedAccount>,
     pub(crate) manifest_counts: Vec<(String, u64)>,

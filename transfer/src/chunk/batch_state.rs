@@ -18,17 +18,13 @@ pub(crate) struct ImportBatchState {
     pub(crate) users_by_source_id: HashMap<i64, UserId>,
     /// A cache, also of handles that nobody has.
     pub(crate) users_by_handle: HashMap<String, Option<UserId>>,
-    /// By id.
     pub(crate) known_posts: HashMap<i64, ImportedPostSummary>,
     user_deltas: BTreeMap<UserId, UserCounterDeltas>,
     post_deltas: BTreeMap<i64, PostCounterDeltas>,
     authors: BTreeSet<UserId>,
-    /// Of the users who follow in this chunk.
     pub(crate) verified_users: BTreeSet<UserId>,
     pub(crate) report: ImportReport,
-    /// Of all stored rows.
     pub(crate) max_id: i64,
-    /// The first and the last stored post.
     pub(crate) post_id_range: Option<(i64, i64)>,
 }
 
@@ -69,7 +65,6 @@ impl ImportBatchState {
         self.max_id = self.max_id.max(id);
     }
 
-    /// Counts a live post for its author and for the posts that it refers to.
     pub(crate) fn count_post(&mut self, post: &Post, change: i64) {
         let deltas = self.user_delta(post.author_id);
         deltas.posts += change;
@@ -97,7 +92,6 @@ impl ImportBatchState {
         self.post_id_range = Some((first.min(id), last.max(id)));
     }
 
-    /// Applies each counter change once, in a fixed order.
     pub(crate) fn flush_counters(&mut self, tx: &mut Tx<'_>, key: &str) -> Result<(), Fault> {
         for (user, deltas) in &self.user_deltas {
             imports::apply_user_deltas(tx, *user, deltas)?;

@@ -10,7 +10,6 @@ use super::batch_state::ImportBatchState;
 use crate::reader::{PreparedRecord, media_key};
 use crate::sanitize;
 
-/// Stores attachments that have a line of their own.
 pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
     for item in items {
         let PreparedRecord::Media(prepared) = item else {

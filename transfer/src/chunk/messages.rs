@@ -158,7 +158,6 @@ fn find_or_create_conversation(
     Ok(Some(conversation))
 }
 
-/// The two user ids of a one-to-one conversation.
 pub(crate) fn parse_pair(name: &str) -> Option<[i64; 2]> {
     let (one, other) = name.split_once('-')?;
     Some([one.parse().ok()?, other.parse().ok()?])

@@ -140,7 +140,6 @@ fn insert_row(tx: &mut Tx<'_>, row: &PortableRow) -> Result<InsertOutcome, Fault
     }
 }
 
-/// An app without keys.
 fn app_from_row(row: &PortableRow) -> App {
     let cell = |name: &str| row.table.find_cell(&row.cells, name);
     let number = |name: &str| cell(name).and_then(CellValue::as_int).unwrap_or(0);
@@ -172,7 +171,6 @@ fn app_from_row(row: &PortableRow) -> App {
     }
 }
 
-/// Adds the row to the search index, if its kind is searchable.
 fn index_for_search(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<(), Fault> {
     match kind {
         "community" => match communities::find_by_id(tx, id)? {

@@ -219,7 +219,6 @@ fn store_media(
     Ok(keys.join(","))
 }
 
-/// Updates the conversation of the replies to a post that has become known.
 fn propagate_conversation(
     tx: &mut Tx<'_>,
     batch: &mut ImportBatchState,

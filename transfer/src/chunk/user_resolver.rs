@@ -13,7 +13,6 @@ use super::messages;
 use crate::reader::{PreparedPost, PreparedRecord};
 use crate::sanitize;
 
-/// What a source tells about a user in passing.
 #[derive(Clone, Copy, Default)]
 struct UserHint<'a> {
     handle: &'a str,
@@ -22,7 +21,6 @@ struct UserHint<'a> {
 
 type UserHints<'a> = BTreeMap<i64, UserHint<'a>>;
 
-/// The strength of a claim to a handle.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HandleClaim {
     /// The account itself: a placeholder has to give up the handle.
@@ -129,7 +127,6 @@ fn insert_placeholder_user(
     Ok(())
 }
 
-/// Sets the handle and the name once they are known.
 fn complete_placeholder(
     tx: &mut Tx<'_>,
     batch: &mut ImportBatchState,

@@ -13,10 +13,8 @@ use super::user_resolver::{self, HandleClaim};
 use crate::reader::PreparedRecord;
 use crate::sanitize;
 
-/// Longer descriptions and locations are truncated.
 const MAX_PROFILE_FIELD_CHARS: usize = 1_000;
 
-/// Stores each user of a chunk once, including those embedded in posts.
 pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
     let mut accounts: BTreeMap<i64, &ArchivedUser> = BTreeMap::new();
     for item in items {

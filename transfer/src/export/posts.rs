@@ -12,7 +12,6 @@ use store::{Tx, exports};
 use super::lines::attachment_from_media;
 use super::{ExportPage, PAGE_SIZE, build_page};
 
-/// The data that the lines of a page need besides the posts.
 struct PostLineContext {
     users: HashMap<UserId, User>,
     sources: HashMap<PostId, Post>,

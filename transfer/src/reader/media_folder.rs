@@ -90,7 +90,6 @@ impl<'a> MediaFolder<'a> {
     }
 }
 
-/// The path of a file that is already in the media folder.
 fn find_existing_file(dir: &Path, media: &ArchivedMedia, report: &mut ImportReport) -> String {
     let mut paths = media.files.iter().map(|name| sharded_path(name));
     let found = paths.find(|path| dir.join(path).is_file());

@@ -19,24 +19,19 @@ const MAX_CHUNK_BYTES: usize = 4 << 20;
 /// Records between two progress messages.
 const PROGRESS_INTERVAL: u64 = 10_000;
 
-/// What is stored in one transaction.
 #[derive(Default)]
 pub(crate) struct ImportChunk {
     pub(crate) items: Vec<PreparedRecord>,
     pub(crate) start_position: String,
     pub(crate) next_position: String,
-    /// What was counted and skipped while reading it.
     pub(crate) report: ImportReport,
     bytes: usize,
 }
 
 pub(crate) enum ReaderMessage {
-    /// The number of records checked so far.
     Checking(u64),
-    /// The total number of records; the source is readable to its end.
     Checked(u64),
     Chunk(Box<ImportChunk>),
-    /// The source is unreadable; nothing follows.
     Failed(ArchiveError),
 }
 
@@ -156,7 +151,6 @@ impl ImportChunk {
     }
 }
 
-/// As in the archive's manifest.
 fn data_type(record: &ArchiveRecord) -> &'static str {
     match record {
         ArchiveRecord::Account(_) => "account",

@@ -15,7 +15,6 @@ use crate::report::ImportReport;
 
 /// No valid text is longer.
 const MAX_TEXT_BYTES: usize = 100_000;
-/// The maximum number of mentions, attachments, versions and participants.
 const MAX_LIST_LENGTH: usize = 200;
 
 pub(crate) enum PreparedRecord {
@@ -40,13 +39,11 @@ pub(crate) struct PreparedPost {
     pub(crate) post: archive::ArchivedPost,
     pub(crate) draft: PostTextDraft,
     pub(crate) lang: String,
-    /// The paths of its attachments' files.
     pub(crate) paths: Vec<String>,
     /// The text of the reposted post, if only this repost contains it.
     pub(crate) source: Option<PostTextDraft>,
 }
 
-/// A like, with the post's text if known.
 pub(crate) struct PreparedLike {
     pub(crate) like: archive::ArchivedLike,
     pub(crate) draft: Option<PostTextDraft>,

@@ -10,11 +10,9 @@ use crate::chunk::user_resolver;
 use crate::reader::PreparedPost;
 use crate::sanitize;
 
-/// The maximum number of edits of a post.
 const MAX_EDITS: i64 = 5;
 const REPLY_SETTINGS: &[&str] = &["following", "mentionedUsers", "subscribers", "verified"];
 
-/// The posts and users that a post refers to.
 #[derive(Default)]
 pub(super) struct PostReferences {
     pub(super) parent: Option<ImportedPostSummary>,
