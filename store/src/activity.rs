@@ -1,4 +1,4 @@
-//! Subscriptions of apps to single kinds of events.
+//! Activity subscriptions: an app's subscriptions to single event types.
 
 use base::{AppId, Fault, Time, UserId};
 
@@ -6,12 +6,12 @@ use crate::Tx;
 use crate::db::SqlRow;
 use crate::posts::PageRange;
 
-/// Which way an event goes, as seen by the user whom it is about.
+/// The direction of an event as seen by the user it is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActivityDirection {
-    /// Others do something to the user.
+    /// Others act on the user.
     Inbound,
-    /// The user does it.
+    /// The user acts.
     Outbound,
 }
 
@@ -33,34 +33,25 @@ impl ActivityDirection {
     }
 }
 
-/// A subscription as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActivitySubscription {
-    /// Snowflake id.
     pub id: i64,
-    /// Whose it is.
     pub app_id: AppId,
-    /// The kind of events, as the app calls it.
     pub event_type: String,
-    /// Whom the events are about.
     pub user_id: Option<UserId>,
-    /// A query over what an event says, or empty.
+    /// A query over the event's text, or empty.
     pub keyword: String,
-    /// Events that go this way only.
     pub direction: Option<ActivityDirection>,
     /// The direction as the app wrote it, or empty.
     pub direction_name: String,
     /// The app's own label, or empty.
     pub tag: String,
-    /// The webhook that receives them too.
+    /// A webhook that receives the events as well as the stream.
     pub webhook_id: Option<i64>,
-    /// The user on whose behalf it was made.
     pub authorizing_user_id: Option<UserId>,
-    /// Whether it stands on what the user has let the app see.
+    /// Whether it depends on the user's consent to the app.
     pub requires_consent: bool,
-    /// When it was made.
     pub created_at: Time,
-    /// When it last changed.
     pub updated_at: Time,
 }
 
@@ -97,7 +88,7 @@ fn user_number(user: Option<UserId>) -> i64 {
     user.map_or(0, UserId::get)
 }
 
-/// Stores a subscription; false when the app has one that tells the same to the same webhook.
+/// Returns false if the app already has an equal subscription for the same webhook.
 pub fn insert(tx: &mut Tx<'_>, new: &ActivitySubscription) -> Result<bool, Fault> {
     let sql = "INSERT INTO activity_subscription (id, app_id, event_type, user_id, keyword, \
                direction, direction_name, tag, webhook_id, maker_id, private, created_at, \
@@ -121,41 +112,39 @@ pub fn insert(tx: &mut Tx<'_>, new: &ActivitySubscription) -> Result<bool, Fault
     Ok(tx.execute(sql, &args)? > 0)
 }
 
-/// The subscription of an app that tells the same to the same webhook.
-pub fn find_duplicate(tx: &mut Tx<'_>, one: &ActivitySubscription) -> Result<Option<i64>, Fault> {
+pub fn find_duplicate(tx: &mut Tx<'_>, subscription: &ActivitySubscription) -> Result<Option<i64>, Fault> {
     let sql = "SELECT id FROM activity_subscription WHERE app_id = $1 AND event_type = $2 AND \
                user_id = $3 AND direction = $4 AND webhook_id = $5 AND keyword = $6";
     let args = [
-        one.app_id.into(),
-        (&one.event_type).into(),
-        user_number(one.user_id).into(),
-        ActivityDirection::to_number(one.direction).into(),
-        one.webhook_id.unwrap_or(0).into(),
-        (&one.keyword).into(),
+        subscription.app_id.into(),
+        (&subscription.event_type).into(),
+        user_number(subscription.user_id).into(),
+        ActivityDirection::to_number(subscription.direction).into(),
+        subscription.webhook_id.unwrap_or(0).into(),
+        (&subscription.keyword).into(),
     ];
     tx.query_row(sql, &args, |row| row.int(0))
 }
 
-/// Changes the label and the webhook of a subscription.
-pub fn update(tx: &mut Tx<'_>, one: &ActivitySubscription) -> Result<(), Fault> {
+/// Updates tag and webhook.
+pub fn update(tx: &mut Tx<'_>, subscription: &ActivitySubscription) -> Result<(), Fault> {
     let sql = "UPDATE activity_subscription SET tag = $1, webhook_id = $2, updated_at = $3 \
                WHERE id = $4";
     let args = [
-        (&one.tag).into(),
-        one.webhook_id.unwrap_or(0).into(),
-        one.updated_at.into(),
-        one.id.into(),
+        (&subscription.tag).into(),
+        subscription.webhook_id.unwrap_or(0).into(),
+        subscription.updated_at.into(),
+        subscription.id.into(),
     ];
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// A subscription of an app.
 pub fn find_by_id(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<Option<ActivitySubscription>, Fault> {
     let sql = columns!("WHERE id = $1 AND app_id = $2");
     tx.query_row(sql, &[id.into(), app.into()], subscription_from_row)
 }
 
-/// A part of the subscriptions of an app, newest first; of those of one maker where one is named.
+/// Newest first; only those made by `maker` if given.
 pub fn list_by_app(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -196,18 +185,16 @@ pub fn list_by_app(
     Ok(found)
 }
 
-/// How many subscriptions an app has.
 pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM activity_subscription WHERE app_id = $1";
     Ok(tx.query_row(sql, &[app.into()], |row| row.int(0))?.unwrap_or(0))
 }
 
-/// The subscriptions about some users.
 pub fn list_by_users(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<ActivitySubscription>, Fault> {
     tx.query_by_keys(columns!("WHERE user_id = $1"), users, &[], subscription_from_row)
 }
 
-/// Subscriptions about nobody, of a kind and beyond an id, in its order.
+/// Subscriptions without a user, in id order after `after`.
 pub fn list_unscoped(
     tx: &mut Tx<'_>,
     event_type: &str,
@@ -222,31 +209,27 @@ pub fn list_unscoped(
     )
 }
 
-/// Subscriptions about nobody, of a kind and an app.
 pub fn list_unscoped_by_app(tx: &mut Tx<'_>, event_type: &str, app: AppId) -> Result<Vec<ActivitySubscription>, Fault> {
     let sql = columns!("WHERE app_id = $1 AND event_type = $2 AND user_id = 0 ORDER BY id");
     tx.query_rows(sql, &[app.into(), event_type.into()], subscription_from_row)
 }
 
-/// Removes a subscription of an app; false when it has none with this id.
+/// Returns false if the app has no subscription with this id.
 pub fn delete(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<bool, Fault> {
     let sql = "DELETE FROM activity_subscription WHERE id = $1 AND app_id = $2";
     Ok(tx.execute(sql, &[id.into(), app.into()])? > 0)
 }
 
-/// Removes every subscription about a user.
 pub fn delete_by_user(tx: &mut Tx<'_>, user: UserId) -> Result<u64, Fault> {
     let sql = "DELETE FROM activity_subscription WHERE user_id = $1";
     tx.execute(sql, &[user.into()])
 }
 
-/// Removes every subscription of an app.
 pub fn delete_by_app(tx: &mut Tx<'_>, app: AppId) -> Result<u64, Fault> {
     let sql = "DELETE FROM activity_subscription WHERE app_id = $1";
     tx.execute(sql, &[app.into()])
 }
 
-/// Removes every subscription that a webhook receives.
 pub fn delete_by_webhook(tx: &mut Tx<'_>, webhook: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM activity_subscription WHERE webhook_id = $1 AND webhook_id > 0";
     tx.execute(sql, &[webhook.into()])

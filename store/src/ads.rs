@@ -1,4 +1,4 @@
-//! Who may act on advertising accounts, and what was changed in them.
+//! Access to advertising accounts, and the change history of their entities.
 
 pub mod audiences;
 pub mod card_links;
@@ -10,16 +10,12 @@ use base::{Fault, Time, UserId};
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// What a user may do on an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdsAccountAccess {
-    /// The user.
     pub user_id: UserId,
-    /// The account.
     pub account_id: i64,
-    /// The role.
     pub role: String,
-    /// Whether posts may be made in the account's name.
+    /// Whether the user may create posts on behalf of the account's promotable user.
     pub can_compose: bool,
 }
 
@@ -32,27 +28,24 @@ fn access_from_row(row: &SqlRow<'_, '_>) -> Result<AdsAccountAccess, Fault> {
     })
 }
 
-/// A user's access to an account.
 pub fn find_access(tx: &mut Tx<'_>, user: UserId, account: i64) -> Result<Option<AdsAccountAccess>, Fault> {
     let sql = "SELECT user_id, account_id, role, composes FROM ads_access \
                WHERE user_id = $1 AND account_id = $2";
     tx.query_row(sql, &[user.into(), account.into()], access_from_row)
 }
 
-/// All accesses of a user.
 pub fn list_access_by_user(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<AdsAccountAccess>, Fault> {
     let sql = "SELECT user_id, account_id, role, composes FROM ads_access WHERE user_id = $1";
     tx.query_rows(sql, &[user.into()], access_from_row)
 }
 
-/// All accesses to an account.
 pub fn list_access_by_account(tx: &mut Tx<'_>, account: i64) -> Result<Vec<AdsAccountAccess>, Fault> {
     let sql = "SELECT user_id, account_id, role, composes FROM ads_access \
                WHERE account_id = $1 ORDER BY user_id";
     tx.query_rows(sql, &[account.into()], access_from_row)
 }
 
-/// Gives a user access to an account, or other access than before.
+/// Inserts or updates.
 pub fn grant_access(tx: &mut Tx<'_>, access: &AdsAccountAccess) -> Result<(), Fault> {
     let sql = "INSERT INTO ads_access (user_id, account_id, role, composes, created_at) \
                VALUES ($1, $2, $3, $4, $5) ON CONFLICT (user_id, account_id) \
@@ -67,38 +60,32 @@ pub fn grant_access(tx: &mut Tx<'_>, access: &AdsAccountAccess) -> Result<(), Fa
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// Takes a user's access away; false when there was none.
+/// Returns false if there was no access.
 pub fn revoke_access(tx: &mut Tx<'_>, user: UserId, account: i64) -> Result<bool, Fault> {
     let sql = "DELETE FROM ads_access WHERE user_id = $1 AND account_id = $2";
     Ok(tx.execute(sql, &[user.into(), account.into()])? > 0)
 }
 
-/// A change of an entity.
 #[derive(Clone, Debug)]
 pub struct AdsChangeRecord {
-    /// Its own id, which breaks ties.
+    /// Breaks ties between changes at the same time.
     pub id: i64,
-    /// The account.
     pub account_id: i64,
-    /// `CAMPAIGN`, ….
+    /// `CAMPAIGN`, …
     pub entity: String,
-    /// The entity.
     pub entity_id: i64,
-    /// What it is below, where it is also looked for there.
+    /// The parent entity whose history also includes this change.
     pub parent_id: Option<i64>,
-    /// When.
     pub at: Time,
-    /// Who did it.
     pub user_id: UserId,
-    /// By way of what.
+    /// The client that made the change.
     pub platform: String,
     /// `CREATE`, `UPDATE` or `DELETE`.
     pub action: String,
-    /// The entity after it, and what changed (JSON).
+    /// The entity after the change, and the changed fields (JSON).
     pub body: String,
 }
 
-/// Notes a change.
 pub fn insert_change(tx: &mut Tx<'_>, change: &AdsChangeRecord) -> Result<(), Fault> {
     let sql = "INSERT INTO ads_change (account_id, entity, entity_id, changed_at, id, parent_id, \
                user_id, platform, change, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
@@ -117,29 +104,24 @@ pub fn insert_change(tx: &mut Tx<'_>, change: &AdsChangeRecord) -> Result<(), Fa
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// Which changes are looked for.
 #[derive(Clone, Debug)]
 pub struct AdsChangeQuery<'a> {
-    /// In which account.
     pub account: i64,
-    /// Of which kind of entity.
     pub entity: &'a str,
-    /// Of which entity, or of those below it.
+    /// The entity, or the parent if `includes_children`.
     pub entity_id: i64,
-    /// Whether `of` is what they are below.
     pub includes_children: bool,
-    /// From then on.
+    /// Inclusive.
     pub from: Time,
-    /// Until before then.
+    /// Exclusive.
     pub to: Time,
-    /// Behind this one: its time and id.
+    /// The time (ms) and id of the last change of the previous page.
     pub after: Option<(i64, i64)>,
-    /// At most so many.
     pub limit: i64,
 }
 
-/// Changes, the latest first.
-pub fn list_changes(tx: &mut Tx<'_>, wanted: &AdsChangeQuery<'_>) -> Result<Vec<AdsChangeRecord>, Fault> {
+/// Latest first.
+pub fn list_changes(tx: &mut Tx<'_>, query: &AdsChangeQuery<'_>) -> Result<Vec<AdsChangeRecord>, Fault> {
     macro_rules! changes_by {
         ($column:literal) => {
             concat!(
@@ -151,20 +133,20 @@ pub fn list_changes(tx: &mut Tx<'_>, wanted: &AdsChangeQuery<'_>) -> Result<Vec<
             )
         };
     }
-    let sql = if wanted.includes_children {
+    let sql = if query.includes_children {
         changes_by!("parent_id")
     } else {
         changes_by!("entity_id")
     };
-    let (at, id) = wanted.after.unwrap_or((wanted.to.ms(), 0));
+    let (at, id) = query.after.unwrap_or((query.to.ms(), 0));
     let args = [
-        wanted.account.into(),
-        wanted.entity.into(),
-        wanted.entity_id.into(),
-        wanted.from.into(),
+        query.account.into(),
+        query.entity.into(),
+        query.entity_id.into(),
+        query.from.into(),
         at.into(),
         id.into(),
-        wanted.limit.into(),
+        query.limit.into(),
     ];
     tx.query_rows(sql, &args, |row| {
         Ok(AdsChangeRecord {

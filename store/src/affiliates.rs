@@ -1,4 +1,4 @@
-//! Who is affiliated with which organization. The badge itself stands in the user's row.
+//! Affiliations of users with organizations. The badge itself is in the user's row.
 
 use base::{Fault, UserId};
 
@@ -7,7 +7,7 @@ use crate::edges::{edge_page_query, typed_edge_page};
 use crate::follows::UserEdge;
 use crate::posts::PageRange;
 
-/// Makes these the organizations that a user is affiliated with.
+/// Replaces the organizations that a user is affiliated with.
 pub fn set_organizations(tx: &mut Tx<'_>, user: UserId, organizations: &[UserId]) -> Result<(), Fault> {
     let sql = "DELETE FROM affiliate WHERE user_id = $1";
     tx.execute(sql, &[user.into()])?;
@@ -20,14 +20,14 @@ pub fn set_organizations(tx: &mut Tx<'_>, user: UserId, organizations: &[UserId]
     Ok(())
 }
 
-/// The organizations that these users are affiliated with: the user, the organization.
+/// Pairs of user and organization.
 pub fn list_by_users(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<(UserId, UserId)>, Fault> {
     let keys: Vec<_> = users.iter().map(|user| user.get()).collect();
     let sql = "SELECT user_id, organization_id FROM affiliate WHERE user_id = $1";
     tx.query_by_keys(sql, &keys, &[], |row| Ok((row.id(0)?, row.id(1)?)))
 }
 
-/// A page of those who are affiliated with an organization, latest first.
+/// Latest first.
 pub fn page_of_affiliates(tx: &mut Tx<'_>, organization: UserId, span: &PageRange) -> Result<Vec<UserEdge>, Fault> {
     let sql = edge_page_query!("SELECT user_id, id FROM affiliate WHERE organization_id = $1");
     typed_edge_page(tx, organization, span, sql)

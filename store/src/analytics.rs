@@ -1,28 +1,22 @@
-//! What happened to a post over time, counted from the rows that are there.
+//! A post's engagement over time, counted from the stored rows.
 
 use base::{Fault, PostId, Time};
 
 use crate::Tx;
 
-/// What can be counted: everything whose rows say when it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricSeries {
-    /// Bookmarks.
     Bookmarks,
-    /// Likes.
     Likes,
-    /// Quotes.
     Quotes,
-    /// Replies.
     Replies,
-    /// Reposts.
     Reposts,
 }
 
 macro_rules! counted {
     ($rows:literal) => {
         concat!(
-            // What an id's high bits say, since the beginning of the window.
+            // The time in an id's high bits, relative to the window's start.
             "SELECT ((id >> 22) + 1288834974657 - $1) / $2 AS span, COUNT(*) FROM ",
             $rows,
             " = $3 AND id >= $4 AND id < $5 GROUP BY 1"
@@ -30,14 +24,14 @@ macro_rules! counted {
     };
 }
 
-/// How many of a series there were in each span of `length` milliseconds from `start` on, by the
-/// span's number; spans in which there were none are left out.
+/// Counts of a series per interval of `interval_ms` milliseconds from `start` on, as pairs of the interval's index and its
+/// count; empty intervals are left out.
 pub fn count_post_series(
     tx: &mut Tx<'_>,
     series: MetricSeries,
     post: PostId,
     (start, end): (Time, Time),
-    length: i64,
+    interval_ms: i64,
 ) -> Result<Vec<(i64, i64)>, Fault> {
     let sql = match series {
         MetricSeries::Bookmarks => counted!("bookmark WHERE post_id"),
@@ -48,7 +42,7 @@ pub fn count_post_series(
     };
     let args = [
         start.into(),
-        length.into(),
+        interval_ms.into(),
         post.into(),
         base::id::first_snowflake_at(start).into(),
         base::id::first_snowflake_at(end).into(),

@@ -1,18 +1,14 @@
-//! Registered applications and their keys.
+//! Registered apps and their credentials.
 
 use base::{AppId, Fault, Secret, Time, UserId};
 
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// Whether an app may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppStatus {
-    /// It may.
     Active,
-    /// An operator has suspended it.
     Suspended,
-    /// It was deleted.
     Deleted,
 }
 
@@ -28,49 +24,37 @@ impl AppStatus {
     }
 
     fn from_number(number: i64) -> Result<Self, Fault> {
-        let known = Self::ALL.into_iter().find(|state| state.to_number() == number);
-        known.ok_or_else(|| Fault::new(format!("an app in state {number}")))
+        let status = Self::ALL.into_iter().find(|state| state.to_number() == number);
+        status.ok_or_else(|| Fault::new(format!("unknown app state {number}")))
     }
 }
 
-/// An app as stored, with its consumer secret.
 #[derive(Clone, Debug)]
 pub struct App {
-    /// Snowflake id.
     pub id: AppId,
-    /// Who registered it.
     pub owner_id: UserId,
-    /// Its name, shown to people.
     pub name: String,
-    /// What it says it does.
     pub description: String,
-    /// Its website.
     pub website_url: String,
-    /// When it was registered.
     pub created_at: Time,
-    /// Whether it may be used.
     pub state: AppStatus,
-    /// API key: OAuth 1.0a consumer key and user name of app-only requests.
+    /// OAuth 1.0a consumer key, and user name of app-only requests.
     pub api_key: String,
-    /// API key secret.
     pub api_secret: Secret,
-    /// OAuth 2.0 client id.
     pub client_id: String,
-    /// SHA-256 of the OAuth 2.0 client secret; none for public clients.
+    /// SHA-256; none for public clients.
     pub client_secret_digest: Option<Vec<u8>>,
     /// `web`, `automated`, `native` or `single-page`.
     pub kind: String,
     /// `read`, `write` or `messages`.
     pub permission: String,
-    /// May ask for the user's email address.
     pub request_email: bool,
-    /// May use sign-in with the service.
     pub sign_in: bool,
     /// `self-serve` or `enterprise`.
     pub access_level: String,
-    /// Named entitlements, space-separated.
+    /// Space-separated.
     pub entitlements: String,
-    /// Registered callback URLs, one a line.
+    /// One per line.
     pub callback_urls: String,
     /// `posts`, `tweets` or empty.
     pub vocabulary: String,
@@ -88,7 +72,7 @@ macro_rules! columns {
     };
 }
 
-/// The app, and its secret still encrypted.
+/// The second value is the encrypted API secret.
 fn app_from_row(row: &SqlRow<'_, '_>) -> Result<(App, Vec<u8>), Fault> {
     let app = App {
         id: row.id(0)?,
@@ -115,10 +99,10 @@ fn app_from_row(row: &SqlRow<'_, '_>) -> Result<(App, Vec<u8>), Fault> {
 }
 
 fn decrypt_secret(tx: &Tx<'_>, found: Option<(App, Vec<u8>)>) -> Result<Option<App>, Fault> {
-    let Some((mut app, sealed)) = found else {
+    let Some((mut app, encrypted)) = found else {
         return Ok(None);
     };
-    app.api_secret = tx.decrypt(&secret_encryption_context(app.id), &sealed)?;
+    app.api_secret = tx.decrypt(&secret_encryption_context(app.id), &encrypted)?;
     Ok(Some(app))
 }
 
@@ -130,7 +114,7 @@ fn bearer_encryption_context(id: AppId) -> String {
     format!("app.bearer:{id}")
 }
 
-/// The app with an id, in whatever state.
+/// In whatever state; so are the other `find_*`.
 pub fn find_by_id(tx: &mut Tx<'_>, id: AppId) -> Result<Option<App>, Fault> {
     let found = tx.query_row(
         columns!("SELECT ", " FROM app WHERE id = $1"),
@@ -140,35 +124,32 @@ pub fn find_by_id(tx: &mut Tx<'_>, id: AppId) -> Result<Option<App>, Fault> {
     decrypt_secret(tx, found)
 }
 
-/// The names of these apps, in whatever state and no particular order.
+/// In whatever state and no particular order.
 pub fn names_by_ids(tx: &mut Tx<'_>, ids: &[AppId]) -> Result<Vec<(AppId, String)>, Fault> {
     let keys: Vec<_> = ids.iter().map(|id| id.get()).collect();
     let sql = "SELECT id, name FROM app WHERE id = $1";
     tx.query_by_keys(sql, &keys, &[], |row| Ok((row.id(0)?, row.text(1)?)))
 }
 
-/// The app with an API key, in whatever state.
 pub fn find_by_api_key(tx: &mut Tx<'_>, api_key: &str) -> Result<Option<App>, Fault> {
     let sql = columns!("SELECT ", " FROM app WHERE api_key = $1");
     let found = tx.query_row(sql, &[api_key.into()], app_from_row)?;
     decrypt_secret(tx, found)
 }
 
-/// The app with an OAuth 2.0 client id, in whatever state.
 pub fn find_by_client_id(tx: &mut Tx<'_>, client_id: &str) -> Result<Option<App>, Fault> {
     let sql = columns!("SELECT ", " FROM app WHERE client_id = $1");
     let found = tx.query_row(sql, &[client_id.into()], app_from_row)?;
     decrypt_secret(tx, found)
 }
 
-/// The app that an app-only bearer token belongs to, in whatever state.
 pub fn find_by_bearer(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<App>, Fault> {
     let sql = columns!("SELECT ", " FROM app WHERE bearer_digest = $1");
     let found = tx.query_row(sql, &[digest.into()], app_from_row)?;
     decrypt_secret(tx, found)
 }
 
-/// The apps after an id, oldest first; of one owner or of all.
+/// Apps that are not deleted after an id, oldest first; of one owner or of all.
 pub fn list(tx: &mut Tx<'_>, owner: Option<UserId>, after: AppId, limit: i64) -> Result<Vec<App>, Fault> {
     let sql = columns!(
         "SELECT ",
@@ -182,8 +163,7 @@ pub fn list(tx: &mut Tx<'_>, owner: Option<UserId>, after: AppId, limit: i64) ->
         .collect()
 }
 
-/// Makes other work that locks the same app, or changes it, wait for this transaction's end. A
-/// SQLite file has one writer, so there it waits already.
+/// Locks an app until the end of the transaction. A no-op on SQLite, which has a single writer.
 pub fn lock(tx: &mut Tx<'_>, id: AppId) -> Result<(), Fault> {
     if tx.is_shared() {
         let sql = "SELECT id FROM app WHERE id = $1 FOR UPDATE";
@@ -192,7 +172,6 @@ pub fn lock(tx: &mut Tx<'_>, id: AppId) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Registers an app.
 pub fn insert(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
     let secret = tx.encrypt(&secret_encryption_context(app.id), app.api_secret.expose_secret())?;
     let sql = "INSERT INTO app (id, owner_id, name, description, website_url, created_at, state, \
@@ -223,7 +202,7 @@ pub fn insert(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// Stores everything of an app that can change.
+/// Stores every mutable field.
 pub fn update(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
     tx.mark_credentials_changed();
     let secret = tx.encrypt(&secret_encryption_context(app.id), app.api_secret.expose_secret())?;
@@ -252,24 +231,22 @@ pub fn update(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// The app's live app-only bearer token.
 pub fn bearer_token(tx: &mut Tx<'_>, id: AppId) -> Result<Option<Secret>, Fault> {
     let sql = "SELECT bearer FROM app WHERE id = $1";
-    let sealed = tx.query_row(sql, &[id.into()], |row| row.opt_bytes(0))?.flatten();
-    sealed
-        .map(|sealed| tx.decrypt(&bearer_encryption_context(id), &sealed))
+    let encrypted = tx.query_row(sql, &[id.into()], |row| row.opt_bytes(0))?.flatten();
+    encrypted
+        .map(|encrypted| tx.decrypt(&bearer_encryption_context(id), &encrypted))
         .transpose()
 }
 
-/// Sets or, with none, forgets the app's app-only bearer token.
 pub fn set_bearer_token(tx: &mut Tx<'_>, id: AppId, bearer: Option<&Secret>) -> Result<(), Fault> {
     tx.mark_credentials_changed();
-    let sealed = match bearer {
+    let encrypted = match bearer {
         Some(bearer) => Some(tx.encrypt(&bearer_encryption_context(id), bearer.expose_secret())?),
         None => None,
     };
     let digest = bearer.map(|bearer| bearer.digest().to_vec());
     let sql = "UPDATE app SET bearer = $1, bearer_digest = $2 WHERE id = $3";
-    tx.execute(sql, &[sealed.as_ref().into(), digest.as_ref().into(), id.into()])
+    tx.execute(sql, &[encrypted.as_ref().into(), digest.as_ref().into(), id.into()])
         .map(|_| ())
 }

@@ -1,60 +1,45 @@
-//! What was done to accounts and apps, by whom and from where. Rows are added, never changed.
+//! The audit trail of accounts and apps; rows are only ever added.
 
 use base::{AppId, Fault, Time, UserId};
 
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// An entry that is to be added.
 #[derive(Clone, Copy, Debug)]
 pub struct NewAuditEntry<'a> {
-    /// What was done.
     pub kind: &'a str,
-    /// Who did it, or tried to.
+    /// The user who did it, or tried to.
     pub actor: Option<UserId>,
-    /// Whether an operator did it, at the command line.
+    /// Whether it was done by an operator at the command line.
     pub operator: bool,
-    /// The app that it is about.
     pub app: Option<AppId>,
-    /// From where, or empty.
+    /// The client's address, or empty.
     pub address: &'a str,
     /// Further facts (JSON), or empty.
     pub detail: &'a str,
 }
 
-/// An entry.
 #[derive(Clone, Debug)]
 pub struct AuditEntry {
-    /// Its place.
     pub seq: i64,
-    /// When it was done.
     pub at: Time,
-    /// What was done.
     pub kind: String,
-    /// Who did it, or tried to.
     pub actor: Option<UserId>,
-    /// Whether an operator did it, at the command line.
     pub operator: bool,
-    /// The app that it is about.
     pub app: Option<AppId>,
-    /// From where, or empty.
     pub address: String,
-    /// Further facts (JSON), or empty.
     pub detail: String,
 }
 
-/// Which entries, newest first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AuditFilter {
-    /// Of this actor only.
     pub actor: Option<UserId>,
-    /// About this app only.
     pub app: Option<AppId>,
-    /// Before this place; none: from the newest on.
+    /// Exclusive; none starts at the newest entry.
     pub before: Option<i64>,
 }
 
-/// Adds an entry, inside the transaction of what was done.
+/// To be called in the transaction of the action itself.
 pub fn append(tx: &mut Tx<'_>, new: &NewAuditEntry<'_>) -> Result<(), Fault> {
     let sql = "INSERT INTO audit (at, kind, actor_id, app_id, address, detail, operator) \
                VALUES ($1, $2, $3, $4, $5, $6, $7)";
@@ -83,7 +68,7 @@ fn entry_from_row(row: &SqlRow<'_, '_>) -> Result<AuditEntry, Fault> {
     })
 }
 
-/// Entries, newest first.
+/// Newest first.
 pub fn list(tx: &mut Tx<'_>, filter: AuditFilter, limit: i64) -> Result<Vec<AuditEntry>, Fault> {
     let before = filter.before.unwrap_or(i64::MAX).into();
     let limit = limit.into();
@@ -111,14 +96,14 @@ pub fn list(tx: &mut Tx<'_>, filter: AuditFilter, limit: i64) -> Result<Vec<Audi
     }
 }
 
-/// Entries after a place, oldest first: for an export.
+/// Oldest first, for exports.
 pub fn list_after(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<AuditEntry>, Fault> {
     let sql = "SELECT seq, at, kind, actor_id, app_id, address, detail, operator FROM audit \
                WHERE seq > $1 ORDER BY seq LIMIT $2";
     tx.query_rows(sql, &[seq.into(), limit.into()], entry_from_row)
 }
 
-/// Forgets some of the oldest entries from before a moment; how many.
+/// Deletes at most `limit` of the oldest entries from before a time; returns how many.
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM audit WHERE seq IN (SELECT seq FROM \
                (SELECT seq, at FROM audit ORDER BY seq LIMIT $1) AS oldest WHERE at < $2)";

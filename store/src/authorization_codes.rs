@@ -5,24 +5,18 @@ use base::{AppId, Fault, Time, UserId};
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// An authorization code; only its digest is stored.
 #[derive(Clone, Debug)]
 pub struct AuthorizationCode {
-    /// What all tokens of this authorization have in common.
+    /// Shared by all tokens of this authorization.
     pub family: i64,
-    /// The app it was given to.
     pub app_id: AppId,
-    /// The user who approved.
     pub user_id: UserId,
-    /// Where the code was sent.
     pub redirect_uri: String,
-    /// Space-separated scopes.
+    /// Space-separated.
     pub scopes: String,
-    /// The challenge, in the S256 form.
+    /// The S256 challenge of PKCE.
     pub challenge: String,
-    /// When it ends by itself.
     pub expires_at: Time,
-    /// When it was used, if it was.
     pub used_at: Option<Time>,
 }
 
@@ -39,14 +33,13 @@ fn code_from_row(row: &SqlRow<'_, '_>) -> Result<AuthorizationCode, Fault> {
     })
 }
 
-/// The code whose text has this SHA-256, used, expired or not.
+/// Used and expired codes included.
 pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<AuthorizationCode>, Fault> {
     let sql = "SELECT family, app_id, user_id, redirect_uri, scopes, challenge, expires_at, \
                used_at FROM oauth2_code WHERE digest = $1";
     tx.query_row(sql, &[digest.into()], code_from_row)
 }
 
-/// Stores a code by its digest.
 pub fn insert(tx: &mut Tx<'_>, code: &AuthorizationCode, digest: &[u8; 32]) -> Result<(), Fault> {
     let sql = "INSERT INTO oauth2_code (digest, family, app_id, user_id, redirect_uri, scopes, \
                challenge, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
@@ -63,19 +56,19 @@ pub fn insert(tx: &mut Tx<'_>, code: &AuthorizationCode, digest: &[u8; 32]) -> R
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// Uses a code; false when it was used before.
+/// Returns false if the code was used before.
 pub fn mark_used(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
     let sql = "UPDATE oauth2_code SET used_at = $1 WHERE digest = $2 AND used_at IS NULL";
     Ok(tx.execute(sql, &[tx.now().into(), digest.into()])? > 0)
 }
 
-/// Takes back what a user has approved for an app and the app has not exchanged yet.
+/// Deletes codes that a user approved for an app and that were not exchanged yet.
 pub fn revoke(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Fault> {
     let sql = "DELETE FROM oauth2_code WHERE user_id = $1 AND app_id = $2";
     tx.execute(sql, &[user.into(), app.into()]).map(|_| ())
 }
 
-/// Forgets at most `limit` codes that ended before a moment; how many.
+/// Deletes at most `limit` codes that expired before a time; returns how many.
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM oauth2_code WHERE digest IN \
                (SELECT digest FROM oauth2_code WHERE expires_at < $1 LIMIT $2)";

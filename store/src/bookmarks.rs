@@ -1,4 +1,4 @@
-//! Bookmarks, and the folders that hold them.
+//! Bookmarks and bookmark folders.
 
 use base::{Fault, PostId, UserId};
 
@@ -7,25 +7,21 @@ use crate::db::SqlRow;
 use crate::edges::{self, Edge, edge_page_query};
 use crate::posts::PageRange;
 
-/// A folder of bookmarks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BookmarkFolder {
-    /// Its id.
     pub id: i64,
-    /// Whose it is.
     pub user_id: UserId,
-    /// Its name.
     pub name: String,
 }
 
-/// Sets a bookmark; false when it is there already. The post is counted by [`count`].
+/// Returns false if the bookmark exists. Does not change the post's counter.
 pub fn insert(tx: &mut Tx<'_>, user: UserId, post: PostId, id: i64) -> Result<bool, Fault> {
     let sql = "INSERT INTO bookmark (user_id, post_id, id) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
     Ok(tx.execute(sql, &[user.into(), post.into(), id.into()])? > 0)
 }
 
-/// Removes a bookmark from wherever it is filed; false when there is none.
+/// Removes a bookmark and its folder entries; returns false if there is none.
 pub fn delete(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<bool, Fault> {
     let sql = "DELETE FROM bookmark WHERE user_id = $1 AND post_id = $2";
     if tx.execute(sql, &[user.into(), post.into()])? == 0 {
@@ -36,20 +32,19 @@ pub fn delete(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<bool, Fault
     Ok(true)
 }
 
-/// Moves a post's counter; false when the post has been deleted meanwhile.
+/// Returns false if the post has been deleted.
 pub fn add_to_post_count(tx: &mut Tx<'_>, post: PostId, by: i64) -> Result<bool, Fault> {
     let sql = "UPDATE post SET bookmark_count = bookmark_count + $1 WHERE id = $2 AND state <> 2";
     Ok(tx.execute(sql, &[by.into(), post.into()])? > 0)
 }
 
-/// Whether a user has bookmarked a post.
 pub fn exists(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM bookmark WHERE user_id = $1 AND post_id = $2";
     let found = tx.query_row(sql, &[user.into(), post.into()], |_| Ok(()))?;
     Ok(found.is_some())
 }
 
-/// Puts a bookmark into a folder; false when it is there already.
+/// Returns false if the bookmark is already in the folder.
 pub fn add_to_folder(tx: &mut Tx<'_>, folder: i64, user: UserId, post: PostId, id: i64) -> Result<bool, Fault> {
     let sql = "INSERT INTO bookmark_filing (folder_id, post_id, user_id, id) \
                VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
@@ -57,32 +52,31 @@ pub fn add_to_folder(tx: &mut Tx<'_>, folder: i64, user: UserId, post: PostId, i
     Ok(tx.execute(sql, &args)? > 0)
 }
 
-/// A page of a user's bookmarks, latest first: the post and the bookmark's own id.
+/// Latest first: the post and the bookmark's own id.
 pub fn page_by_user(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
     let sql = edge_page_query!("SELECT post_id, id FROM bookmark WHERE user_id = $1");
     edges::edge_page(tx, user, span, sql)
 }
 
-/// The id of a user's bookmark before which there are so many newer ones, if there are that many.
+/// The id of the bookmark with `newer` newer ones, if there are that many.
 pub fn nth_newest_id(tx: &mut Tx<'_>, user: UserId, newer: i64) -> Result<Option<i64>, Fault> {
     let sql = "SELECT id FROM bookmark WHERE user_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2";
     tx.query_row(sql, &[user.into(), newer.into()], |row| row.int(0))
 }
 
-/// A page of a folder, what was filed last first: the post and the filing's own id.
+/// Latest first: the post and the folder entry's own id.
 pub fn page_by_folder(tx: &mut Tx<'_>, folder: i64, span: &PageRange) -> Result<Vec<Edge>, Fault> {
     let sql = edge_page_query!("SELECT post_id, id FROM bookmark_filing WHERE folder_id = $1");
     edges::edge_page(tx, folder, span, sql)
 }
 
-/// Makes a folder.
 pub fn insert_folder(tx: &mut Tx<'_>, folder: &BookmarkFolder) -> Result<(), Fault> {
     let sql = "INSERT INTO bookmark_folder (id, user_id, name) VALUES ($1, $2, $3)";
     let args = [folder.id.into(), folder.user_id.into(), (&folder.name).into()];
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// The folder with an id, whose ever it is.
+/// The folder may belong to any user.
 pub fn find_folder(tx: &mut Tx<'_>, id: i64) -> Result<Option<BookmarkFolder>, Fault> {
     let sql = "SELECT id, user_id, name FROM bookmark_folder WHERE id = $1";
     tx.query_row(sql, &[id.into()], folder_from_row)
@@ -96,7 +90,7 @@ fn folder_from_row(row: &SqlRow<'_, '_>) -> Result<BookmarkFolder, Fault> {
     })
 }
 
-/// A page of a user's folders, latest first.
+/// Latest first.
 pub fn list_folders(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Result<Vec<BookmarkFolder>, Fault> {
     let sql = edge_page_query!("SELECT id, user_id, name FROM bookmark_folder WHERE user_id = $1");
     edges::query_page(tx, &[user.into()], span, sql, folder_from_row)

@@ -1,4 +1,4 @@
-//! Communities, who belongs to them, and the words they are found by.
+//! Communities, their members, and the index of their words.
 
 use std::collections::BTreeSet;
 
@@ -7,24 +7,17 @@ use base::{Fault, Time, UserId};
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// A community as stored.
 #[derive(Clone, Debug)]
 pub struct Community {
-    /// Snowflake id.
     pub id: i64,
-    /// Its name.
     pub name: String,
-    /// What it is for.
     pub description: String,
     /// `Public` or `Closed`.
     pub access: String,
-    /// Who may join: `Open` and others.
+    /// `Open` and others.
     pub join_policy: String,
-    /// Who made it.
     pub owner_id: UserId,
-    /// When it was made.
     pub created_at: Time,
-    /// Its members.
     pub member_count: i64,
 }
 
@@ -52,17 +45,16 @@ fn community_from_row(row: &SqlRow<'_, '_>) -> Result<Community, Fault> {
     })
 }
 
-/// So many letters of a word are looked for.
+/// Longer words are indexed and searched by this many characters.
 const MAX_PREFIX_CHARS: usize = 24;
 
-/// The words of a text, lower case.
 fn lowercase_words(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|letter: char| !letter.is_alphanumeric());
     let words = words.filter(|word| !word.is_empty());
     words.map(|word| word.to_lowercase().chars().take(MAX_PREFIX_CHARS).collect())
 }
 
-/// What a community is found by: its words, and how they begin.
+/// The words of a text and all their prefixes.
 fn word_prefixes(text: &str) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for word in lowercase_words(text) {
@@ -73,7 +65,6 @@ fn word_prefixes(text: &str) -> BTreeSet<String> {
     all
 }
 
-/// Stores a community without members.
 pub fn insert(tx: &mut Tx<'_>, community: &Community) -> Result<(), Fault> {
     let sql = "INSERT INTO community (id, name, description, access, join_policy, owner_id, \
                created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)";
@@ -90,7 +81,6 @@ pub fn insert(tx: &mut Tx<'_>, community: &Community) -> Result<(), Fault> {
     index_words(tx, community)
 }
 
-/// Lets a community be found by its words.
 pub fn index_words(tx: &mut Tx<'_>, community: &Community) -> Result<(), Fault> {
     for word in word_prefixes(&format!("{} {}", community.name, community.description)) {
         let sql = "INSERT INTO community_word (word, community_id) VALUES ($1, $2) \
@@ -100,23 +90,21 @@ pub fn index_words(tx: &mut Tx<'_>, community: &Community) -> Result<(), Fault> 
     Ok(())
 }
 
-/// The community with an id.
 pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Community>, Fault> {
     let sql = columns!("SELECT ", " FROM community c WHERE c.id = $1");
     tx.query_row(sql, &[id.into()], community_from_row)
 }
 
-/// The communities after an id, oldest first.
+/// Oldest first, after an id.
 pub fn list(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<Community>, Fault> {
     let sql = columns!("SELECT ", " FROM community c WHERE c.id > $1 ORDER BY c.id LIMIT $2");
     tx.query_rows(sql, &[after.into(), limit.into()], community_from_row)
 }
 
-/// So many candidates are looked at in one go.
-const BATCH: i64 = 200;
+const SEARCH_BATCH: i64 = 200;
 
-/// The newest communities below an id in whose name or description every word of a query begins
-/// some word, newest first.
+/// The newest communities below an id whose name or description has, for every word of the query, a word with that
+/// prefix; newest first.
 pub fn search(tx: &mut Tx<'_>, query: &str, below: i64, limit: usize) -> Result<Vec<Community>, Fault> {
     let mut words: Vec<String> = lowercase_words(query).collect();
     // The longest word leaves the fewest candidates.
@@ -132,12 +120,16 @@ pub fn search(tx: &mut Tx<'_>, query: &str, below: i64, limit: usize) -> Result<
             " FROM community_word w JOIN community c ON c.id = w.community_id \
              WHERE w.word = $1 AND w.community_id < $2 ORDER BY w.community_id DESC LIMIT $3"
         );
-        let batch = tx.query_rows(sql, &[first.into(), below.into(), BATCH.into()], community_from_row)?;
+        let batch = tx.query_rows(
+            sql,
+            &[first.into(), below.into(), SEARCH_BATCH.into()],
+            community_from_row,
+        )?;
         let last = batch.last().map(|community| community.id);
-        let full = i64::try_from(batch.len()).unwrap_or(BATCH) >= BATCH;
+        let full = i64::try_from(batch.len()).unwrap_or(SEARCH_BATCH) >= SEARCH_BATCH;
         found.extend(batch.into_iter().filter(|community| {
-            let known = word_prefixes(&format!("{} {}", community.name, community.description));
-            others.iter().all(|word| known.contains(word))
+            let prefixes = word_prefixes(&format!("{} {}", community.name, community.description));
+            others.iter().all(|word| prefixes.contains(word))
         }));
         match last {
             Some(last) if full && found.len() < limit => below = last,
@@ -148,7 +140,7 @@ pub fn search(tx: &mut Tx<'_>, query: &str, below: i64, limit: usize) -> Result<
     Ok(found)
 }
 
-/// Adds a member; false when they are one already.
+/// Returns false if the user is already a member.
 pub fn add_member(tx: &mut Tx<'_>, community: i64, user: UserId) -> Result<bool, Fault> {
     let sql = "INSERT INTO community_member (community_id, user_id, id) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
@@ -160,7 +152,7 @@ pub fn add_member(tx: &mut Tx<'_>, community: i64, user: UserId) -> Result<bool,
     Ok(true)
 }
 
-/// Takes a member away; false when they are none.
+/// Returns false if the user is not a member.
 pub fn remove_member(tx: &mut Tx<'_>, community: i64, user: UserId) -> Result<bool, Fault> {
     let sql = "DELETE FROM community_member WHERE community_id = $1 AND user_id = $2";
     if tx.execute(sql, &[community.into(), user.into()])? == 0 {
@@ -175,13 +167,12 @@ fn add_to_member_count(tx: &mut Tx<'_>, community: i64, by: i64) -> Result<(), F
     tx.execute(sql, &[by.into(), community.into()]).map(|_| ())
 }
 
-/// Which of some communities a user belongs to.
 pub fn filter_joined(tx: &mut Tx<'_>, user: UserId, communities: &[i64]) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT community_id FROM community_member WHERE community_id = $1 AND user_id = $2";
     tx.query_by_keys(sql, communities, &[user.into()], |row| row.int(0))
 }
 
-/// Members behind one, in the order in which they joined: their place in it, and who.
+/// Pairs of membership id and user, in the order of joining, after a membership id.
 pub fn list_members(tx: &mut Tx<'_>, community: i64, after: i64, limit: i64) -> Result<Vec<(i64, UserId)>, Fault> {
     let sql = "SELECT id, user_id FROM community_member WHERE community_id = $1 AND id > $2 \
                ORDER BY id LIMIT $3";

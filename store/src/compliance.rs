@@ -1,18 +1,14 @@
-//! Compliance jobs: the ids that came, and what there is to say of them.
+//! Batch compliance jobs: the uploaded ids and their results.
 
 use base::{AppId, Fault, Id, Time};
 
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// Where a job stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComplianceJobState {
-    /// It waits for its ids.
     Created,
-    /// It is worked on.
     InProgress,
-    /// All is said.
     Complete,
 }
 
@@ -27,35 +23,27 @@ impl ComplianceJobState {
 
     fn from_number(number: i64) -> Result<Self, Fault> {
         let all = [Self::Created, Self::InProgress, Self::Complete];
-        let known = all.into_iter().find(|state| state.to_number() == number);
-        known.ok_or_else(|| Fault::new(format!("a compliance job in state {number}")))
+        let state = all.into_iter().find(|state| state.to_number() == number);
+        state.ok_or_else(|| Fault::new(format!("unknown compliance job state {number}")))
     }
 }
 
-/// A job as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComplianceJob {
-    /// Snowflake id.
     pub id: i64,
-    /// Whose it is.
     pub app_id: AppId,
-    /// What its ids are of: `tweets` or `users`.
+    /// `tweets` or `users`.
     pub kind: String,
-    /// Its name, or empty.
+    /// Empty if unnamed.
     pub name: String,
-    /// Whether its upload was asked to be resumable.
     pub resumable: bool,
-    /// Where it stands.
     pub state: ComplianceJobState,
-    /// When it was made.
     pub created_at: Time,
-    /// What the address ends in that its ids go to.
+    /// The last path segment of the upload URL.
     pub upload_token: String,
-    /// What the address ends in that its result comes from.
+    /// The last path segment of the download URL.
     pub download_token: String,
-    /// Until when ids are taken.
     pub upload_expires_at: Time,
-    /// Until when the result is given.
     pub download_expires_at: Time,
 }
 
@@ -86,7 +74,6 @@ fn job_from_row(row: &SqlRow<'_, '_>) -> Result<ComplianceJob, Fault> {
     })
 }
 
-/// Adds a job.
 pub fn insert_job(tx: &mut Tx<'_>, job: &ComplianceJob) -> Result<(), Fault> {
     let sql = columns!(
         "INSERT INTO compliance_job (",
@@ -108,25 +95,22 @@ pub fn insert_job(tx: &mut Tx<'_>, job: &ComplianceJob) -> Result<(), Fault> {
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// The job with an id, whose ever it is.
 pub fn find_job(tx: &mut Tx<'_>, id: i64) -> Result<Option<ComplianceJob>, Fault> {
     let sql = columns!("SELECT ", " FROM compliance_job WHERE id = $1");
     tx.query_row(sql, &[id.into()], job_from_row)
 }
 
-/// The job whose ids go to an address.
 pub fn find_by_upload_token(tx: &mut Tx<'_>, token: &str) -> Result<Option<ComplianceJob>, Fault> {
     let sql = columns!("SELECT ", " FROM compliance_job WHERE upload_token = $1");
     tx.query_row(sql, &[token.into()], job_from_row)
 }
 
-/// The job whose result comes from an address.
 pub fn find_by_download_token(tx: &mut Tx<'_>, token: &str) -> Result<Option<ComplianceJob>, Fault> {
     let sql = columns!("SELECT ", " FROM compliance_job WHERE download_token = $1");
     tx.query_row(sql, &[token.into()], job_from_row)
 }
 
-/// The jobs of an app, newest first.
+/// Newest first.
 pub fn list_by_app(tx: &mut Tx<'_>, app: AppId, kind: &str, limit: i64) -> Result<Vec<ComplianceJob>, Fault> {
     let sql = columns!(
         "SELECT ",
@@ -135,8 +119,7 @@ pub fn list_by_app(tx: &mut Tx<'_>, app: AppId, kind: &str, limit: i64) -> Resul
     tx.query_rows(sql, &[app.into(), kind.into(), limit.into()], job_from_row)
 }
 
-/// Makes other work that locks the same job wait for this transaction's end. A SQLite file has one
-/// writer, so there it waits already.
+/// Locks a job until the end of the transaction. A no-op on SQLite, which has a single writer.
 pub fn lock_job(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
     if tx.is_shared() {
         let sql = "SELECT id FROM compliance_job WHERE id = $1 FOR UPDATE";
@@ -145,27 +128,26 @@ pub fn lock_job(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Says where a job stands.
 pub fn set_state(tx: &mut Tx<'_>, id: i64, state: ComplianceJobState) -> Result<(), Fault> {
     let sql = "UPDATE compliance_job SET state = $1 WHERE id = $2";
     tx.execute(sql, &[state.to_number().into(), id.into()]).map(|_| ())
 }
 
-/// Adds some of a job's ids.
-pub fn insert_part(tx: &mut Tx<'_>, job: i64, place: i64, ids: &[i64]) -> Result<(), Fault> {
+pub fn insert_part(tx: &mut Tx<'_>, job: i64, position: i64, ids: &[i64]) -> Result<(), Fault> {
     let sql = "INSERT INTO compliance_part (job_id, place, ids) VALUES ($1, $2, $3)";
     let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
     let ids = ids.join(",");
-    tx.execute(sql, &[job.into(), place.into(), (&ids).into()]).map(|_| ())
+    tx.execute(sql, &[job.into(), position.into(), (&ids).into()])
+        .map(|_| ())
 }
 
-/// The oldest job that is worked on.
+/// The oldest job in progress.
 pub fn next_in_progress(tx: &mut Tx<'_>) -> Result<Option<ComplianceJob>, Fault> {
     let sql = columns!("SELECT ", " FROM compliance_job WHERE state = 1 ORDER BY id LIMIT 1");
     tx.query_row(sql, &[], job_from_row)
 }
 
-/// The first of a job's parts of which nothing has been said yet: its place and its ids.
+/// The first part without a result: its position and ids.
 pub fn next_part(tx: &mut Tx<'_>, job: i64) -> Result<Option<(i64, Vec<i64>)>, Fault> {
     let sql = "SELECT place, ids FROM compliance_part WHERE job_id = $1 AND place > \
                (SELECT COALESCE(MAX(place), 0) FROM compliance_part WHERE job_id = $1 \
@@ -177,13 +159,13 @@ pub fn next_part(tx: &mut Tx<'_>, job: i64) -> Result<Option<(i64, Vec<i64>)>, F
     })
 }
 
-/// Keeps what there is to say of a part.
-pub fn set_part_result(tx: &mut Tx<'_>, job: i64, place: i64, result: &str) -> Result<(), Fault> {
+pub fn set_part_result(tx: &mut Tx<'_>, job: i64, position: i64, result: &str) -> Result<(), Fault> {
     let sql = "UPDATE compliance_part SET result = $1, ids = '' WHERE job_id = $2 AND place = $3";
-    tx.execute(sql, &[result.into(), job.into(), place.into()]).map(|_| ())
+    tx.execute(sql, &[result.into(), job.into(), position.into()])
+        .map(|_| ())
 }
 
-/// What was said of the parts of a job behind a place, in their order.
+/// Results of the parts after a position, in order.
 pub fn list_results(tx: &mut Tx<'_>, job: i64, after: i64, limit: i64) -> Result<Vec<(i64, String)>, Fault> {
     let sql = "SELECT place, COALESCE(result, '') FROM compliance_part \
                WHERE job_id = $1 AND place > $2 ORDER BY place LIMIT $3";
@@ -192,7 +174,7 @@ pub fn list_results(tx: &mut Tx<'_>, job: i64, after: i64, limit: i64) -> Result
     })
 }
 
-/// Removes jobs whose result is no longer given, with all that was said; how many rows.
+/// Deletes jobs whose download has expired, with their parts; returns how many rows.
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM compliance_part WHERE job_id IN (SELECT id FROM compliance_job \
                WHERE download_expires_at < $1 ORDER BY download_expires_at LIMIT $2)";

@@ -1,51 +1,39 @@
-//! Connections to streams: those that are open, on whatever node, and those that were.
+//! Stream connections of all nodes, open and closed.
 
 use base::{AppId, Fault, Time};
 
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// A connection as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamConnection {
-    /// Its own id.
     pub id: i64,
-    /// Its name.
     pub uuid: String,
-    /// Whose it is.
     pub app_id: AppId,
-    /// The stream's name.
     pub endpoint: String,
-    /// Which part of it, from 1.
+    /// From 1; all negative numbers stand for the same part.
     pub part: i64,
-    /// The node that holds it.
     pub node: i64,
-    /// When that node last said so, by the machine's time.
+    /// The node's last heartbeat.
     pub seen_at: Time,
-    /// The client's address.
     pub client: String,
-    /// When it began.
     pub connected_at: Time,
-    /// When it ended, if it has.
     pub disconnected_at: Option<Time>,
-    /// Why it ended; empty while it is open.
+    /// Empty while the connection is open.
     pub reason: String,
 }
 
-/// Which connections of an app are looked for.
 #[derive(Clone, Debug)]
 pub struct StreamConnectionFilter {
-    /// Only those that are open, or only those that are not.
+    /// Only open (`true`) or only closed (`false`) connections.
     pub open: Option<bool>,
-    /// Names of streams, comma-separated; empty for all.
+    /// Comma-separated; empty for all.
     pub endpoints: String,
-    /// Only those with a higher id.
+    /// Exclusive.
     pub above: i64,
-    /// Only those with a lower id.
+    /// Exclusive.
     pub below: i64,
-    /// Lowest ids first.
     pub ascending: bool,
-    /// At most so many.
     pub limit: i64,
 }
 
@@ -75,7 +63,6 @@ fn connection_from_row(row: &SqlRow<'_, '_>) -> Result<StreamConnection, Fault> 
     })
 }
 
-/// Stores a connection that was opened.
 pub fn insert(tx: &mut Tx<'_>, new: &StreamConnection) -> Result<(), Fault> {
     let sql = "INSERT INTO stream_connection (id, uuid, app_id, endpoint, part, node, seen_at, \
                client, connected_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
@@ -93,14 +80,14 @@ pub fn insert(tx: &mut Tx<'_>, new: &StreamConnection) -> Result<(), Fault> {
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// Says that a connection has ended; false when it is not there or had ended before.
+/// Returns false if the connection does not exist or was already closed.
 pub fn mark_disconnected(tx: &mut Tx<'_>, id: i64, at: Time, reason: &str) -> Result<bool, Fault> {
     let sql = "UPDATE stream_connection SET disconnected_at = $1, reason = $2 \
                WHERE id = $3 AND disconnected_at IS NULL";
     Ok(tx.execute(sql, &[at.into(), reason.into(), id.into()])? > 0)
 }
 
-/// Says that the connections of a node below an id have ended.
+/// Closes the connections of a node with an id below `below`.
 pub fn disconnect_node(tx: &mut Tx<'_>, node: i64, below: i64, reason: &str) -> Result<u64, Fault> {
     let sql = "UPDATE stream_connection SET disconnected_at = $1, reason = $2 \
                WHERE node = $3 AND id < $4 AND disconnected_at IS NULL";
@@ -108,7 +95,7 @@ pub fn disconnect_node(tx: &mut Tx<'_>, node: i64, below: i64, reason: &str) -> 
     tx.execute(sql, &[now.into(), reason.into(), node.into(), below.into()])
 }
 
-/// Says that the connections have ended whose node has not been seen since a moment.
+/// Closes the connections whose node had no heartbeat since a time.
 pub fn disconnect_stale(tx: &mut Tx<'_>, since: Time, reason: &str) -> Result<u64, Fault> {
     let sql = "UPDATE stream_connection SET disconnected_at = $1, reason = $2 \
                WHERE disconnected_at IS NULL AND seen_at < $3";
@@ -116,25 +103,22 @@ pub fn disconnect_stale(tx: &mut Tx<'_>, since: Time, reason: &str) -> Result<u6
     tx.execute(sql, &[now.into(), reason.into(), since.into()])
 }
 
-/// Says that a node holds its connections still.
 pub fn record_heartbeat(tx: &mut Tx<'_>, node: i64, at: Time) -> Result<u64, Fault> {
     let sql = "UPDATE stream_connection SET seen_at = $1 \
                WHERE node = $2 AND disconnected_at IS NULL";
     tx.execute(sql, &[at.into(), node.into()])
 }
 
-/// The open connections of an app, oldest first.
 pub fn list_open_by_app(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<StreamConnection>, Fault> {
     let sql = columns!("WHERE app_id = $1 AND disconnected_at IS NULL ORDER BY id");
     tx.query_rows(sql, &[app.into()], connection_from_row)
 }
 
-/// The connection of a name.
 pub fn find_by_uuid(tx: &mut Tx<'_>, uuid: &str) -> Result<Option<StreamConnection>, Fault> {
     tx.query_row(columns!("WHERE uuid = $1"), &[uuid.into()], connection_from_row)
 }
 
-/// Connections of an app, newest first, or in the order asked for.
+/// Newest first, unless the filter is ascending.
 pub fn list_by_app(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -175,7 +159,7 @@ pub fn list_by_app(
     tx.query_rows(sql, &args, connection_from_row)
 }
 
-/// Forgets some connections that ended before a moment; how many.
+/// Deletes connections that were closed before a time; returns how many.
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM stream_connection WHERE id IN (SELECT id FROM stream_connection \
                WHERE disconnected_at IS NOT NULL AND disconnected_at < $1 LIMIT $2)";

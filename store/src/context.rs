@@ -1,4 +1,4 @@
-//! What every transaction carries beside its connection.
+//! Dependencies that every transaction shares.
 
 use std::sync::atomic::{AtomicI64, AtomicU64};
 
@@ -7,21 +7,16 @@ use base::id::IdGenerator;
 use base::{Clock, Rng};
 use tokio::sync::watch;
 
-/// Time, chance, ids and keys: the world that a store lives in.
 pub struct StoreContext {
-    /// The platform's clock.
     pub clock: Clock,
-    /// The source of random bytes.
     pub rng: Rng,
-    /// The issuer of ids.
     pub ids: IdGenerator,
-    /// The keys that secrets are encrypted with.
     pub keyring: Keyring,
-    /// Raised by every commit after which a credential may mean something else. What was worked
-    /// out from credentials at another version is worked out again.
+    /// Raised by every commit that may change the meaning of a credential; caches of resolved credentials are valid
+    /// for one version.
     pub credentials_version: AtomicU64,
-    /// Counts the commits after which something is to be sent to webhooks.
+    /// Counts the commits that produced webhook deliveries.
     pub(crate) delivery_commits: watch::Sender<u64>,
-    /// What the log adds to a transaction's number on a database server.
+    /// Added to a transaction's number to form log sequence numbers on PostgreSQL.
     pub(crate) log_base: AtomicI64,
 }

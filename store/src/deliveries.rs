@@ -1,17 +1,16 @@
-//! What is sent to webhooks.
+//! The queue of webhook deliveries.
 //!
-//! A follower of the log calls [`enqueue`] in the transaction in which it moves its own cursor
-//! ([`crate::log::set_cursor`]): then an event leads to its deliveries exactly once, whatever
-//! happens to the process. It sends nothing itself; `deliver::webhooks` does, and is woken by the
-//! commit. Doing it again does no harm: a webhook has a delivery of an event id only once.
+//! An event log reader calls [`enqueue`] in the transaction that moves its own cursor
+//! ([`crate::event_log::set_cursor`]), so that an event leads to its deliveries exactly once. Sending is up to
+//! `deliver::webhooks`, which the commit wakes. Enqueueing is idempotent: a webhook has at most one delivery per event
+//! id.
 //!
-//! * `event_id` is what the receiver tells copies of an event apart by (it goes along as a header,
-//!   too): the same on every try, in replays and on streams; different for two events that one
-//!   entry of the log leads to (one for each subscription that matches).
-//! * Deliveries of one webhook with the same `order_key` (the subscribed user's id) arrive in the
-//!   order in which they were enqueued; those with different keys do not wait for each other.
-//! * `at` is when it happened, by which replays find it; `post_id` is the post that the body shows,
-//!   so that a replay leaves out what was deleted meanwhile.
+//! * `event_id` lets the receiver recognize copies of an event (it is also sent as a header): the same for every
+//! attempt, replay and stream, and different for each subscription that an event matches.
+//! * Deliveries of one webhook with the same `order_key` (the subscribed user's id) arrive in the order in which they
+//! were enqueued; those with different keys do not wait for each other.
+//! * `at` is the time of the event, by which replays select it; `post_id` is the post in the body, so that a replay
+//! omits posts deleted since.
 //! * `body` is sent and signed byte for byte.
 
 mod attempts;
@@ -23,31 +22,25 @@ use crate::db::SqlRow;
 
 pub use attempts::{DeliveryAttempt, insert_attempt, list_attempts, list_challenges, prune_attempts};
 
-/// Something to be sent to a webhook.
 #[derive(Clone, Copy, Debug)]
 pub struct NewDelivery<'a> {
-    /// To which webhook.
     pub webhook_id: i64,
-    /// What the receiver knows the event by; at most 100 characters that may stand in a header.
+    /// At most 100 characters that are valid in a header.
     pub event_id: &'a str,
-    /// Deliveries with one key arrive one after the other.
+    /// Deliveries with the same key are sent in order.
     pub order_key: i64,
-    /// The post that the body shows, if it shows one.
+    /// The post that the body contains, if any.
     pub post_id: Option<PostId>,
-    /// When it happened.
+    /// The time of the event.
     pub at: Time,
-    /// What is sent.
     pub body: &'a str,
 }
 
-/// How far a delivery has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryState {
-    /// It waits to be sent, or to be sent again.
     Waiting,
-    /// The receiver has it.
     Delivered,
-    /// It is not tried any more.
+    /// No further attempts are made.
     GivenUp,
 }
 
@@ -62,7 +55,7 @@ impl DeliveryState {
         }
     }
 
-    /// As it is told.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -72,80 +65,70 @@ impl DeliveryState {
     }
 
     fn from_number(number: i64) -> Result<Self, Fault> {
-        let known = Self::ALL.into_iter().find(|state| state.to_number() == number);
-        known.ok_or_else(|| Fault::new(format!("a delivery in state {number}")))
+        let state = Self::ALL.into_iter().find(|state| state.to_number() == number);
+        state.ok_or_else(|| Fault::new(format!("unknown delivery state {number}")))
     }
 }
 
-/// A delivery as stored.
 #[derive(Clone, Debug)]
 pub struct Delivery {
-    /// Its place: what was enqueued later has a higher one.
+    /// Increases with the time of enqueueing.
     pub seq: i64,
-    /// To which webhook.
     pub webhook_id: i64,
-    /// What the receiver knows the event by.
     pub event_id: String,
-    /// The replay or the resending that it belongs to; 0 for the first sending.
+    /// The replay or retry job it belongs to; 0 for the original delivery.
     pub job_id: i64,
-    /// Deliveries with one key arrive one after the other.
+    /// Deliveries with the same key are sent in order.
     pub order_key: i64,
-    /// The post that the body shows, if it shows one.
+    /// The post that the body contains, if any.
     pub post_id: Option<PostId>,
-    /// The user whose consent it stands on, if it stands on one's.
+    /// The user whose consent the delivery depends on.
     pub consent_user_id: Option<UserId>,
-    /// When it happened.
+    /// The time of the event.
     pub at: Time,
-    /// What is sent.
     pub body: String,
-    /// How far it has come.
     pub state: DeliveryState,
-    /// How often it was tried.
     pub tries: i64,
-    /// When it was tried first.
+    /// The time of the first attempt.
     pub tried_at: Option<Time>,
-    /// When it is tried next, while it waits.
+    /// The time of the next attempt, while waiting.
     pub due_at: Time,
 }
 
-/// What is known of a delivery that waits, without its body.
+/// A waiting delivery without its body.
 #[derive(Clone, Copy, Debug)]
 pub struct PendingDelivery {
-    /// Its place.
     pub seq: i64,
-    /// To which webhook.
     pub webhook_id: i64,
-    /// Deliveries with one key arrive one after the other.
     pub order_key: i64,
-    /// When it is tried next.
     pub due_at: Time,
 }
 
-/// Puts something into the queue of a webhook, inside the transaction of what follows from it;
-/// false when the webhook has a delivery of this event already.
+/// To be called in the transaction of the event's other effects. Returns false if the webhook already has a delivery
+/// of this event.
 pub fn enqueue(tx: &mut Tx<'_>, new: &NewDelivery<'_>) -> Result<bool, Fault> {
     insert_row(tx, new, 0, None)
 }
 
-/// The same for what a user lets the webhook's app see; [`withdraw`] takes it back.
+/// As [`enqueue`], for events that depend on a user's consent; see [`withdraw_consent`].
 pub fn enqueue_with_consent(tx: &mut Tx<'_>, new: &NewDelivery<'_>, user: UserId) -> Result<bool, Fault> {
     insert_row(tx, new, 0, Some(user))
 }
 
-/// Takes away what a webhook was, or was to be, sent about a user who does not let its app see it
-/// any more: it is not tried again, nor replayed.
+/// Deletes all deliveries to a webhook that depend on the consent of a user who withdrew it, so that they are neither
+/// sent nor replayed.
 pub fn withdraw_consent(tx: &mut Tx<'_>, webhook_id: i64, user: UserId) -> Result<u64, Fault> {
     let sql = "DELETE FROM delivery WHERE webhook_id = $1 AND about_id = $2 AND about_id > 0";
     tx.execute(sql, &[webhook_id.into(), user.into()])
 }
 
-/// The same for what a replay or a resending says of itself.
+/// As [`enqueue`], for the status event of a replay or retry job.
 pub fn enqueue_for_job(tx: &mut Tx<'_>, new: &NewDelivery<'_>, job_id: i64) -> Result<bool, Fault> {
     insert_row(tx, new, job_id, None)
 }
 
-/// Puts a delivery into the queue again, for a job; false when that was done. Whether it may be
-/// sent again is for the caller to ask.
+/// Enqueues a copy of a delivery for a job; returns false if that was done before. The caller checks whether it may be
+/// sent again.
 pub fn enqueue_retry(tx: &mut Tx<'_>, seq: i64, job_id: i64, order_key: i64) -> Result<bool, Fault> {
     let now = tx.now();
     let sql = "INSERT INTO delivery \
@@ -211,7 +194,7 @@ fn delivery_from_row(row: &SqlRow<'_, '_>) -> Result<Delivery, Fault> {
     })
 }
 
-/// An id, where 0 is none.
+/// 0 stands for none.
 fn nonzero_id(id: i64) -> Option<i64> {
     (id != 0).then_some(id)
 }
@@ -225,12 +208,11 @@ fn pending_from_row(row: &SqlRow<'_, '_>) -> Result<PendingDelivery, Fault> {
     })
 }
 
-/// The delivery at a place.
 pub fn find_by_seq(tx: &mut Tx<'_>, seq: i64) -> Result<Option<Delivery>, Fault> {
     tx.query_row(columns!("WHERE seq = $1"), &[seq.into()], delivery_from_row)
 }
 
-/// Those of these deliveries that wait, for a webhook that is still there.
+/// Those of these deliveries that are waiting, for webhooks that still exist.
 pub fn list_pending_by_seqs(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<Delivery>, Fault> {
     let sql = columns!(
         "WHERE seq = $1 AND state = 0 AND NOT EXISTS (SELECT 1 FROM webhook WHERE \
@@ -239,13 +221,12 @@ pub fn list_pending_by_seqs(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<Deliver
     tx.query_by_keys(sql, seqs, &[], delivery_from_row)
 }
 
-/// The places, of these, at which something waits.
 pub fn filter_pending_seqs(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT seq FROM delivery WHERE seq = $1 AND state = 0";
     tx.query_by_keys(sql, seqs, &[], |row| row.int(0))
 }
 
-/// The deliveries of a webhook before a place, newest first.
+/// Newest first, before a time and sequence number.
 pub fn list_before(tx: &mut Tx<'_>, webhook_id: i64, before: (Time, i64), limit: i64) -> Result<Vec<Delivery>, Fault> {
     let sql = columns!("WHERE webhook_id = $1 AND (at, seq) < ($2, $3) ORDER BY at DESC, seq DESC LIMIT $4");
     let (at, seq) = before;
@@ -253,13 +234,12 @@ pub fn list_before(tx: &mut Tx<'_>, webhook_id: i64, before: (Time, i64), limit:
     tx.query_rows(sql, &args, delivery_from_row)
 }
 
-/// The highest place there is.
 pub fn highest_seq(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     let sql = "SELECT MAX(seq) FROM delivery";
     Ok(tx.query_row(sql, &[], |row| row.opt_int(0))?.flatten().unwrap_or(0))
 }
 
-/// What was enqueued behind a place, for all webhooks, with whether it waits.
+/// Deliveries of all webhooks after a sequence number, with whether they are waiting.
 pub fn list_after(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<(PendingDelivery, bool)>, Fault> {
     let sql = "SELECT seq, webhook_id, order_key, due_at, state FROM delivery WHERE seq > $1 \
                ORDER BY seq LIMIT $2";
@@ -268,7 +248,7 @@ pub fn list_after(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<(PendingD
     })
 }
 
-/// What waits for a webhook behind a place, in order.
+/// Waiting deliveries of a webhook after a sequence number, in order.
 pub fn list_pending(tx: &mut Tx<'_>, webhook_id: i64, seq: i64, limit: i64) -> Result<Vec<PendingDelivery>, Fault> {
     let sql = "SELECT seq, webhook_id, order_key, due_at FROM delivery \
                WHERE webhook_id = $1 AND state = 0 AND seq > $2 ORDER BY seq LIMIT $3";
@@ -276,7 +256,6 @@ pub fn list_pending(tx: &mut Tx<'_>, webhook_id: i64, seq: i64, limit: i64) -> R
     tx.query_rows(sql, &args, pending_from_row)
 }
 
-/// The webhooks that something waits for.
 pub fn list_pending_webhooks(tx: &mut Tx<'_>) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT webhook_id FROM delivery WHERE state = 0 AND webhook_id > $1 \
                ORDER BY webhook_id LIMIT 1";
@@ -288,7 +267,7 @@ pub fn list_pending_webhooks(tx: &mut Tx<'_>) -> Result<Vec<i64>, Fault> {
     Ok(all)
 }
 
-/// Says how a try ended: it is done with, or tried again at a time.
+/// Stores the outcome of an attempt; returns false if the delivery was no longer waiting.
 pub fn record_attempt(
     tx: &mut Tx<'_>,
     seq: i64,
@@ -302,7 +281,7 @@ pub fn record_attempt(
     Ok(tx.execute(sql, &args)? > 0)
 }
 
-/// Makes everything that waits for a webhook due at once: its receiver is back.
+/// Makes all waiting deliveries of a webhook due, since its receiver is reachable again.
 pub fn make_pending_due(tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Fault> {
     let now = tx.now();
     let sql = "UPDATE delivery SET due_at = $1 WHERE webhook_id = $2 AND state = 0 AND due_at > $3";
@@ -311,8 +290,7 @@ pub fn make_pending_due(tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Forgets at most `limit` deliveries of a webhook of which all is done and which happened before
-/// a moment; with `all`, those that wait and newer ones, too.
+/// Deletes at most `limit` finished deliveries of a webhook from before a time; with `all`, waiting ones as well.
 pub fn prune(tx: &mut Tx<'_>, webhook_id: i64, before: Time, all: bool, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM delivery WHERE seq IN (SELECT seq FROM delivery WHERE webhook_id = $1 \
                AND at < $2 AND (state <> 0 OR $3 = CAST(1 AS BIGINT)) ORDER BY at, seq LIMIT $4)";

@@ -1,55 +1,46 @@
-//! Letters that wait to be sent, and the links that stand in them.
+//! The queue of emails, and the links in them.
 
 use base::{Fault, Secret, Time, UserId};
 
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// A letter as stored.
 #[derive(Clone, Debug)]
 pub struct Email {
-    /// Its number.
     pub id: i64,
-    /// To whom.
     pub recipient: String,
-    /// What it is about.
     pub subject: String,
-    /// Its text; none once it is sent.
+    /// None once the email is sent or given up.
     pub text: Option<Secret>,
-    /// When it was written.
     pub created_at: Time,
-    /// When it is tried next; none when it was sent or given up.
+    /// The time of the next attempt; none when sent or given up.
     pub due_at: Option<Time>,
-    /// How often it was tried.
     pub tries: i64,
-    /// When it was sent.
     pub sent_at: Option<Time>,
-    /// What went wrong last, or empty.
+    /// The last error, or empty.
     pub problem: String,
-    /// When its link stops working, on the platform's clock; none: it is never too late.
+    /// When its link expires; an email is not sent after that.
     pub expires_at: Option<Time>,
 }
 
-/// A link as stored.
 #[derive(Clone, Debug)]
 pub struct EmailLink {
     /// `confirm`, `reset` or `invite`.
     pub purpose: String,
-    /// Whom it is for; whoever made it, if it is an invitation.
+    /// The recipient; the inviting user for an invitation.
     pub user_id: UserId,
-    /// The address that it was sent to, or empty.
+    /// The address it was sent to, or empty.
     pub email: String,
-    /// When it ends.
     pub expires_at: Time,
 }
 
-/// A letter's text moves to no other recipient.
+/// Binds the encrypted text to its recipient.
 fn encryption_context(recipient: &str) -> String {
     format!("letter.body:{recipient}")
 }
 
 fn email_from_row(row: &SqlRow<'_, '_>) -> Result<(Email, Option<Vec<u8>>), Fault> {
-    let letter = Email {
+    let email = Email {
         id: row.int(0)?,
         recipient: row.text(1)?,
         subject: row.text(2)?,
@@ -61,18 +52,18 @@ fn email_from_row(row: &SqlRow<'_, '_>) -> Result<(Email, Option<Vec<u8>>), Faul
         problem: row.text(8)?,
         expires_at: row.opt_time(9)?,
     };
-    Ok((letter, row.opt_bytes(3)?))
+    Ok((email, row.opt_bytes(3)?))
 }
 
 fn decrypt_text(tx: &Tx<'_>, found: (Email, Option<Vec<u8>>)) -> Result<Email, Fault> {
-    let (mut letter, sealed) = found;
-    if let Some(sealed) = sealed {
-        letter.text = Some(tx.decrypt(&encryption_context(&letter.recipient), &sealed)?);
+    let (mut email, encrypted) = found;
+    if let Some(encrypted) = encrypted {
+        email.text = Some(tx.decrypt(&encryption_context(&email.recipient), &encrypted)?);
     }
-    Ok(letter)
+    Ok(email)
 }
 
-/// Queues a letter, inside the transaction of what caused it.
+/// To be called in the transaction of what caused the email.
 pub fn enqueue(
     tx: &mut Tx<'_>,
     recipient: &str,
@@ -95,7 +86,7 @@ pub fn enqueue(
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// The letters before a number, newest first: what a test platform shows as its mailbox.
+/// Newest first, with an id below `before`.
 pub fn list(tx: &mut Tx<'_>, before: Option<i64>, limit: i64) -> Result<Vec<Email>, Fault> {
     let sql = "SELECT id, recipient, subject, body, created_at, due_at, tries, sent_at, problem, \
                expires_at FROM letter WHERE id < $1 ORDER BY id DESC LIMIT $2";
@@ -104,7 +95,7 @@ pub fn list(tx: &mut Tx<'_>, before: Option<i64>, limit: i64) -> Result<Vec<Emai
     found.into_iter().map(|found| decrypt_text(tx, found)).collect()
 }
 
-/// The letters that are due, those that wait longest first.
+/// Longest overdue first.
 pub fn list_due(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<Vec<Email>, Fault> {
     let sql = "SELECT id, recipient, subject, body, created_at, due_at, tries, sent_at, problem, \
                expires_at FROM letter WHERE due_at <= $1 ORDER BY due_at, id LIMIT $2";
@@ -112,45 +103,42 @@ pub fn list_due(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<Vec<Email>, Fa
     found.into_iter().map(|found| decrypt_text(tx, found)).collect()
 }
 
-/// Takes a letter for sending, so that no other sender does until the moment given; false when
-/// another was faster.
-pub fn claim(tx: &mut Tx<'_>, letter: &Email, until: Time) -> Result<bool, Fault> {
+/// Reserves an email until a time; returns false if another sender was faster.
+pub fn claim(tx: &mut Tx<'_>, email: &Email, until: Time) -> Result<bool, Fault> {
     let sql = "UPDATE letter SET due_at = $1, tries = tries + 1 WHERE id = $2 AND due_at = $3";
-    let args = [until.into(), letter.id.into(), letter.due_at.into()];
+    let args = [until.into(), email.id.into(), email.due_at.into()];
     Ok(tx.execute(sql, &args)? > 0)
 }
 
-/// Says that a letter was sent, and forgets its text.
+/// Also deletes the text.
 pub fn mark_sent(tx: &mut Tx<'_>, id: i64, at: Time) -> Result<(), Fault> {
     let sql = "UPDATE letter SET due_at = NULL, body = NULL, problem = '', sent_at = $1 \
                WHERE id = $2";
     tx.execute(sql, &[at.into(), id.into()]).map(|_| ())
 }
 
-/// Says that a letter was not sent, and when it is tried again.
 pub fn mark_failed(tx: &mut Tx<'_>, id: i64, problem: &str, again_at: Time) -> Result<(), Fault> {
     let sql = "UPDATE letter SET due_at = $1, problem = $2 WHERE id = $3";
     tx.execute(sql, &[again_at.into(), problem.into(), id.into()])
         .map(|_| ())
 }
 
-/// Says that a letter is not tried any more, and why, and forgets its text.
+/// Stores the last error and deletes the text.
 pub fn give_up(tx: &mut Tx<'_>, id: i64, problem: &str) -> Result<(), Fault> {
     let sql = "UPDATE letter SET due_at = NULL, body = NULL, problem = $1 WHERE id = $2";
     tx.execute(sql, &[problem.into(), id.into()]).map(|_| ())
 }
 
-/// Forgets some letters from before a moment, and some links that ended before it; how many.
+/// Deletes emails and expired links from before a time; returns how many.
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let args = [before.into(), limit.into()];
-    let letters = "DELETE FROM letter WHERE id IN \
+    let emails_sql = "DELETE FROM letter WHERE id IN \
                    (SELECT id FROM letter WHERE created_at < $1 LIMIT $2)";
-    let links = "DELETE FROM link WHERE digest IN \
+    let links_sql = "DELETE FROM link WHERE digest IN \
                  (SELECT digest FROM link WHERE expires_at < $1 LIMIT $2)";
-    Ok(tx.execute(letters, &args)? + tx.execute(links, &args)?)
+    Ok(tx.execute(emails_sql, &args)? + tx.execute(links_sql, &args)?)
 }
 
-/// Stores a link by its digest.
 pub fn insert_link(tx: &mut Tx<'_>, digest: &[u8; 32], link: &EmailLink) -> Result<(), Fault> {
     let sql = "INSERT INTO link (digest, purpose, user_id, email, created_at, expires_at) \
                VALUES ($1, $2, $3, $4, $5, $6)";
@@ -165,7 +153,7 @@ pub fn insert_link(tx: &mut Tx<'_>, digest: &[u8; 32], link: &EmailLink) -> Resu
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// The link with a digest and purpose, if it still works.
+/// None if it was used or has expired.
 pub fn find_link(tx: &mut Tx<'_>, digest: &[u8; 32], purpose: &str) -> Result<Option<EmailLink>, Fault> {
     let sql = "SELECT purpose, user_id, email, expires_at FROM link \
                WHERE digest = $1 AND purpose = $2 AND used_at IS NULL AND expires_at > $3";
@@ -179,14 +167,14 @@ pub fn find_link(tx: &mut Tx<'_>, digest: &[u8; 32], purpose: &str) -> Result<Op
     })
 }
 
-/// Uses a link up; false when it does not work any more.
+/// Returns false if the link was used or has expired.
 pub fn mark_link_used(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
     let sql = "UPDATE link SET used_at = $1 \
                WHERE digest = $2 AND used_at IS NULL AND expires_at > $1";
     Ok(tx.execute(sql, &[tx.now().into(), digest.into()])? > 0)
 }
 
-/// Uses up all links of a user and a purpose, used or not: only the newest is to work.
+/// Invalidates all links of a user and a purpose, before a new one is sent.
 pub fn expire_links(tx: &mut Tx<'_>, user: UserId, purpose: &str) -> Result<(), Fault> {
     let sql = "UPDATE link SET used_at = $1 \
                WHERE user_id = $2 AND purpose = $3 AND used_at IS NULL";
@@ -194,7 +182,7 @@ pub fn expire_links(tx: &mut Tx<'_>, user: UserId, purpose: &str) -> Result<(), 
         .map(|_| ())
 }
 
-/// The address of a user's link of a purpose that still works, if there is one.
+/// The address of a user's newest valid link of a purpose.
 pub fn pending_address(tx: &mut Tx<'_>, user: UserId, purpose: &str) -> Result<Option<String>, Fault> {
     let sql = "SELECT email FROM link WHERE user_id = $1 AND purpose = $2 AND used_at IS NULL \
                AND expires_at > $3 ORDER BY created_at DESC LIMIT 1";

@@ -1,17 +1,16 @@
-//! Everything of a kind, page by page in the order of its key.
+//! Reads all rows of a kind for exports, page by page in key order.
 
 use base::{Fault, PostId, UserId};
 
 use crate::Tx;
 use crate::imports::EdgeKind;
 
-/// Two ids that are a row's key.
 pub type IdPair = (i64, i64);
 
-/// A row between two, and the id that puts it into an order.
+/// Source and target, and the edge's own id.
 pub type EdgeWithId = (IdPair, i64);
 
-/// The edges of a kind behind one, as source and target.
+/// In the order of source and target, after a pair.
 pub fn list_edges(tx: &mut Tx<'_>, kind: EdgeKind, after: IdPair, limit: i64) -> Result<Vec<EdgeWithId>, Fault> {
     let sql = match kind {
         EdgeKind::Follow => {
@@ -40,20 +39,18 @@ pub fn list_edges(tx: &mut Tx<'_>, kind: EdgeKind, after: IdPair, limit: i64) ->
     })
 }
 
-/// A like, and what is known of the post's text where the post is a placeholder.
+/// A like, with the post's text if the post is a placeholder.
 #[derive(Clone, Debug)]
 pub struct ExportedLike {
-    /// Who likes.
     pub user_id: UserId,
-    /// The post.
     pub post_id: PostId,
-    /// The like's own id: when it was, in its high bits.
+    /// Its high bits are the time of the like.
     pub id: i64,
     /// The placeholder's text, or empty.
     pub text: String,
 }
 
-/// The likes behind one, by user and post.
+/// In the order of user and post, after a pair.
 pub fn list_likes(tx: &mut Tx<'_>, after: IdPair, limit: i64) -> Result<Vec<ExportedLike>, Fault> {
     let sql = "SELECT l.user_id, l.post_id, l.id, CASE WHEN p.state = 3 THEN p.text ELSE '' END \
                FROM post_like l JOIN post p ON p.id = l.post_id \
@@ -69,20 +66,14 @@ pub fn list_likes(tx: &mut Tx<'_>, after: IdPair, limit: i64) -> Result<Vec<Expo
     })
 }
 
-/// Someone whom a post mentions.
 #[derive(Clone, Debug)]
 pub struct MentionedUser {
-    /// The post.
     pub post_id: PostId,
-    /// The user.
     pub user_id: UserId,
-    /// The handle.
     pub username: String,
-    /// The display name.
     pub name: String,
 }
 
-/// Those whom these posts mention.
 pub fn list_mentioned_users(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<MentionedUser>, Fault> {
     let sql = "SELECT m.post_id, u.id, u.username, u.name FROM mention m \
                JOIN users u ON u.id = m.user_id WHERE m.post_id = $1 ORDER BY u.id";
@@ -96,7 +87,7 @@ pub fn list_mentioned_users(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<Mentio
     })
 }
 
-/// The addresses that open a private conversation, of those of these posts that have one.
+/// The links that open a private conversation, of those posts that have one.
 pub fn message_links(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<(PostId, String)>, Fault> {
     let sql = "SELECT id, direct_message_deep_link FROM post \
                WHERE id = $1 AND direct_message_deep_link <> ''";

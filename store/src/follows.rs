@@ -1,4 +1,4 @@
-//! Who follows whom.
+//! Follows.
 
 use base::{Fault, UserId};
 
@@ -6,7 +6,6 @@ use crate::Tx;
 use crate::edges::{edge_page_query, typed_edge_page};
 use crate::posts::PageRange;
 
-/// Whether `source` follows `target`.
 pub fn exists(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM follow WHERE source_id = $1 AND target_id = $2";
     Ok(tx
@@ -14,21 +13,18 @@ pub fn exists(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, F
         .is_some())
 }
 
-/// Which of `targets` `source` follows.
 pub fn filter_followed(tx: &mut Tx<'_>, source: UserId, targets: &[UserId]) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT target_id FROM follow WHERE target_id = $1 AND source_id = $2";
     let keys: Vec<_> = targets.iter().map(|target| target.get()).collect();
     tx.query_by_keys(sql, &keys, &[source.into()], |row| row.id(0))
 }
 
-/// Which of `sources` follow `target`.
 pub fn filter_followers(tx: &mut Tx<'_>, sources: &[UserId], target: UserId) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT source_id FROM follow WHERE source_id = $1 AND target_id = $2";
     let keys: Vec<_> = sources.iter().map(|source| source.get()).collect();
     tx.query_by_keys(sql, &keys, &[target.into()], |row| row.id(0))
 }
 
-/// Everyone that `source` follows.
 pub fn list_followed(tx: &mut Tx<'_>, source: UserId) -> Result<Vec<UserId>, Fault> {
     tx.query_rows(
         "SELECT target_id FROM follow WHERE source_id = $1",
@@ -37,7 +33,7 @@ pub fn list_followed(tx: &mut Tx<'_>, source: UserId) -> Result<Vec<UserId>, Fau
     )
 }
 
-/// Makes `source` follow `target`, with both counters; false when it does already.
+/// Also updates both counters; returns false if the follow exists.
 pub fn insert(tx: &mut Tx<'_>, source: UserId, target: UserId, id: i64) -> Result<bool, Fault> {
     let sql = "INSERT INTO follow (source_id, target_id, id) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
@@ -48,7 +44,7 @@ pub fn insert(tx: &mut Tx<'_>, source: UserId, target: UserId, id: i64) -> Resul
     Ok(added)
 }
 
-/// Ends that `source` follows `target`, with both counters; false when it does not.
+/// Also updates both counters; returns false if there is no such follow.
 pub fn delete(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, Fault> {
     let sql = "DELETE FROM follow WHERE source_id = $1 AND target_id = $2";
     let removed = tx.execute(sql, &[source.into(), target.into()])? > 0;
@@ -62,38 +58,37 @@ fn add_to_counts(tx: &mut Tx<'_>, source: UserId, target: UserId, by: i64) -> Re
     let sql = "UPDATE users SET following_count = following_count + $1, \
                following_version = following_version + 1 WHERE id = $2";
     tx.execute(sql, &[by.into(), source.into()])?;
-    // The source's row is this transaction's by now: its mark stays as it is.
+    // This transaction has locked the source's row, so `verified` cannot change.
     let sql = "UPDATE users SET followers_count = followers_count + $1, \
                verified_followers_count = verified_followers_count \
                + $1 * (SELECT verified FROM users WHERE id = $2) WHERE id = $3";
     tx.execute(sql, &[by.into(), source.into(), target.into()]).map(|_| ())
 }
 
-/// Counts `source` among the verified followers of everyone that it follows, or no longer.
+/// Adds to the verified follower count of everyone that `source` follows.
 pub(crate) fn add_to_verified_counts(tx: &mut Tx<'_>, source: UserId, by: i64) -> Result<(), Fault> {
     let sql = "UPDATE users SET verified_followers_count = verified_followers_count + $1 \
                WHERE id IN (SELECT target_id FROM follow WHERE source_id = $2)";
     tx.execute(sql, &[by.into(), source.into()]).map(|_| ())
 }
 
-/// Which of some users are verified.
 pub fn filter_verified(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT id FROM users WHERE id = $1 AND verified = 1";
     let keys: Vec<_> = users.iter().map(|user| user.get()).collect();
     tx.query_by_keys(sql, &keys, &[], |row| row.id(0))
 }
 
-/// A page of those who follow a user, latest first: the user and the edge's own number.
+/// Latest first: the user and the edge's own id.
 pub fn follower_page(tx: &mut Tx<'_>, target: UserId, span: &PageRange) -> Result<Vec<UserEdge>, Fault> {
     let sql = edge_page_query!("SELECT source_id, id FROM follow WHERE target_id = $1");
     typed_edge_page(tx, target, span, sql)
 }
 
-/// A page of those whom a user follows, latest first: the user and the edge's own number.
+/// Latest first: the user and the edge's own id.
 pub fn following_page(tx: &mut Tx<'_>, source: UserId, span: &PageRange) -> Result<Vec<UserEdge>, Fault> {
     let sql = edge_page_query!("SELECT target_id, id FROM follow WHERE source_id = $1");
     typed_edge_page(tx, source, span, sql)
 }
 
-/// One end of an edge, and the edge's own number, which is what it is ordered by.
+/// One end of an edge, and the edge's own id, by which edges are ordered.
 pub type UserEdge = (UserId, i64);

@@ -1,26 +1,21 @@
-//! What users have granted to apps.
+//! Grants: what users have allowed apps to do.
 
 use base::{AppId, Fault, Time, UserId};
 
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// What a user has granted to an app.
 #[derive(Clone, Debug)]
 pub struct AppGrant {
-    /// Who granted it.
     pub user_id: UserId,
-    /// To which app.
     pub app_id: AppId,
-    /// The widest OAuth 1.0a level that was approved; empty when none was.
+    /// The widest approved OAuth 1.0a level, or empty.
     pub permission: String,
-    /// Every OAuth 2.0 scope that was approved, space-separated.
+    /// Every approved OAuth 2.0 scope, space-separated.
     pub scopes: String,
-    /// When the user approved first.
     pub created_at: Time,
-    /// When the user approved last.
     pub approved_at: Time,
-    /// When a token was last given out.
+    /// When a token was last issued.
     pub used_at: Time,
 }
 
@@ -36,29 +31,27 @@ fn grant_from_row(row: &SqlRow<'_, '_>) -> Result<AppGrant, Fault> {
     })
 }
 
-/// What a user has granted to an app, if anything.
 pub fn find(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<Option<AppGrant>, Fault> {
     let sql = "SELECT user_id, app_id, permission, scopes, created_at, approved_at, used_at \
                FROM app_grant WHERE user_id = $1 AND app_id = $2";
     tx.query_row(sql, &[user.into(), app.into()], grant_from_row)
 }
 
-/// Everything that a user has granted, in the order of first approval.
+/// In the order of first approval.
 pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<AppGrant>, Fault> {
     let sql = "SELECT user_id, app_id, permission, scopes, created_at, approved_at, used_at \
                FROM app_grant WHERE user_id = $1 ORDER BY created_at, app_id";
     tx.query_rows(sql, &[user.into()], grant_from_row)
 }
 
-/// How many users have granted something to an app.
+/// The number of users who have granted something to an app.
 pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<u64, Fault> {
     let sql = "SELECT COUNT(*) FROM app_grant WHERE app_id = $1";
     let count = tx.query_row(sql, &[app.into()], |row| row.int(0))?;
     Ok(u64::try_from(count.unwrap_or_default()).unwrap_or(0))
 }
 
-/// Holds the grant of a user to an app until the transaction ends, making an empty one if there
-/// is none. Two transactions that hold the same grant run one after the other.
+/// Locks a user's grant to an app until the end of the transaction, inserting an empty one if there is none.
 pub fn lock_or_insert(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Fault> {
     let sql = "INSERT INTO app_grant (user_id, app_id, created_at, approved_at, used_at) \
                VALUES ($1, $2, $3, $3, $3) \
@@ -67,13 +60,12 @@ pub fn lock_or_insert(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), F
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// Holds the grant of a user to an app until the transaction ends; false when there is none.
+/// Locks a user's grant to an app until the end of the transaction; returns false if there is none.
 pub fn lock_existing(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<bool, Fault> {
     let sql = "UPDATE app_grant SET used_at = $1 WHERE user_id = $2 AND app_id = $3";
     Ok(tx.execute(sql, &[tx.now().into(), user.into(), app.into()])? > 0)
 }
 
-/// Sets what a grant covers.
 pub fn set_scopes(tx: &mut Tx<'_>, user: UserId, app: AppId, permission: &str, scopes: &str) -> Result<(), Fault> {
     let sql = "UPDATE app_grant SET permission = $1, scopes = $2 \
                WHERE user_id = $3 AND app_id = $4";
@@ -81,7 +73,7 @@ pub fn set_scopes(tx: &mut Tx<'_>, user: UserId, app: AppId, permission: &str, s
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// Forgets the grant of a user to an app; false when there was none.
+/// Returns false if there was none.
 pub fn delete(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<bool, Fault> {
     let sql = "DELETE FROM app_grant WHERE user_id = $1 AND app_id = $2";
     Ok(tx.execute(sql, &[user.into(), app.into()])? > 0)

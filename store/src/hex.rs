@@ -1,4 +1,4 @@
-//! Bytes as lower-case hexadecimal digits.
+//! Lower-case hexadecimal encoding.
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 

@@ -1,5 +1,4 @@
-//! What an import needs beside the nouns' own verbs: how far it came, who is who, and many rows
-//! at once.
+//! Queries that only archive imports need: progress, id aliases and bulk inserts.
 
 mod edges;
 mod merge;

@@ -1,23 +1,19 @@
-//! Every counter counted again from the rows that it stands for, and rows that must not be.
+//! Integrity checks: counters compared with their rows, and rows that must not exist.
 
 use base::Fault;
 
 use crate::Tx;
 
-/// A counter that does not agree with its rows, or a number of rows where there may be none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CounterMismatch {
-    /// Table and column, or what must not be.
+    /// Table and column, or the violated rule.
     pub counter: &'static str,
-    /// The row.
     pub id: i64,
-    /// What the counter says.
     pub stored: i64,
-    /// What the rows say.
     pub counted: i64,
 }
 
-/// Counts all rows once, by owner, instead of once for each owner.
+/// Counts all rows in one pass, grouped by owner.
 macro_rules! counter {
     ($table:literal . $column:literal = rows of $rows:literal by $owner:literal) => {
         (
@@ -77,7 +73,7 @@ const COUNTERS: &[(&str, &str)] = &[
     counter!("media"."message_uses" = rows of
         "dm_event WHERE media_id IS NOT NULL" by "media_id"),
     (
-        // Members that do not say the same about their list as the list itself.
+        // Members whose copy of the list's privacy is wrong.
         "list_member.private",
         "SELECT l.id, COUNT(*), CAST(0 AS BIGINT) FROM list l JOIN list_member m \
          ON m.list_id = l.id WHERE m.private <> l.private GROUP BY l.id ORDER BY l.id LIMIT 1000",
@@ -89,7 +85,7 @@ const COUNTERS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Rows that the rules forbid, counted by the user they begin at.
+/// Rows that violate a rule, counted by user.
 const FORBIDDEN_ROWS: &[(&str, &str)] = &[
     (
         "follow of oneself",
@@ -142,8 +138,8 @@ const FORBIDDEN_ROWS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Rows that should not be there, counted by what they hang on.
-macro_rules! stray {
+/// Rows that should not exist, counted by the row they refer to.
+macro_rules! orphans {
     ($what:literal: $id:literal of $rows:literal) => {
         (
             $what,
@@ -162,37 +158,35 @@ macro_rules! stray {
     };
 }
 
-/// Rows that lost what they hang on. A repost with a text of its own is an import's, which may
-/// know it without its original.
+/// Rows whose parent is missing. Imports may contain reposts with a text but without the original.
 const ORPHANED_ROWS: &[(&str, &str)] = &[
-    stray!("bookmark_filing without its bookmark": "f.post_id" of
+    orphans!("bookmark_filing without its bookmark": "f.post_id" of
         "bookmark_filing f LEFT JOIN bookmark b ON b.user_id = f.user_id \
          AND b.post_id = f.post_id WHERE b.id IS NULL"),
-    stray!("bookmark_filing in another's folder": "f.post_id" of
+    orphans!("bookmark_filing in another's folder": "f.post_id" of
         "bookmark_filing f LEFT JOIN bookmark_folder d ON d.id = f.folder_id \
          WHERE d.id IS NULL OR d.user_id <> f.user_id"),
-    stray!("repost of a deleted post": "r.id" of
+    orphans!("repost of a deleted post": "r.id" of
         "post r JOIN post o ON o.id = r.repost_of_id \
          WHERE r.state = 0 AND o.state = 2 AND r.text = ''"),
-    stray!("bookmark of a deleted post": "b.post_id" of
+    orphans!("bookmark of a deleted post": "b.post_id" of
         "bookmark b JOIN post p ON p.id = b.post_id WHERE p.state = 2"),
-    stray!("message copy without its message": "i.event_id" of
+    orphans!("message copy without its message": "i.event_id" of
         "dm_inbox i LEFT JOIN dm_event e ON e.id = i.event_id WHERE e.id IS NULL \
          OR e.conversation_id <> i.conversation_id OR e.kind <> i.kind"),
-    stray!("message copy of someone outside its conversation": "i.event_id" of
+    orphans!("message copy of someone outside its conversation": "i.event_id" of
         "dm_inbox i LEFT JOIN dm_participant p ON p.conversation_id = i.conversation_id \
          AND p.user_id = i.user_id WHERE p.user_id IS NULL"),
-    stray!("message that nobody has": "e.id" of "dm_event e WHERE e.copies <= 0"),
-    stray!("stranger in a conversation of two": "p.conversation_id" of
+    orphans!("message that nobody has": "e.id" of "dm_event e WHERE e.copies <= 0"),
+    orphans!("stranger in a conversation of two": "p.conversation_id" of
         "dm_participant p LEFT JOIN dm_conversation c ON c.id = p.conversation_id \
          WHERE c.id IS NULL \
          OR (c.lower_id > 0 AND p.user_id <> c.lower_id AND p.user_id <> c.higher_id)"),
-    stray!("like of a deleted post": "l.post_id" of
+    orphans!("like of a deleted post": "l.post_id" of
         "post_like l JOIN post p ON p.id = l.post_id WHERE p.state = 2"),
 ];
 
-/// The counters that disagree with their rows and the rows that may not be, at most a thousand of
-/// each kind.
+/// At most a thousand mismatches per check.
 pub fn find_mismatches(tx: &mut Tx<'_>) -> Result<Vec<CounterMismatch>, Fault> {
     let mut all = Vec::new();
     for (counter, sql) in COUNTERS {

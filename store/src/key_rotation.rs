@@ -1,41 +1,39 @@
-//! Sealing every stored secret anew with the current master key, some rows at a time. Each secret
-//! names the key that it was sealed with, so that what was done already is seen, and work that was
-//! broken off goes on.
+//! Re-encryption of stored secrets with the current master key, in batches. Each ciphertext names its key, so
+//! completed work is recognized and an interrupted rotation can resume.
 
 use base::Fault;
 
 use crate::db::{SqlRow, SqlValue};
 use crate::{Tx, hex};
 
-/// A column of secrets: how its rows are walked, and where each of them is sealed for.
 struct EncryptedColumn {
-    /// `table.column`, as places begin.
+    /// `table.column`, the prefix of encryption contexts.
     name: &'static str,
-    /// Row number, key, what the place names, and the secret; rows after a key, in its order.
+    /// Selects row key, ciphertext and context id, after a key and in key order.
     select_sql: &'static str,
-    /// Puts one secret in the place of another.
+    /// Replaces a ciphertext.
     update_sql: &'static str,
-    /// Whether rows are walked by a digest rather than by their number.
+    /// Whether the row key is a digest rather than a number.
     is_keyed_by_digest: bool,
 }
 
-const fn column_by_number(name: &'static str, walk: &'static str, put: &'static str) -> EncryptedColumn {
+const fn column_by_number(name: &'static str, select_sql: &'static str, update_sql: &'static str) -> EncryptedColumn {
     EncryptedColumn {
         name,
-        select_sql: walk,
-        update_sql: put,
+        select_sql,
+        update_sql,
         is_keyed_by_digest: false,
     }
 }
 
-const fn column_by_digest(name: &'static str, walk: &'static str, put: &'static str) -> EncryptedColumn {
+const fn column_by_digest(name: &'static str, select_sql: &'static str, update_sql: &'static str) -> EncryptedColumn {
     EncryptedColumn {
         is_keyed_by_digest: true,
-        ..column_by_number(name, walk, put)
+        ..column_by_number(name, select_sql, update_sql)
     }
 }
 
-/// All of them; a test finds those that are missing.
+/// A test checks that the list is complete.
 const ENCRYPTED_COLUMNS: &[EncryptedColumn] = &[
     column_by_number(
         "app.api_secret",
@@ -74,29 +72,25 @@ const ENCRYPTED_COLUMNS: &[EncryptedColumn] = &[
     ),
 ];
 
-/// How far it has come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyRotationCursor {
-    /// The column; past the last one, the facts of the database.
+    /// Index of the column; the number of columns stands for the `meta` table.
     column: usize,
-    /// The last row that was looked at, by number.
+    /// The last processed row's number.
     number: i64,
-    /// The same by digest.
+    /// The last processed row's digest.
     digest: Vec<u8>,
 }
 
-/// What one step did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRotationStep {
-    /// Where the next one goes on; none: everything was looked at.
+    /// None when everything is done.
     pub next: Option<KeyRotationCursor>,
-    /// Secrets that were sealed anew.
     pub reencrypted: u64,
-    /// Secrets that are sealed with the current key, those among them.
+    /// Secrets encrypted with the current key, including `reencrypted`.
     pub already_current: u64,
 }
 
-/// A secret where it is stored.
 struct StoredSecret {
     key: SecretRowKey,
     encryption_context: String,
@@ -117,43 +111,42 @@ impl SecretRowKey {
     }
 }
 
-/// Looks at some rows after a place and seals what was sealed with an older key. With `count` it
-/// only counts.
+/// Re-encrypts some rows after a cursor; with `count_only`, only counts.
 pub fn rotate_batch(
     tx: &mut Tx<'_>,
-    from: &KeyRotationCursor,
+    cursor: &KeyRotationCursor,
     rows: i64,
-    count: bool,
+    count_only: bool,
 ) -> Result<KeyRotationStep, Fault> {
-    let Some(column) = ENCRYPTED_COLUMNS.get(from.column) else {
-        return rotate_meta_entries(tx, count);
+    let Some(column) = ENCRYPTED_COLUMNS.get(cursor.column) else {
+        return rotate_meta_entries(tx, count_only);
     };
     let after = if column.is_keyed_by_digest {
-        SecretRowKey::Digest(from.digest.clone())
+        SecretRowKey::Digest(cursor.digest.clone())
     } else {
-        SecretRowKey::Number(from.number)
+        SecretRowKey::Number(cursor.number)
     };
     let found = tx.query_rows(column.select_sql, &[after.to_sql_value(), rows.into()], |row| {
         secret_from_row(column, row)
     })?;
     let mut step = KeyRotationStep {
-        next: Some(cursor_after(from, &found, rows)),
+        next: Some(cursor_after(cursor, &found, rows)),
         reencrypted: 0,
         already_current: 0,
     };
-    for one in &found {
-        let Some(sealed) = &one.ciphertext else {
+    for secret in &found {
+        let Some(ciphertext) = &secret.ciphertext else {
             continue;
         };
-        if tx.is_encrypted_with_current_key(sealed) {
+        if tx.is_encrypted_with_current_key(ciphertext) {
             step.already_current += 1;
-        } else if !count {
-            let plain = tx.decrypt(&one.encryption_context, sealed)?;
-            let fresh = tx.encrypt(&one.encryption_context, plain.expose_secret())?;
-            // Whoever changed it meanwhile sealed it with the current key.
+        } else if !count_only {
+            let plain = tx.decrypt(&secret.encryption_context, ciphertext)?;
+            let reencrypted = tx.encrypt(&secret.encryption_context, plain.expose_secret())?;
+            // A concurrent change has already used the current key.
             tx.execute(
                 column.update_sql,
-                &[(&fresh).into(), one.key.to_sql_value(), sealed.into()],
+                &[(&reencrypted).into(), secret.key.to_sql_value(), ciphertext.into()],
             )?;
             step.reencrypted += 1;
             step.already_current += 1;
@@ -162,19 +155,19 @@ pub fn rotate_batch(
     Ok(step)
 }
 
-fn cursor_after(from: &KeyRotationCursor, found: &[StoredSecret], rows: i64) -> KeyRotationCursor {
+fn cursor_after(cursor: &KeyRotationCursor, found: &[StoredSecret], rows: i64) -> KeyRotationCursor {
     let is_whole = i64::try_from(found.len()).is_ok_and(|length| length >= rows);
     match found.last().filter(|_| is_whole).map(|last| &last.key) {
         Some(SecretRowKey::Number(number)) => KeyRotationCursor {
             number: *number,
-            ..from.clone()
+            ..cursor.clone()
         },
         Some(SecretRowKey::Digest(digest)) => KeyRotationCursor {
             digest: digest.clone(),
-            ..from.clone()
+            ..cursor.clone()
         },
         None => KeyRotationCursor {
-            column: from.column + 1,
+            column: cursor.column + 1,
             ..KeyRotationCursor::default()
         },
     }
@@ -186,20 +179,20 @@ fn secret_from_row(column: &EncryptedColumn, row: &SqlRow<'_, '_>) -> Result<Sto
     } else {
         SecretRowKey::Number(row.int(0)?)
     };
-    let named = match column.name {
+    let context_id = match column.name {
         "session.form_key" => hex::encode(&row.bytes(2)?),
         "letter.body" => row.text(2)?,
         _ => row.int(2)?.to_string(),
     };
     Ok(StoredSecret {
         key,
-        encryption_context: format!("{}:{named}", column.name),
+        encryption_context: format!("{}:{context_id}", column.name),
         ciphertext: row.opt_bytes(1)?,
     })
 }
 
-/// The sealed facts among those of the database: each is sealed for its own key.
-fn rotate_meta_entries(tx: &mut Tx<'_>, count: bool) -> Result<KeyRotationStep, Fault> {
+/// Encrypted values in `meta`; their context is their key.
+fn rotate_meta_entries(tx: &mut Tx<'_>, count_only: bool) -> Result<KeyRotationStep, Fault> {
     let all = tx.query_rows("SELECT key, value FROM meta ORDER BY key", &[], |row| {
         Ok((row.text(0)?, row.text(1)?))
     })?;
@@ -209,18 +202,18 @@ fn rotate_meta_entries(tx: &mut Tx<'_>, count: bool) -> Result<KeyRotationStep, 
         already_current: 0,
     };
     for (key, value) in all {
-        let Some(sealed) = hex::decode(&value) else {
+        let Some(ciphertext) = hex::decode(&value) else {
             continue;
         };
-        let Some(plain) = tx.try_decrypt(&key, &sealed) else {
+        let Some(plain) = tx.try_decrypt(&key, &ciphertext) else {
             continue;
         };
-        if tx.is_encrypted_with_current_key(&sealed) {
+        if tx.is_encrypted_with_current_key(&ciphertext) {
             step.already_current += 1;
-        } else if !count {
-            let fresh = hex::encode(&tx.encrypt_bytes(&key, &plain)?);
+        } else if !count_only {
+            let reencrypted = hex::encode(&tx.encrypt_bytes(&key, &plain)?);
             let sql = "UPDATE meta SET value = $1 WHERE key = $2 AND value = $3";
-            tx.execute(sql, &[(&fresh).into(), (&key).into(), (&value).into()])?;
+            tx.execute(sql, &[(&reencrypted).into(), (&key).into(), (&value).into()])?;
             step.reencrypted += 1;
             step.already_current += 1;
         }

@@ -1,9 +1,7 @@
-//! The ledger of advertising: what happened to what is promoted, row by row, and sums of it. All
-//! figures of advertising come from here.
+//! The ad ledger: events of promoted entities and sums of them. All advertising metrics come from here.
 //!
-//! Rows are only ever added. The sums by the hour and of all time are written in the same
-//! transaction, so that a budget is compared with what was spent up to this very row, and so that
-//! figures cost the same however many rows there are.
+//! Events are only ever added. Hourly and total sums are updated in the same transaction, so that budgets include
+//! every event, and the cost of a report does not depend on the number of events.
 
 mod auctions;
 mod insertion;
@@ -29,59 +27,46 @@ pub use queries::{
 pub use videos::{count_videos_with_ads, record_video_ad};
 pub use vocabulary::{AdEntity, AdEventKind, AdEventOrigin, METRIC_COUNT, Metric, MetricSums, Placement};
 
-/// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdEvent {
-    /// Its own id.
     pub id: i64,
-    /// When it happened.
     pub at: Time,
-    /// What it is.
     pub kind: AdEventKind,
-    /// The account.
     pub account_id: i64,
-    /// What pays.
+    /// The funding instrument.
     pub funding_id: i64,
-    /// The campaign.
     pub campaign_id: i64,
-    /// The line item.
     pub line_item_id: i64,
-    /// What kind of thing was shown.
     pub creative: AdEntity,
-    /// Which of them.
     pub creative_id: i64,
-    /// The post or user that it shows; 0 where it shows neither.
+    /// The post or user shown; 0 for neither.
     pub subject_id: i64,
-    /// Who saw it: a user, or less than nothing for someone who is none.
+    /// A user, or a negative number for an anonymous viewer.
     pub viewer_id: i64,
-    /// Where.
     pub placement: Placement,
-    /// The viewer as it was then.
+    /// At the time of the event.
     pub viewer_traits: ViewerTraits,
-    /// What the auction came to.
+    /// The auction price, in micros of the account's currency.
     pub price_micro: i64,
-    /// Whether it is paid for.
     pub billed: bool,
-    /// What it costs.
+    /// Micros of the account's currency.
     pub charge_micro: i64,
-    /// How it came to be known.
     pub origin: AdEventOrigin,
-    /// The impression that it belongs to; each has one of each kind.
+    /// An impression has at most one event of each kind.
     pub impression_id: i64,
-    /// How many milliseconds after the full hour the hours of the account's time zone begin.
+    /// Milliseconds between full hours and the hours of the account's time zone.
     pub hour_offset_ms: i64,
 }
 
-/// What is known of a viewer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ViewerTraits {
     /// The platform's number (contract §9.4).
     pub platform: Option<i64>,
-    /// The country, two letters, or empty.
+    /// Two letters, or empty.
     pub country: String,
-    /// The metropolitan area's place, or empty.
+    /// The place id of the metropolitan area, or empty.
     pub metro: String,
-    /// The least age of its bucket.
+    /// The lower bound of the age bucket.
     pub age: Option<i64>,
     /// 1 male, 2 female.
     pub gender: Option<i64>,
@@ -89,7 +74,7 @@ pub struct ViewerTraits {
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// The hour that a moment is in, where hours begin so long after the full one.
+/// The start of the hour of a time (ms), for hours shifted by `shift` ms.
 pub const fn hour_start(at: i64, shift: i64) -> i64 {
     (at - shift).div_euclid(HOUR_MS) * HOUR_MS + shift
 }

@@ -1,6 +1,6 @@
-//! Tables, transactions and the log of events: one path for SQLite and PostgreSQL.
+//! Tables, transactions and the event log, on SQLite and PostgreSQL.
 //!
-//! The only floor that holds SQL. Each noun has a file of verbs over a [`Tx`].
+//! The only crate that contains SQL. Each noun has a module of functions over a [`Tx`].
 
 mod context;
 mod db;

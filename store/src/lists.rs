@@ -1,4 +1,4 @@
-//! Lists, who is on them and who reads them.
+//! Lists, their members and followers.
 
 mod followers;
 mod members;
@@ -16,28 +16,19 @@ pub use members::{
     public_lists_of_users, remove_member,
 };
 
-/// A list as stored.
 #[derive(Clone, Debug)]
 pub struct List {
-    /// Snowflake id.
     pub id: i64,
-    /// Whose it is.
     pub owner_id: UserId,
-    /// Its name.
     pub name: String,
-    /// Its description.
     pub description: String,
-    /// Whether only its owner sees it.
     pub private: bool,
-    /// When it was made.
     pub created_at: Time,
-    /// When it was deleted.
+    /// None unless deleted.
     pub deleted_at: Option<Time>,
-    /// Users on it.
     pub member_count: i64,
-    /// Users who read it.
     pub follower_count: i64,
-    /// Raised by every change of who is on it.
+    /// Incremented by every change of its members.
     pub member_version: i64,
 }
 
@@ -67,20 +58,25 @@ fn list_from_row(row: &SqlRow<'_, '_>) -> Result<List, Fault> {
     })
 }
 
-/// The list with an id, deleted or not.
+/// Deleted lists included.
 pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<List>, Fault> {
     let sql = columns!("SELECT ", " FROM list WHERE id = $1");
     tx.query_row(sql, &[id.into()], list_from_row)
 }
 
-/// The lists with these ids, deleted or not, in no particular order; unknown ids are left out.
+/// Deleted lists included, in no particular order; unknown ids are skipped.
 pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<List>, Fault> {
     let sql = columns!("SELECT ", " FROM list WHERE id = $1");
     tx.query_by_keys(sql, ids, &[], list_from_row)
 }
 
-/// A page of a user's live lists, newest first; the private ones only where they may be seen.
-pub fn page_by_owner(tx: &mut Tx<'_>, owner: UserId, private_too: bool, span: &PageRange) -> Result<Vec<List>, Fault> {
+/// Newest first; private lists only if `include_private`.
+pub fn page_by_owner(
+    tx: &mut Tx<'_>,
+    owner: UserId,
+    include_private: bool,
+    span: &PageRange,
+) -> Result<Vec<List>, Fault> {
     let sql = directional_query!(
         columns!(
             "SELECT ",
@@ -89,18 +85,17 @@ pub fn page_by_owner(tx: &mut Tx<'_>, owner: UserId, private_too: bool, span: &P
         ),
         " LIMIT $5"
     );
-    query_page(tx, &[owner.into(), private_too.into()], span, sql, list_from_row)
+    query_page(tx, &[owner.into(), include_private.into()], span, sql, list_from_row)
 }
 
-/// How many live lists a user has.
+/// Deleted lists are not counted.
 pub fn count_by_owner(tx: &mut Tx<'_>, owner: UserId) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM list WHERE owner_id = $1 AND deleted_at IS NULL";
     let count = tx.query_row(sql, &[owner.into()], |row| row.int(0))?;
     Ok(count.unwrap_or(0))
 }
 
-/// Makes other work that locks the same list wait for this transaction's end. A SQLite file has
-/// one writer, so there it waits already.
+/// Locks a list until the end of the transaction. A no-op on SQLite, which has a single writer.
 pub fn lock(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
     if tx.is_shared() {
         let sql = "SELECT id FROM list WHERE id = $1 FOR UPDATE";
@@ -109,7 +104,7 @@ pub fn lock(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A user's live list with a name, the oldest where there are several.
+/// The oldest of a user's lists with this name.
 pub fn find_by_name(tx: &mut Tx<'_>, owner: UserId, name: &str) -> Result<Option<List>, Fault> {
     let sql = columns!(
         "SELECT ",
@@ -118,7 +113,7 @@ pub fn find_by_name(tx: &mut Tx<'_>, owner: UserId, name: &str) -> Result<Option
     tx.query_row(sql, &[owner.into(), name.into()], list_from_row)
 }
 
-/// The live lists after an id, oldest first.
+/// Oldest first, after an id, without deleted lists.
 pub fn list(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<List>, Fault> {
     let sql = columns!(
         "SELECT ",
@@ -127,7 +122,7 @@ pub fn list(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<List>, Fault>
     tx.query_rows(sql, &[after.into(), limit.into()], list_from_row)
 }
 
-/// Adds a list without members; false when the id is taken.
+/// Returns false if the id is taken.
 pub fn insert(tx: &mut Tx<'_>, list: &List) -> Result<bool, Fault> {
     let sql = "INSERT INTO list (id, owner_id, name, description, private, created_at) \
                VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING";
@@ -142,7 +137,7 @@ pub fn insert(tx: &mut Tx<'_>, list: &List) -> Result<bool, Fault> {
     Ok(tx.execute(sql, &args)? > 0)
 }
 
-/// Completes a list whose owner was not known.
+/// Sets owner, name and description of a list whose owner was unknown.
 pub fn complete_placeholder(tx: &mut Tx<'_>, list: &List) -> Result<bool, Fault> {
     let sql = "UPDATE list SET owner_id = $1, name = $2, description = $3 \
                WHERE id = $4 AND owner_id = 0";
@@ -155,8 +150,8 @@ pub fn complete_placeholder(tx: &mut Tx<'_>, list: &List) -> Result<bool, Fault>
     Ok(tx.execute(sql, &args)? > 0)
 }
 
-/// Stores what a list says about itself. One that becomes private loses its followers and what
-/// others pinned, and no longer counts for those who are on it.
+/// Updates name, description and privacy. A list that becomes private loses its followers and others' pins, and no
+/// longer counts for its members.
 pub fn update(tx: &mut Tx<'_>, before: &List, after: &List) -> Result<(), Fault> {
     let sql = "UPDATE list SET name = $1, description = $2, private = $3 WHERE id = $4";
     let args = [
@@ -178,7 +173,7 @@ pub fn update(tx: &mut Tx<'_>, before: &List, after: &List) -> Result<(), Fault>
     Ok(())
 }
 
-/// Deletes a list with all that points to it. Its id stays.
+/// Deletes a list's members, followers and pins. Its row stays, marked as deleted.
 pub fn delete(tx: &mut Tx<'_>, list: &List) -> Result<(), Fault> {
     if !list.private {
         members::add_to_listed_counts(tx, list.id, -1)?;

@@ -1,4 +1,4 @@
-//! Media objects: what a post's `media_keys` name.
+//! Media objects, which a post's `media_keys` refer to.
 
 use base::id::marker;
 use base::{Fault, Id, PostId, Time, UserId};
@@ -6,57 +6,52 @@ use base::{Fault, Id, PostId, Time, UserId};
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// A media object as stored.
 #[derive(Clone, Debug)]
 pub struct Media {
     /// `<prefix>_<id>`: prefix 3 for a photo, 7 or 13 for a video, 16 for an animated GIF.
     pub media_key: String,
-    /// The number after the prefix.
     pub id: Id<marker::MediaMarker>,
-    /// Who uploaded it.
     pub owner_id: UserId,
     /// `photo`, `video` or `animated_gif`.
     pub kind: String,
-    /// Where the bytes are, below the media folder, or empty.
+    /// The path of the file in the media folder, or empty.
     pub path: String,
-    /// Address of a photo, or empty.
+    /// The URL of a photo, or empty.
     pub url: String,
-    /// Address of a still, or empty.
+    /// The URL of a still, or empty.
     pub preview_image_url: String,
-    /// Pixels; 0 when unknown.
+    /// Pixels; 0 if unknown.
     pub width: i64,
-    /// Pixels; 0 when unknown.
+    /// Pixels; 0 if unknown.
     pub height: i64,
-    /// Milliseconds; 0 for a photo.
+    /// 0 for a photo.
     pub duration_ms: i64,
-    /// The description for those who cannot see it, or empty.
     pub alt_text: String,
-    /// Variants as the interface shows them (JSON), or empty.
+    /// Variants as in the API (JSON), or empty.
     pub variants: String,
-    /// When it was uploaded.
     pub created_at: Time,
-    /// What its bytes are, or empty when nobody has looked.
+    /// Empty if it was not detected.
     pub content_type: String,
-    /// Bytes; 0 when nobody has counted.
+    /// Bytes; 0 if unknown.
     pub size: i64,
-    /// Bits a second; 0 when nothing plays.
+    /// Bits per second; 0 for photos.
     pub bit_rate: i64,
-    /// The smaller pictures beside it, comma-separated: `small.jpg,medium.jpg`.
+    /// The smaller images next to the file, comma-separated: `small.jpg,medium.jpg`.
     pub sizes: String,
-    /// Posts that carry it; unknown of what was imported.
+    /// The number of posts with this media; unknown for imported ones.
     pub uses: Option<i64>,
-    /// When it goes unless a post carries it.
+    /// When it is deleted, unless a post or message uses it by then.
     pub expires_at: Option<Time>,
 }
 
 impl Media {
-    /// The name of its file, which is its address too; none when there is none.
+    /// The file's name, which is also the last segment of its URL.
     pub fn file_name(&self) -> Option<&str> {
         let name = self.path.rsplit('/').next()?;
         (!name.is_empty()).then_some(name)
     }
 
-    /// The path of a smaller picture, if there is one of that size.
+    /// The path of the smaller image of a size.
     pub fn size_path(&self, size: &str) -> Option<String> {
         let mut sizes = self.sizes.split(',');
         let ending = sizes.find(|one| one.split('.').next() == Some(size) && !one.is_empty())?;
@@ -64,7 +59,6 @@ impl Media {
         Some(format!("{stem}.{ending}"))
     }
 
-    /// The paths of all of its files.
     pub fn file_paths(&self) -> Vec<String> {
         let sizes = self.sizes.split(',').filter_map(|one| one.split('.').next());
         let mut all: Vec<String> = sizes.filter_map(|size| self.size_path(size)).collect();
@@ -111,7 +105,6 @@ fn media_from_row(row: &SqlRow<'_, '_>) -> Result<Media, Fault> {
     })
 }
 
-/// The media object with an id.
 pub fn find_by_id(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<Option<Media>, Fault> {
     tx.query_row(
         columns!("SELECT ", " FROM media WHERE id = $1"),
@@ -120,7 +113,7 @@ pub fn find_by_id(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<Option
     )
 }
 
-/// The media objects with these ids; unknown ones are left out.
+/// Unknown ids are skipped.
 pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Media>, Fault> {
     tx.query_by_keys(
         columns!("SELECT ", " FROM media WHERE id = $1"),
@@ -130,13 +123,13 @@ pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Media>, Fault> {
     )
 }
 
-/// The media objects after an id, oldest first.
+/// Oldest first, after an id.
 pub fn list(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<Media>, Fault> {
     let sql = columns!("SELECT ", " FROM media WHERE id > $1 ORDER BY id LIMIT $2");
     tx.query_rows(sql, &[after.into(), limit.into()], media_from_row)
 }
 
-/// Adds a media object; false when its key or its id is taken.
+/// Returns false if the key or the id is taken.
 pub fn insert(tx: &mut Tx<'_>, media: &Media) -> Result<bool, Fault> {
     let sql = columns!(
         "INSERT INTO media (",
@@ -167,66 +160,64 @@ pub fn insert(tx: &mut Tx<'_>, media: &Media) -> Result<bool, Fault> {
     Ok(tx.execute(sql, &args)? > 0)
 }
 
-/// Says where the bytes of a media object are that had none.
+/// Sets the path of a media object that has no file; returns false if it has one.
 pub fn set_path(tx: &mut Tx<'_>, media_key: &str, path: &str) -> Result<bool, Fault> {
     let sql = "UPDATE media SET path = $1 WHERE media_key = $2 AND path = ''";
     Ok(tx.execute(sql, &[path.into(), media_key.into()])? > 0)
 }
 
-/// Describes a media object for those who cannot see it.
 pub fn set_alt_text(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, text: &str) -> Result<(), Fault> {
     let sql = "UPDATE media SET alt_text = $1 WHERE id = $2";
     tx.execute(sql, &[text.into(), id.into()]).map(|_| ())
 }
 
-/// Lets somebody else post a media object.
+/// Allows another user to post a media object.
 pub fn share(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, user: UserId) -> Result<(), Fault> {
     let sql = "INSERT INTO media_share (media_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     tx.execute(sql, &[id.into(), user.into()]).map(|_| ())
 }
 
-/// Whether a user whose it is not may post a media object.
+/// Whether a user other than the owner may post a media object.
 pub fn is_shared(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM media_share WHERE media_id = $1 AND user_id = $2";
     let found = tx.query_row(sql, &[id.into(), user.into()], |_| Ok(()))?;
     Ok(found.is_some())
 }
 
-/// A post carries these now.
+/// Counts a post that uses these media.
 pub fn add_post_uses(tx: &mut Tx<'_>, ids: &[Id<marker::MediaMarker>]) -> Result<(), Fault> {
     let sql = "UPDATE media SET uses = uses + 1, expires_at = NULL WHERE id = $1";
     ids.iter()
         .try_for_each(|id| tx.execute(sql, &[(*id).into()]).map(|_| ()))
 }
 
-/// A post that carried these is gone: what nothing carries any more goes as well.
-pub fn remove_post_uses(tx: &mut Tx<'_>, ids: &[Id<marker::MediaMarker>], goes_at: Time) -> Result<(), Fault> {
+/// Uncounts a post that used these media; those no longer in use expire at `expires_at`.
+pub fn remove_post_uses(tx: &mut Tx<'_>, ids: &[Id<marker::MediaMarker>], expires_at: Time) -> Result<(), Fault> {
     let sql = "UPDATE media SET uses = uses - 1, expires_at = CASE WHEN uses <= 1 \
                AND message_uses = 0 THEN $1 ELSE expires_at END WHERE id = $2";
     ids.iter()
-        .try_for_each(|id| tx.execute(sql, &[goes_at.into(), (*id).into()]).map(|_| ()))
+        .try_for_each(|id| tx.execute(sql, &[expires_at.into(), (*id).into()]).map(|_| ()))
 }
 
-/// A message carries this now.
 pub fn add_message_use(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<(), Fault> {
     let sql = "UPDATE media SET message_uses = message_uses + 1, expires_at = NULL WHERE id = $1";
     tx.execute(sql, &[id.into()]).map(|_| ())
 }
 
-/// A message that carried this is gone: what nothing carries any more goes as well.
-pub fn remove_message_use(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, goes_at: Time) -> Result<(), Fault> {
+/// Uncounts a message that used this media; if it is no longer in use, it expires at `expires_at`.
+pub fn remove_message_use(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, expires_at: Time) -> Result<(), Fault> {
     let sql = "UPDATE media SET message_uses = message_uses - 1, expires_at = \
                CASE WHEN message_uses <= 1 AND uses = 0 THEN $1 ELSE expires_at END WHERE id = $2";
-    tx.execute(sql, &[goes_at.into(), id.into()]).map(|_| ())
+    tx.execute(sql, &[expires_at.into(), id.into()]).map(|_| ())
 }
 
-/// Whether messages carry this and no post does: it is for their readers only.
+/// Whether only messages use it, so that only their readers may see it.
 pub fn is_message_only(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM media WHERE id = $1 AND uses = 0 AND message_uses > 0";
     Ok(tx.query_row(sql, &[id.into()], |_| Ok(()))?.is_some())
 }
 
-/// Says who is shown in the media of a post.
+/// Records the users tagged in a post's media.
 pub fn tag_users(tx: &mut Tx<'_>, post: PostId, users: &[UserId]) -> Result<(), Fault> {
     let sql = "INSERT INTO media_tag (post_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     users
@@ -234,13 +225,11 @@ pub fn tag_users(tx: &mut Tx<'_>, post: PostId, users: &[UserId]) -> Result<(), 
         .try_for_each(|user| tx.execute(sql, &[post.into(), (*user).into()]).map(|_| ()))
 }
 
-/// Forgets who is shown in the media of a post.
 pub fn remove_tags(tx: &mut Tx<'_>, post: PostId) -> Result<(), Fault> {
     let sql = "DELETE FROM media_tag WHERE post_id = $1";
     tx.execute(sql, &[post.into()]).map(|_| ())
 }
 
-/// What has had its time.
 pub fn list_expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Media>, Fault> {
     let sql = columns!(
         "SELECT ",
@@ -250,15 +239,14 @@ pub fn list_expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Media>, Fault> {
     tx.query_rows(sql, &[now.into(), limit.into()], media_from_row)
 }
 
-/// Removes a media object that has had its time and what belongs to it; false when a post took
-/// it up meanwhile.
+/// Removes an expired media object and its subtitles; returns false if it has come into use meanwhile.
 pub fn remove_expired(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<bool, Fault> {
     let sql = "DELETE FROM media WHERE id = $1 AND expires_at IS NOT NULL AND expires_at <= $2";
     let now = tx.now();
     if tx.execute(sql, &[id.into(), now.into()])? == 0 {
         return Ok(false);
     }
-    // Its subtitles have had their time with it.
+    // The subtitles' own media expire with it.
     let sql = "UPDATE media SET expires_at = $1 WHERE id IN \
                (SELECT media_id FROM subtitle WHERE video_id = $2)";
     tx.execute(sql, &[now.into(), id.into()])?;
@@ -271,7 +259,7 @@ pub fn remove_expired(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<bo
     Ok(true)
 }
 
-/// Gives a video subtitles in a language, in the place of others.
+/// Replaces the subtitles in this language.
 pub fn set_subtitles(
     tx: &mut Tx<'_>,
     video: Id<marker::MediaMarker>,
@@ -286,7 +274,6 @@ pub fn set_subtitles(
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// The subtitles of a video in a language.
 pub fn find_subtitles(
     tx: &mut Tx<'_>,
     video: Id<marker::MediaMarker>,
@@ -296,7 +283,6 @@ pub fn find_subtitles(
     tx.query_row(sql, &[video.into(), language.into()], |row| row.id(0))
 }
 
-/// Takes the subtitles in a language from a video.
 pub fn remove_subtitles(tx: &mut Tx<'_>, video: Id<marker::MediaMarker>, language: &str) -> Result<(), Fault> {
     let sql = "DELETE FROM subtitle WHERE video_id = $1 AND language = $2";
     tx.execute(sql, &[video.into(), language.into()]).map(|_| ())

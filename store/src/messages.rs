@@ -1,9 +1,8 @@
-//! Direct messages: conversations, who is in them, and what happened there.
+//! Direct messages: conversations, participants and events.
 //!
-//! An event is stored once, and each participant has a copy of it in an inbox of their own: at most
-//! fifty rows a message. So all that a user was sent is one walk along an index, however many
-//! conversations there are, and what one participant removes or never got is no one else's
-//! concern. A walk takes each kind by itself and merges: a filter never looks at what it leaves out.
+//! An event is stored once, and each participant (at most fifty) has a copy of it in an inbox. So a user's messages
+//! are read along one index, whatever the number of conversations, and removing a copy does not affect others. Pages
+//! read each kind separately and merge, so that filtering never scans skipped rows.
 
 mod inbox;
 
@@ -17,12 +16,11 @@ use crate::db::SqlRow;
 
 pub use self::inbox::{has_event, inbox_page, newest_message, remove_copy, remove_participant};
 
-/// A conversation, of two or of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DmConversation {
-    /// Its number; the name of a group.
+    /// Also the public id of a group.
     pub id: i64,
-    /// The two, the lower id first; none in a group.
+    /// The two users of a direct conversation, lower id first; none for a group.
     pub pair: Option<(UserId, UserId)>,
 }
 
@@ -33,7 +31,7 @@ impl DmConversation {
     }
 }
 
-/// The name that the interface has for it: `<lower>-<higher>`, or the number of a group.
+/// The id in the API: `<lower>-<higher>`, or the number of a group.
 impl fmt::Display for DmConversation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.pair {
@@ -43,22 +41,17 @@ impl fmt::Display for DmConversation {
     }
 }
 
-/// What an event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MessageEventKind {
-    /// A message.
     Message,
-    /// Participants join a group.
     Join,
-    /// Participants leave a group.
     Leave,
 }
 
 impl MessageEventKind {
-    /// Every kind.
     pub const ALL: [Self; 3] = [Self::Message, Self::Join, Self::Leave];
 
-    /// What the interface calls it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Message => "MessageCreate",
@@ -76,31 +69,25 @@ impl MessageEventKind {
     }
 
     fn from_number(number: i64) -> Result<Self, Fault> {
-        let known = Self::ALL.into_iter().find(|kind| kind.to_number() == number);
-        known.ok_or_else(|| Fault::new(format!("a message event of kind {number}")))
+        let kind = Self::ALL.into_iter().find(|kind| kind.to_number() == number);
+        kind.ok_or_else(|| Fault::new(format!("unknown message event kind {number}")))
     }
 }
 
-/// Something that happened in a conversation.
 #[derive(Clone, Debug)]
 pub struct MessageEvent {
-    /// Its id, a snowflake.
     pub id: i64,
-    /// Where.
     pub conversation: DmConversation,
-    /// What.
     pub kind: MessageEventKind,
-    /// Who sent it, let others in, or left.
+    /// Who sent it, added participants, or left.
     pub sender_id: UserId,
-    /// Through which app, if through one.
     pub app_id: Option<AppId>,
-    /// The text of a message; may be empty where it carries a media.
+    /// May be empty for a message with media.
     pub text: String,
-    /// Entities of the text as the interface shows them (JSON), or empty.
+    /// Entities as in the API (JSON), or empty.
     pub entities: String,
-    /// The media that a message carries.
     pub media_id: Option<Id<marker::MediaMarker>>,
-    /// Its key, or empty.
+    /// Empty without media.
     pub media_key: String,
     /// Posts that the text links to.
     pub post_ids: Vec<PostId>,
@@ -144,7 +131,6 @@ fn join_ids<K>(ids: &[Id<K>]) -> String {
     ids.join(",")
 }
 
-/// The conversation of two users, if they have one.
 pub fn find_direct(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<Option<DmConversation>, Fault> {
     let sql = "SELECT id, lower_id, higher_id FROM dm_conversation \
                WHERE lower_id = $1 AND higher_id = $2 AND lower_id > 0";
@@ -152,7 +138,6 @@ pub fn find_direct(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<Option
     tx.query_row(sql, &args, conversation_from_row)
 }
 
-/// The group with a number.
 pub fn find_group(tx: &mut Tx<'_>, id: i64) -> Result<Option<DmConversation>, Fault> {
     let sql = "SELECT id, lower_id, higher_id FROM dm_conversation WHERE id = $1 AND lower_id = 0";
     tx.query_row(sql, &[id.into()], conversation_from_row)
@@ -162,8 +147,7 @@ fn conversation_from_row(row: &SqlRow<'_, '_>) -> Result<DmConversation, Fault> 
     Ok(DmConversation::from_ids(row.int(0)?, row.id(1)?, row.id(2)?))
 }
 
-/// Makes other work that locks the same conversation wait for this transaction's end. A SQLite
-/// file has one writer, so there it waits already.
+/// Locks a conversation until the end of the transaction. A no-op on SQLite, which has a single writer.
 pub fn lock_conversation(tx: &mut Tx<'_>, conversation: i64) -> Result<(), Fault> {
     if tx.is_shared() {
         let sql = "SELECT id FROM dm_conversation WHERE id = $1 FOR UPDATE";
@@ -172,7 +156,7 @@ pub fn lock_conversation(tx: &mut Tx<'_>, conversation: i64) -> Result<(), Fault
     Ok(())
 }
 
-/// Begins a conversation that nobody is in yet; false when the two have one.
+/// Returns false if the two users already have a conversation.
 pub fn insert_conversation(tx: &mut Tx<'_>, conversation: &DmConversation) -> Result<bool, Fault> {
     let sql = "INSERT INTO dm_conversation (id, lower_id, higher_id) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
@@ -182,7 +166,7 @@ pub fn insert_conversation(tx: &mut Tx<'_>, conversation: &DmConversation) -> Re
     Ok(tx.execute(sql, &args)? > 0)
 }
 
-/// Lets a user into a conversation; false when they are in it.
+/// Returns false if the user is already a participant.
 pub fn add_participant(tx: &mut Tx<'_>, conversation: i64, user: UserId) -> Result<bool, Fault> {
     let sql = "INSERT INTO dm_participant (conversation_id, user_id, id) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
@@ -190,15 +174,13 @@ pub fn add_participant(tx: &mut Tx<'_>, conversation: i64, user: UserId) -> Resu
     Ok(tx.execute(sql, &[conversation.into(), user.into(), id.into()])? > 0)
 }
 
-/// Whether a user is in a conversation.
 pub fn is_participant(tx: &mut Tx<'_>, conversation: i64, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM dm_participant WHERE conversation_id = $1 AND user_id = $2";
     let found = tx.query_row(sql, &[conversation.into(), user.into()], |_| Ok(()))?;
     Ok(found.is_some())
 }
 
-/// Who is in a conversation and what they have read last, in the order in which they came. They
-/// are few.
+/// Participants with the last event they have read, in the order of joining.
 pub fn list_participants(tx: &mut Tx<'_>, conversation: i64) -> Result<Vec<(UserId, i64)>, Fault> {
     let sql = "SELECT user_id, read_id, id FROM dm_participant WHERE conversation_id = $1";
     let mut found = tx.query_rows(sql, &[conversation.into()], |row| {
@@ -208,14 +190,14 @@ pub fn list_participants(tx: &mut Tx<'_>, conversation: i64) -> Result<Vec<(User
     Ok(found.into_iter().map(|(_, participant)| participant).collect())
 }
 
-/// Notes that a participant has read up to an event; false when they had before.
+/// Returns false if the participant had already read up to the event.
 pub fn set_last_read(tx: &mut Tx<'_>, conversation: i64, user: UserId, event: i64) -> Result<bool, Fault> {
     let sql = "UPDATE dm_participant SET read_id = $1 \
                WHERE conversation_id = $2 AND user_id = $3 AND read_id < $1";
     Ok(tx.execute(sql, &[event.into(), conversation.into(), user.into()])? > 0)
 }
 
-/// Adds an event, with a copy for each of some participants.
+/// Also adds a copy for each reader.
 pub fn insert_event(tx: &mut Tx<'_>, event: &MessageEvent, readers: &[UserId]) -> Result<(), Fault> {
     let sql = "INSERT INTO dm_event (id, conversation_id, kind, sender_id, app_id, text, entities, \
                media_id, media_key, post_ids, participant_ids, copies) \
@@ -240,12 +222,11 @@ pub fn insert_event(tx: &mut Tx<'_>, event: &MessageEvent, readers: &[UserId]) -
     inbox::insert_copies(tx, event, readers)
 }
 
-/// The event with an id, whoever has it.
 pub fn find_event(tx: &mut Tx<'_>, id: i64) -> Result<Option<MessageEvent>, Fault> {
     tx.query_row(event!("WHERE e.id = $1"), &[id.into()], event_from_row)
 }
 
-/// The events with these ids, in no particular order; unknown ones are left out.
+/// In no particular order; unknown ids are skipped.
 pub fn find_events(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<MessageEvent>, Fault> {
     tx.query_by_keys(event!("WHERE e.id = $1"), ids, &[], event_from_row)
 }

@@ -1,4 +1,4 @@
-//! Facts about the database itself.
+//! Key-value facts about the database itself.
 
 use base::Fault;
 use base::id::first_snowflake_at;
@@ -7,14 +7,12 @@ use crate::{Tx, hex};
 
 const KEY_CHECK_NAME: &str = "master_key_check";
 
-/// A fact, if it is set.
 pub fn get(tx: &mut Tx<'_>, key: &str) -> Result<Option<String>, Fault> {
     tx.query_row("SELECT value FROM meta WHERE key = $1", &[key.into()], |row| {
         row.text(0)
     })
 }
 
-/// Sets a fact.
 pub fn set(tx: &mut Tx<'_>, key: &str, value: &str) -> Result<(), Fault> {
     let sql = "INSERT INTO meta (key, value) VALUES ($1, $2) \
                ON CONFLICT (key) DO UPDATE SET value = excluded.value";
@@ -27,7 +25,7 @@ macro_rules! highest_of {
     };
 }
 
-/// Tables whose key is an id that was issued here, and how its highest is found.
+/// Tables whose ids are issued here, with the query of their highest id.
 const ISSUED_ID_TABLES: [(&str, &str); 24] = highest_of!(
     "users" "app" "post" "media" "list"
     "poll" "community" "space" "space_topic" "bookmark_folder"
@@ -35,15 +33,14 @@ const ISSUED_ID_TABLES: [(&str, &str); 24] = highest_of!(
     "webhook" "replay" "compliance_job" "activity_subscription"
     "stream_connection" "ad_job" "notification" "card_link"
 );
-/// When the log and the record were last added to.
+/// The times of the last entries of the event log and the audit trail.
 const LAST_ENTRY_TIMES: [&str; 2] = [
     "SELECT at FROM event ORDER BY seq DESC LIMIT 1",
     "SELECT at FROM audit ORDER BY seq DESC LIMIT 1",
 ];
 
-/// New ids must be above this one: the highest that anything is found by, and those of the moment
-/// of the last entry of the log and the record. With that moment the ids count that put edges into
-/// an order and that no index finds the highest of.
+/// A lower bound for new ids: the highest indexed id, and ids at the time of the last event or audit entry. The latter
+/// also covers the ids of edges, which have no index for their maximum.
 pub(crate) fn highest_id(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     let mut highest = 0;
     for (_, sql) in ISSUED_ID_TABLES {
@@ -58,25 +55,25 @@ pub(crate) fn highest_id(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     Ok(highest)
 }
 
-/// Whether the master key is proved to be the one that the stored secrets were encrypted with: a
-/// wrong one is a failure, and nothing is proved on a new database.
+/// Whether the master key was verified against the stored check value; false for a new database. A wrong key is an
+/// error.
 pub(crate) fn verify_master_key(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let Some(text) = get(tx, KEY_CHECK_NAME)? else {
         return Ok(false);
     };
-    let sealed = hex::decode(&text).ok_or_else(|| Fault::new("the master key's proof is garbled"))?;
-    tx.decrypt(KEY_CHECK_NAME, &sealed)
-        .map(|_| true)
-        .map_err(|_| Fault::new("the master key is not the one that this database was made with: nothing was touched"))
+    let encrypted = hex::decode(&text).ok_or_else(|| Fault::new("the master key's check value is malformed"))?;
+    tx.decrypt(KEY_CHECK_NAME, &encrypted).map(|_| true).map_err(|_| {
+        Fault::new("the master key is not the one that this database was created with: nothing was changed")
+    })
 }
 
-/// The same; a new database gets its proof for next time.
+/// As [`verify_master_key`]; stores the check value in a new database.
 pub(crate) fn ensure_master_key(tx: &mut Tx<'_>) -> Result<(), Fault> {
     if verify_master_key(tx)? {
         return Ok(());
     }
-    let sealed = tx.encrypt(KEY_CHECK_NAME, "locum")?;
-    set(tx, KEY_CHECK_NAME, &hex::encode(&sealed))
+    let encrypted = tx.encrypt(KEY_CHECK_NAME, "locum")?;
+    set(tx, KEY_CHECK_NAME, &hex::encode(&encrypted))
 }
 
 #[cfg(test)]

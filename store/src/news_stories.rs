@@ -1,4 +1,4 @@
-//! News stories, and the words they are found by.
+//! News stories and their search index.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +7,11 @@ use base::{Fault, PostId, Time};
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// Where a story stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewsStoryState {
-    /// Only operators see it.
+    /// Visible to operators only.
     Draft,
-    /// Everyone does.
     Published,
-    /// Nobody does.
     Deleted,
 }
 
@@ -36,48 +33,34 @@ impl NewsStoryState {
     }
 }
 
-/// A story as stored. One that the platform made holds its topic and its posts only: its words are
-/// taken from the posts when it is told.
+/// A story as stored. A generated story has only topic and posts; its texts are derived from the posts when it is
+/// read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewsStory {
-    /// Snowflake id.
     pub id: i64,
-    /// What it is about; empty where an operator made it.
+    /// Empty for a story by an operator.
     pub topic: String,
-    /// Where it stands.
     pub state: NewsStoryState,
-    /// Its headline.
     pub name: String,
-    /// Its category.
     pub category: String,
-    /// Its first sentence.
+    /// The first sentence.
     pub hook: String,
-    /// What happened.
     pub summary: String,
-    /// A word of caution.
     pub disclaimer: String,
-    /// The posts it is made from, the most central first.
+    /// Most central first.
     pub post_ids: Vec<PostId>,
-    /// When it was made.
     pub created_at: Time,
-    /// When it last changed.
     pub updated_at: Time,
 }
 
-/// A story as it is told.
+/// A story with all texts, as in the API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewsStoryDetails {
-    /// Its id.
     pub id: i64,
-    /// Its headline.
     pub name: String,
-    /// Its category.
     pub category: String,
-    /// Its first sentence.
     pub hook: String,
-    /// What happened.
     pub summary: String,
-    /// What it is found by.
     pub keywords: Vec<String>,
     /// Hashtags of its posts.
     pub topics: Vec<String>,
@@ -85,11 +68,8 @@ pub struct NewsStoryDetails {
     pub mentioned_usernames: Vec<String>,
     /// Cashtags of its posts.
     pub tickers: Vec<String>,
-    /// Its posts.
     pub post_ids: Vec<PostId>,
-    /// A word of caution.
     pub disclaimer: String,
-    /// When it last changed.
     pub updated_at: Time,
 }
 
@@ -120,25 +100,23 @@ fn story_from_row(row: &SqlRow<'_, '_>) -> Result<NewsStory, Fault> {
     })
 }
 
-/// The story with an id.
 pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<NewsStory>, Fault> {
     tx.query_row(columns!("story s WHERE s.id = $1"), &[id.into()], story_from_row)
 }
 
-/// The story that the platform made about a topic.
+/// The generated story about a topic.
 pub fn find_by_topic(tx: &mut Tx<'_>, topic: &str) -> Result<Option<NewsStory>, Fault> {
     let sql = columns!("story s WHERE s.topic = $1 AND s.topic <> '' AND s.state = 1");
     tx.query_row(sql, &[topic.into()], story_from_row)
 }
 
-/// Stories below an id, newest first.
+/// Newest first, with an id below `below`.
 pub fn list(tx: &mut Tx<'_>, below: i64, limit: i64) -> Result<Vec<NewsStory>, Fault> {
     let sql = columns!("story s WHERE s.id < $1 ORDER BY s.id DESC LIMIT $2");
     tx.query_rows(sql, &[below.into(), limit.into()], story_from_row)
 }
 
-/// Published stories with a word, changed from a moment on and before a place in that order;
-/// the latest first.
+/// Published stories with a word, updated at `from` or later and before `below` (time and id); latest first.
 pub fn list_by_word(
     tx: &mut Tx<'_>,
     word: &str,
@@ -156,8 +134,7 @@ pub fn list_by_word(
     tx.query_rows(sql, &args, story_from_row)
 }
 
-/// Stores a story, in the place of what it was before, and what it is found by: words of a
-/// published one.
+/// Replaces the story and, if it is published, its index words.
 pub fn upsert(tx: &mut Tx<'_>, story: &NewsStory, words: &BTreeSet<String>) -> Result<(), Fault> {
     let sql = "INSERT INTO story (id, topic, state, name, category, hook, summary, disclaimer, \
                post_ids, created_at, updated_at) \

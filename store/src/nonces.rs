@@ -1,8 +1,7 @@
-//! Signatures that were taken once and must not be taken again.
+//! OAuth 1.0a nonces: signatures that must not be accepted twice.
 //!
-//! On a database server they stand in a table that all nodes share. With a SQLite file they stand
-//! in memory and in a journal beside it: each is written to the journal before its request is
-//! answered, without a flush, so that a killed process forgets none.
+//! With PostgreSQL they are in a table that all nodes share. With SQLite they are in memory and in a journal file: an
+//! entry is written before its request is answered, without a flush, so that it survives a killed process.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
@@ -14,19 +13,19 @@ use parking_lot::Mutex;
 
 use crate::Store;
 
-/// Bytes of a signature's digest that are kept.
+/// Stored bytes of a signature's digest.
 const DIGEST_LENGTH: usize = 16;
 const ENTRY_LENGTH: usize = DIGEST_LENGTH + 8;
 
 /// Remembers signatures for as long as their timestamps are accepted.
 pub struct NonceRegistry {
-    /// How long a timestamp is accepted on either side, in milliseconds.
+    /// Accepted deviation of a timestamp, in milliseconds.
     window_ms: i64,
-    /// None where the database keeps them.
+    /// None if the database stores them.
     journal: Option<Mutex<NonceJournal>>,
 }
 
-/// Two generations, each as long as the whole window: what is older than both is refused anyway.
+/// Two generations, each as long as the whole window; anything older is refused because of its timestamp.
 struct NonceJournal {
     folder: PathBuf,
     started_at: Time,
@@ -40,7 +39,7 @@ struct NonceGeneration {
 }
 
 impl NonceRegistry {
-    /// Opens the memory of a store. `window_ms` is how far a timestamp may be off.
+    /// `window_ms` is the accepted deviation of a timestamp.
     pub fn open(store: &Store, data_dir: &Path, window_ms: i64, now: Time) -> Result<Self, Fault> {
         let journal = if store.is_shared() {
             None
@@ -50,15 +49,15 @@ impl NonceRegistry {
         Ok(Self { window_ms, journal })
     }
 
-    /// Whether a signature is new; from now on it is not.
+    /// Records a signature; returns false if it was used before.
     pub async fn claim_nonce(&self, store: &Store, digest: [u8; 32], now: Time) -> Result<bool, Error> {
         let Some(journal) = &self.journal else {
             let expires = now.plus_ms(2 * self.window_ms);
             return store.write(move |tx| Ok(insert(tx, &digest, expires)?)).await;
         };
-        let mut short = [0; DIGEST_LENGTH];
-        short.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
-        Ok(journal.lock().insert_if_new(short, now, self.window_ms)?)
+        let mut prefix = [0; DIGEST_LENGTH];
+        prefix.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
+        Ok(journal.lock().insert_if_new(prefix, now, self.window_ms)?)
     }
 }
 
@@ -67,20 +66,20 @@ fn insert(tx: &mut crate::Tx<'_>, digest: &[u8; 32], expires: Time) -> Result<bo
     Ok(tx.execute(sql, &[digest.into(), expires.into()])? > 0)
 }
 
-/// Forgets the signatures in the database whose timestamps are refused by now.
+/// Deletes signatures whose timestamps are no longer accepted.
 pub fn prune(tx: &mut crate::Tx<'_>, now: Time) -> Result<u64, Fault> {
     tx.execute("DELETE FROM nonce WHERE expires_at < $1", &[now.into()])
 }
 
 impl NonceJournal {
     fn open(folder: &Path, now: Time) -> Result<Self, Fault> {
-        let young = NonceGeneration::open(&current_path(folder))?;
-        let old = NonceGeneration::open(&previous_path(folder))?;
+        let current = NonceGeneration::open(&current_path(folder))?;
+        let previous = NonceGeneration::open(&previous_path(folder))?;
         Ok(Self {
             folder: folder.to_owned(),
             started_at: now,
-            current: young,
-            previous: old,
+            current,
+            previous,
         })
     }
 
@@ -102,12 +101,12 @@ impl NonceJournal {
         Ok(true)
     }
 
-    /// The young generation becomes the old one, and the old one is forgotten.
+    /// Makes the current generation the previous one, and drops that.
     fn rotate(&mut self, now: Time) -> Result<(), Fault> {
         std::fs::rename(current_path(&self.folder), previous_path(&self.folder))
-            .map_err(Fault::context("turning the nonces"))?;
-        let young = NonceGeneration::open(&current_path(&self.folder))?;
-        self.previous = std::mem::replace(&mut self.current, young);
+            .map_err(Fault::context("rotating the nonce journal"))?;
+        let current = NonceGeneration::open(&current_path(&self.folder))?;
+        self.previous = std::mem::replace(&mut self.current, current);
         self.started_at = now;
         Ok(())
     }
@@ -123,19 +122,19 @@ fn previous_path(folder: &Path) -> PathBuf {
 
 impl NonceGeneration {
     fn open(path: &Path) -> Result<Self, Fault> {
-        let when = "opening the nonces";
+        let context = "opening the nonce journal";
         let mut file = OpenOptions::new()
             .create(true)
             .read(true)
             .append(true)
             .open(path)
-            .map_err(Fault::context(when))?;
+            .map_err(Fault::context(context))?;
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(Fault::context(when))?;
-        // A record that was cut short belongs to a request that was never answered.
-        let whole = bytes.len() - bytes.len() % ENTRY_LENGTH;
-        file.set_len(u64::try_from(whole).unwrap_or(0))
-            .map_err(Fault::context(when))?;
+        file.read_to_end(&mut bytes).map_err(Fault::context(context))?;
+        // An incomplete record belongs to a request that was never answered.
+        let complete = bytes.len() - bytes.len() % ENTRY_LENGTH;
+        file.set_len(u64::try_from(complete).unwrap_or(0))
+            .map_err(Fault::context(context))?;
         let records = bytes
             .chunks_exact(ENTRY_LENGTH)
             .filter_map(|record| record.first_chunk().copied());

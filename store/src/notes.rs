@@ -1,5 +1,4 @@
-//! Community notes: who may write them, what they say, how they are rated, what they may be
-//! written on.
+//! Community notes: writers, notes, ratings, and eligible posts.
 
 use base::{Fault, PostId, UserId};
 
@@ -8,32 +7,26 @@ use crate::db::SqlRow;
 use crate::edges::{directional_query, query_page, trim_page};
 use crate::posts::PageRange;
 
-/// A note as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommunityNote {
-    /// Snowflake id.
     pub id: i64,
-    /// Who wrote it.
     pub author_id: UserId,
-    /// On which post.
     pub post_id: PostId,
-    /// In the test pool rather than the public one.
+    /// Whether it is in the test pool rather than the public one.
     pub test_mode: bool,
-    /// What it says.
     pub text: String,
     /// `misinformed_or_potentially_misleading` or `not_misleading`.
     pub classification: String,
-    /// Why the post misleads; comma-separated, or empty.
+    /// Comma-separated, or empty.
     pub misleading_tags: String,
-    /// Whether its sources are said to be trustworthy.
     pub trustworthy_sources: bool,
     /// Whether it is about the post's media.
     pub media_note: bool,
-    /// How far its text is claims rather than opinions, in thousandths.
+    /// The share of claims, as opposed to opinions, in thousandths.
     pub score: i64,
-    /// Who found it helpful.
+    /// The number of users who found it helpful.
     pub helpful: i64,
-    /// Who did not.
+    /// The number of users who did not.
     pub not_helpful: i64,
 }
 
@@ -64,15 +57,14 @@ fn note_from_row(row: &SqlRow<'_, '_>) -> Result<CommunityNote, Fault> {
     })
 }
 
-/// Whether a user may write notes.
 pub fn is_note_writer(tx: &mut Tx<'_>, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM note_writer WHERE user_id = $1";
     Ok(tx.query_row(sql, &[user.into()], |_| Ok(()))?.is_some())
 }
 
-/// Says whether a user may write notes; false when it was so already.
-pub fn set_note_writer(tx: &mut Tx<'_>, user: UserId, may: bool) -> Result<bool, Fault> {
-    let rows = if may {
+/// Returns false if nothing changed.
+pub fn set_note_writer(tx: &mut Tx<'_>, user: UserId, is_writer: bool) -> Result<bool, Fault> {
+    let rows = if is_writer {
         let sql = "INSERT INTO note_writer (user_id, at) VALUES ($1, $2) ON CONFLICT DO NOTHING";
         tx.execute(sql, &[user.into(), tx.now().into()])?
     } else {
@@ -81,7 +73,7 @@ pub fn set_note_writer(tx: &mut Tx<'_>, user: UserId, may: bool) -> Result<bool,
     Ok(rows > 0)
 }
 
-/// Stores a note without ratings; false when its author has one on the post in its pool.
+/// Returns false if the author has a note on the post in the same pool.
 pub fn insert(tx: &mut Tx<'_>, note: &CommunityNote) -> Result<bool, Fault> {
     let sql = "INSERT INTO note (id, author_id, post_id, test_mode, text, classification, \
                misleading_tags, trustworthy_sources, media_note, score) \
@@ -101,18 +93,17 @@ pub fn insert(tx: &mut Tx<'_>, note: &CommunityNote) -> Result<bool, Fault> {
     Ok(tx.execute(sql, &args)? > 0)
 }
 
-/// The note with an id.
 pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<CommunityNote>, Fault> {
     tx.query_row(columns!("WHERE id = $1"), &[id.into()], note_from_row)
 }
 
-/// Removes a note and what it was rated.
+/// Also deletes its ratings.
 pub fn delete(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
     tx.execute("DELETE FROM note_rating WHERE note_id = $1", &[id.into()])?;
     tx.execute("DELETE FROM note WHERE id = $1", &[id.into()]).map(|_| ())
 }
 
-/// A page of a user's notes in a pool, newest first.
+/// A user's notes in a pool, newest first.
 pub fn page_by_author(
     tx: &mut Tx<'_>,
     author: UserId,
@@ -126,8 +117,7 @@ pub fn page_by_author(
     query_page(tx, &[author.into(), test_mode.into()], span, sql, note_from_row)
 }
 
-/// Sets what a user thinks of a note, in the place of what they thought before; the counters
-/// follow.
+/// Sets or replaces a user's rating and updates the counters.
 pub fn insert_rating(tx: &mut Tx<'_>, id: i64, user: UserId, helpful: bool) -> Result<(), Fault> {
     let before = "SELECT helpful FROM note_rating WHERE note_id = $1 AND user_id = $2";
     let before = tx.query_row(before, &[id.into(), user.into()], |row| row.bool(0))?;
@@ -141,44 +131,41 @@ pub fn insert_rating(tx: &mut Tx<'_>, id: i64, user: UserId, helpful: bool) -> R
     tx.execute(sql, &[id.into(), user.into(), helpful.into(), now.into()])?;
     let (mut more, mut fewer) = (i64::from(helpful), i64::from(!helpful));
     if before.is_some() {
-        // It moves from one side to the other.
+        // The rating changes sides.
         (more, fewer) = (more - fewer, fewer - more);
     }
     let sql = "UPDATE note SET helpful = helpful + $1, not_helpful = not_helpful + $2 WHERE id = $3";
     tx.execute(sql, &[more.into(), fewer.into(), id.into()]).map(|_| ())
 }
 
-/// Asks for a note on a post; false when the user has done so already.
+/// Returns false if the user has already requested one.
 pub fn insert_request(tx: &mut Tx<'_>, post: PostId, user: UserId) -> Result<bool, Fault> {
     let sql = "INSERT INTO note_request (post_id, user_id, at) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
     Ok(tx.execute(sql, &[post.into(), user.into(), tx.now().into()])? > 0)
 }
 
-/// What a writer may be shown to write on.
 #[derive(Clone, Debug)]
 pub struct NoteFeedQuery {
-    /// Who is to write.
     pub writer: UserId,
-    /// In which pool.
     pub test_mode: bool,
-    /// The language of the posts; empty: any.
+    /// Empty for any language.
     pub lang: String,
-    /// Only posts above this id, unless a note was asked for.
+    /// Only posts above this id, unless a note was requested.
     pub newest: i64,
-    /// Only posts above this id at all.
+    /// Only posts above this id.
     pub oldest: i64,
 }
 
-/// The id of the post that has `depth` newer ones; 0 when there are not so many.
+/// The id of the post with `depth` newer ones; 0 if there are fewer posts.
 pub fn post_id_at_depth(tx: &mut Tx<'_>, depth: i64) -> Result<i64, Fault> {
     let sql = "SELECT id FROM post WHERE state = 0 AND nullcast = 0 ORDER BY id DESC \
                LIMIT 1 OFFSET $1";
     Ok(tx.query_row(sql, &[depth.into()], |row| row.int(0))?.unwrap_or(0))
 }
 
-/// Posts of a feed, everyone may see them: not the writer's own, and none that the writer has a
-/// note on. What is withheld anywhere, promoted, protected or for some only is none.
+/// Public posts by others on which the writer has no note. Excludes withheld, promoted, protected and restricted
+/// posts.
 macro_rules! fit {
     ($from:literal) => {
         directional_query!(
@@ -197,15 +184,15 @@ macro_rules! fit {
     };
 }
 
-/// A page of a feed, newest first.
+/// Newest first.
 pub fn eligible_posts(tx: &mut Tx<'_>, feed: &NoteFeedQuery, span: &PageRange) -> Result<Vec<PostId>, Fault> {
     let recent = fit!("post p");
-    let asked = fit!(
+    let requested = fit!(
         "(SELECT DISTINCT post_id FROM note_request WHERE post_id > $1 AND post_id < $2) r \
          JOIN post p ON p.id = r.post_id"
     );
     let mut found: Vec<PostId> = Vec::new();
-    for (sql, above) in [(recent, feed.newest.max(feed.oldest)), (asked, feed.oldest)] {
+    for (sql, above) in [(recent, feed.newest.max(feed.oldest)), (requested, feed.oldest)] {
         let args = [
             span.above.max(above).into(),
             span.below.into(),

@@ -1,13 +1,11 @@
-//! What somebody is told beside the interface: on a page of their own.
+//! Notifications that the platform shows on its own pages, outside the API.
 
 use base::{Fault, Time, UserId};
 
 use crate::Tx;
 
-/// Something that somebody was told.
 #[derive(Clone, Debug)]
 pub struct Notification {
-    /// Its id.
     pub id: i64,
     /// One or two sentences.
     pub text: String,
@@ -16,13 +14,11 @@ pub struct Notification {
 }
 
 impl Notification {
-    /// When it was told.
     pub fn created_at(&self) -> Time {
         base::Id::<()>::new(self.id).created_at()
     }
 }
 
-/// Tells somebody something.
 pub fn insert(tx: &mut Tx<'_>, user: UserId, text: &str, path: &str) -> Result<(), Fault> {
     let sql = "INSERT INTO notification (id, user_id, text, path) VALUES ($1, $2, $3, $4)";
     let id = tx.next_id::<()>();
@@ -30,7 +26,7 @@ pub fn insert(tx: &mut Tx<'_>, user: UserId, text: &str, path: &str) -> Result<(
         .map(|_| ())
 }
 
-/// What somebody was told below an id, newest first.
+/// Newest first, with an id below `below`.
 pub fn list_before(tx: &mut Tx<'_>, user: UserId, below: i64, limit: i64) -> Result<Vec<Notification>, Fault> {
     let sql = "SELECT id, text, path FROM notification WHERE user_id = $1 AND id < $2 \
                ORDER BY id DESC LIMIT $3";
@@ -43,7 +39,7 @@ pub fn list_before(tx: &mut Tx<'_>, user: UserId, below: i64, limit: i64) -> Res
     })
 }
 
-/// Forgets what was told before a moment; how much of it there was.
+/// Deletes notifications from before a time; returns how many.
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM notification WHERE id IN (SELECT id FROM notification WHERE id < $1 \
                ORDER BY id LIMIT $2)";

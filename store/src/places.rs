@@ -5,16 +5,14 @@ use base::Fault;
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// A place as stored.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// Its number; spoken as sixteen hexadecimal digits.
+    /// The API shows it as sixteen hexadecimal digits.
     pub id: i64,
-    /// Its name.
     pub name: String,
-    /// Its name and what it lies in.
+    /// The name with the containing place.
     pub full_name: String,
-    /// Its country, or empty.
+    /// Empty if unknown.
     pub country: String,
     /// ISO 3166-1 alpha-2, or empty.
     pub country_code: String,
@@ -22,7 +20,7 @@ pub struct Place {
     pub kind: String,
     /// West, south, east, north (a JSON array), or empty.
     pub bbox: String,
-    /// The places that it lies in, as they are spoken, comma-separated; or empty.
+    /// Public ids of the containing places, comma-separated, or empty.
     pub contained_within: String,
 }
 
@@ -49,7 +47,7 @@ fn place_from_row(row: &SqlRow<'_, '_>) -> Result<Place, Fault> {
     })
 }
 
-/// Adds a place; false when its id is taken.
+/// Returns false if the id is taken.
 pub fn insert(tx: &mut Tx<'_>, place: &Place) -> Result<bool, Fault> {
     let sql = columns!(
         "INSERT INTO place (",
@@ -68,18 +66,17 @@ pub fn insert(tx: &mut Tx<'_>, place: &Place) -> Result<bool, Fault> {
     Ok(tx.execute(sql, &args)? > 0)
 }
 
-/// The places with these numbers; unknown ones are left out.
+/// Unknown ids are skipped.
 pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Place>, Fault> {
     let sql = columns!("SELECT ", " FROM place WHERE id = $1");
     tx.query_by_keys(sql, ids, &[], place_from_row)
 }
 
-/// The place with a number.
 pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Place>, Fault> {
     Ok(find_by_ids(tx, &[id])?.pop())
 }
 
-/// The places behind a number.
+/// In the order of ids, after an id.
 pub fn list(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<Place>, Fault> {
     let sql = columns!("SELECT ", " FROM place WHERE id > $1 ORDER BY id LIMIT $2");
     tx.query_rows(sql, &[after.into(), limit.into()], place_from_row)

@@ -1,49 +1,38 @@
-//! Polls: what can be voted for, who voted, and which have ended.
+//! Polls, votes, and polls that have ended.
 
 use base::{Fault, PostId, Time, UserId};
 
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// A poll as stored.
 #[derive(Clone, Debug)]
 pub struct Poll {
-    /// Snowflake id.
     pub id: i64,
-    /// The post that carries it.
     pub post_id: PostId,
-    /// How long it lasts.
     pub duration_minutes: i64,
-    /// When it ends.
     pub ends_at: Time,
-    /// What can be voted for, in order.
     pub options: Vec<PollChoice>,
 }
 
-/// Something that can be voted for.
 #[derive(Clone, Debug)]
 pub struct PollChoice {
-    /// Its place, from 1.
+    /// From 1.
     pub number: i64,
-    /// Its words.
     pub label: String,
-    /// Who voted for it, counted.
     pub votes: i64,
 }
 
 impl Poll {
-    /// Whether no post brought it along.
+    /// Whether it was created without a post.
     pub fn is_standalone(&self) -> bool {
         self.post_id.get() == self.id
     }
 
-    /// Whether votes are taken at a moment.
     pub fn is_open(&self, now: Time) -> bool {
         now < self.ends_at
     }
 }
 
-/// Stores a poll without votes.
 pub fn insert(tx: &mut Tx<'_>, poll: &Poll) -> Result<(), Fault> {
     let sql = "INSERT INTO poll (id, post_id, duration_minutes, ends_at) VALUES ($1, $2, $3, $4)";
     let args = [
@@ -61,19 +50,17 @@ pub fn insert(tx: &mut Tx<'_>, poll: &Poll) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Stores a poll that no post brings along: it stands by itself until posts name it, and its own
-/// id stands for the post's.
+/// Stores a poll that is not part of a post; `post_id` is its own id. Posts may refer to it.
 pub fn insert_standalone(tx: &mut Tx<'_>, poll: &Poll) -> Result<(), Fault> {
     insert(tx, poll)
 }
 
-/// A poll that stands by itself.
 pub fn find_standalone(tx: &mut Tx<'_>, id: i64) -> Result<Option<Poll>, Fault> {
     let found = find_by_id(tx, id)?;
     Ok(found.filter(Poll::is_standalone))
 }
 
-/// Removes a poll that stands by itself, with its votes.
+/// Also deletes its votes.
 pub fn delete_standalone(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
     delete_by_post(tx, PostId::new(id))
 }
@@ -92,7 +79,7 @@ fn poll_from_row(row: &SqlRow<'_, '_>) -> Result<Poll, Fault> {
     })
 }
 
-/// The polls with these ids; unknown ones are left out.
+/// Unknown ids are skipped.
 pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Poll>, Fault> {
     let sql = "SELECT p.id, p.post_id, p.duration_minutes, p.ends_at, o.choice, o.label, o.votes \
                FROM poll p JOIN poll_option o ON o.poll_id = p.id WHERE p.id = $1";
@@ -108,18 +95,16 @@ pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Poll>, Fault> {
     Ok(polls)
 }
 
-/// The poll with an id.
 pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Poll>, Fault> {
     Ok(find_by_ids(tx, &[id])?.pop())
 }
 
-/// What a user voted for, if they did.
 pub fn find_vote(tx: &mut Tx<'_>, poll: i64, user: UserId) -> Result<Option<i64>, Fault> {
     let sql = "SELECT choice FROM poll_vote WHERE poll_id = $1 AND user_id = $2";
     tx.query_row(sql, &[poll.into(), user.into()], |row| row.int(0))
 }
 
-/// Counts a user's vote; false when there is one already, or the poll is gone.
+/// Returns false if the user has voted before or the poll is gone.
 pub fn insert_vote(tx: &mut Tx<'_>, poll: i64, user: UserId, choice: i64) -> Result<bool, Fault> {
     if tx.is_shared() {
         let sql = "SELECT id FROM poll WHERE id = $1 FOR SHARE";
@@ -138,15 +123,14 @@ pub fn insert_vote(tx: &mut Tx<'_>, poll: i64, user: UserId, choice: i64) -> Res
     Ok(true)
 }
 
-/// Polls that have ended by now without that having been told.
+/// Polls that have ended but are not closed.
 pub fn list_ended(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT id FROM poll WHERE closed_at IS NULL AND ends_at <= $1 \
                ORDER BY ends_at LIMIT $2";
     tx.query_rows(sql, &[tx.now().into(), limit.into()], |row| row.int(0))
 }
 
-/// The posts that carry a poll, each with its author: the one that brought it along, or all that
-/// have its card.
+/// The posts with a poll and their authors: the post it was created with, or all posts with its card.
 pub fn list_posts_with_poll(tx: &mut Tx<'_>, poll: i64) -> Result<Vec<(PostId, UserId)>, Fault> {
     let sql = "SELECT p.id, p.author_id FROM poll l JOIN post p ON p.id = l.post_id \
                WHERE l.id = $1";
@@ -157,16 +141,16 @@ pub fn list_posts_with_poll(tx: &mut Tx<'_>, poll: i64) -> Result<Vec<(PostId, U
     Ok(all)
 }
 
-/// Notes that the end of a poll is told; false when it was before.
+/// Returns false if the poll was closed before.
 pub fn mark_closed(tx: &mut Tx<'_>, poll: i64) -> Result<bool, Fault> {
     let sql = "UPDATE poll SET closed_at = $1 WHERE id = $2 AND closed_at IS NULL";
     Ok(tx.execute(sql, &[tx.now().into(), poll.into()])? > 0)
 }
 
-/// Forgets the poll of a post, with its votes.
+/// Also deletes its votes.
 pub(crate) fn delete_by_post(tx: &mut Tx<'_>, post: PostId) -> Result<(), Fault> {
     let steps = [
-        // Whoever votes at the same time has voted, or finds the poll gone.
+        // Locks the polls: a concurrent vote is either counted before or finds its poll gone.
         "UPDATE poll SET closed_at = 0 WHERE post_id = $1",
         "DELETE FROM poll_vote WHERE poll_id IN (SELECT id FROM poll WHERE post_id = $1)",
         "DELETE FROM poll_option WHERE poll_id IN (SELECT id FROM poll WHERE post_id = $1)",

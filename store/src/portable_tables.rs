@@ -1,6 +1,6 @@
-//! Tables whose rows exports and imports carry as they are. Each is declared once, in
-//! [`tables`]: its key, its columns and what they refer to, what a row needs to be let in, and what
-//! else moves with it. The statements are made from that when they are first needed.
+//! Tables whose rows exports and imports copy as they are. Each is defined once, in `table_definitions`: its key,
+//! columns and references, the condition for inserting a row, and the counters it affects. The statements are built on
+//! first use.
 
 mod table_definitions;
 
@@ -11,46 +11,38 @@ use base::Fault;
 use crate::Tx;
 use crate::db::{SqlRow, SqlValue};
 
-/// What a cell holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {
     /// The row's own id, by which others refer to it.
     Id,
-    /// A snowflake that puts rows into an order.
+    /// A snowflake by which rows are ordered.
     Stamp,
-    /// A number.
     Number,
-    /// A number of sixty-four bits that is no snowflake.
+    /// A 64-bit number that is not a snowflake.
     Foreign,
-    /// A number between two, both included.
+    /// Inclusive bounds.
     InRange(i64, i64),
-    /// A switch.
     Switch,
     /// Milliseconds since 1970.
     Time,
-    /// The same, or none.
+    /// Milliseconds since 1970, or null.
     OptTime,
-    /// A text.
     Text,
-    /// One of some words.
     OneOf(&'static [&'static str]),
-    /// A JSON text, or an empty one.
+    /// JSON, or empty.
     Json,
-    /// Bytes.
     Bytes,
-    /// An account.
     User,
-    /// An account, or 0 for none.
+    /// An account, or 0.
     UserOrNone,
-    /// Accounts: their ids in a text, comma-separated.
+    /// Comma-separated account ids.
     Users,
-    /// A post.
     Post,
-    /// Posts: their ids in a text, comma-separated.
+    /// Comma-separated post ids.
     Posts,
-    /// The id of a row of another table, which must be there.
+    /// The id of an existing row of another table.
     Reference(&'static str),
-    /// The same, or none.
+    /// The id of an existing row of another table, or null.
     OptReference(&'static str),
 }
 
@@ -63,30 +55,22 @@ impl ColumnType {
     }
 }
 
-/// A column of a carried table.
 #[derive(Clone, Copy, Debug)]
 pub struct PortableColumn {
-    /// Its name, in the table and on the line.
+    /// The name in the table and in export lines.
     pub name: &'static str,
-    /// What it holds.
     pub kind: ColumnType,
 }
 
-/// A value of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CellValue {
-    /// None.
     Null,
-    /// A number of any meaning.
     Int(i64),
-    /// A text.
     Text(String),
-    /// Bytes.
     Bytes(Vec<u8>),
 }
 
 impl CellValue {
-    /// The number, where it is one.
     pub const fn as_int(&self) -> Option<i64> {
         match self {
             Self::Int(number) => Some(*number),
@@ -94,7 +78,6 @@ impl CellValue {
         }
     }
 
-    /// The text, where it is one.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -112,31 +95,28 @@ impl CellValue {
     }
 }
 
-/// What moves with a row that is new: a statement, and the columns that are its arguments.
+/// A statement that updates a counter for a new row, and the columns that are its arguments.
 type CounterUpdate = (&'static str, &'static [&'static str]);
 
-/// A table as declared.
 #[derive(Clone, Copy)]
 struct TableDefinition {
     name: &'static str,
-    /// So many of its columns are its key.
+    /// The number of leading columns that form the key.
     key_length: usize,
     columns: &'static [PortableColumn],
-    /// Which rows are carried; all where empty.
+    /// The condition for rows to be exported; empty for all.
     row_filter: &'static str,
-    /// What a row needs beyond what it refers to, over its columns as `$1`, `$2`, …; nothing where
-    /// empty.
+    /// The condition for a row to be inserted beyond its references, with its columns as `$1`, `$2`, …; may be empty.
     insert_condition: &'static str,
-    /// Columns that every row begins with, and their values.
+    /// Further columns and their values in every inserted row.
     default_columns: (&'static str, &'static str),
     counter_updates: &'static [CounterUpdate],
 }
 
-/// A carried table.
 pub struct PortableTable {
-    /// Its name, which its lines have for their kind.
+    /// Also the kind of its export lines.
     pub name: &'static str,
-    /// Its columns, those of the key first.
+    /// Key columns first.
     pub columns: &'static [PortableColumn],
     key_length: usize,
     counter_updates: &'static [CounterUpdate],
@@ -145,14 +125,12 @@ pub struct PortableTable {
     find_same_sql: &'static str,
 }
 
-/// What became of a row that was to be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InsertOutcome {
-    /// It is new.
     Added,
-    /// There is one with its key.
+    /// A row with this key exists.
     AlreadyExists,
-    /// It lacks what it needs, or another one has what only one can have.
+    /// The insert condition is not met, or a unique constraint is violated.
     Refused,
 }
 
@@ -163,18 +141,17 @@ static TABLES: LazyLock<Vec<PortableTable>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The carried tables, in an order in which what a row refers to comes before it.
+/// Every table comes after those it refers to.
 pub fn all_tables() -> &'static [PortableTable] {
     &TABLES
 }
 
-/// The carried table with a name.
 pub fn find_table(name: &str) -> Option<&'static PortableTable> {
     TABLES.iter().find(|table| table.name == name)
 }
 
 impl TableDefinition {
-    /// The table with its statements, which stay for as long as the program runs.
+    /// Builds the statements, which are leaked.
     fn build_table(&self) -> PortableTable {
         PortableTable {
             name: self.name,
@@ -190,7 +167,7 @@ impl TableDefinition {
     fn find_same_sql(&self) -> String {
         let key = self.columns.iter().take(self.key_length).zip(1..);
         let key: Vec<String> = key
-            .map(|(column, place)| format!("{} = ${place}", column.name))
+            .map(|(column, index)| format!("{} = ${index}", column.name))
             .collect();
         format!("SELECT 1 FROM {} WHERE {}", self.name, key.join(" AND "))
     }
@@ -198,14 +175,14 @@ impl TableDefinition {
     fn page_sql(&self) -> String {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name).collect();
         let key: Vec<&str> = names.iter().take(self.key_length).copied().collect();
-        let places: Vec<String> = (1..=self.key_length).map(|place| format!("${place}")).collect();
-        let only = if self.row_filter.is_empty() {
+        let places: Vec<String> = (1..=self.key_length).map(|index| format!("${index}")).collect();
+        let filter = if self.row_filter.is_empty() {
             String::new()
         } else {
             format!(" AND {}", self.row_filter)
         };
         format!(
-            "SELECT {} FROM {} WHERE ({}) > ({}){only} ORDER BY {} LIMIT ${}",
+            "SELECT {} FROM {} WHERE ({}) > ({}){filter} ORDER BY {} LIMIT ${}",
             names.join(", "),
             self.name,
             key.join(", "),
@@ -221,13 +198,13 @@ impl TableDefinition {
         let is_typed = !self.insert_condition.is_empty();
         let cells = (1..).zip(self.columns);
         let cells: Vec<String> = cells
-            .map(|(place, column)| match column.kind {
-                // A place alone has no type there.
+            .map(|(index, column)| match column.kind {
+                // Placeholders of a `SELECT` have no type of their own.
                 kind if is_typed && kind.is_text() => {
-                    format!("CAST(${place} AS TEXT)")
+                    format!("CAST(${index} AS TEXT)")
                 }
-                _ if is_typed => format!("CAST(${place} AS BIGINT)"),
-                _ => format!("${place}"),
+                _ if is_typed => format!("CAST(${index} AS BIGINT)"),
+                _ => format!("${index}"),
             })
             .collect();
         let rows = if is_typed {
@@ -244,35 +221,33 @@ impl TableDefinition {
 }
 
 impl PortableTable {
-    /// Where it stands among the tables.
+    /// The table's index in [`all_tables`].
     pub fn position(&self) -> usize {
-        let place = TABLES.iter().position(|table| table.name == self.name);
-        place.unwrap_or(usize::MAX)
+        let index = TABLES.iter().position(|table| table.name == self.name);
+        index.unwrap_or(usize::MAX)
     }
 
-    /// What stands before every key.
+    /// A key before every row's key.
     pub fn first_key(&self) -> Vec<CellValue> {
         let key = self.columns.iter().take(self.key_length);
-        let before = key.map(|column| match column.kind {
+        let values = key.map(|column| match column.kind {
             ColumnType::Text => CellValue::Text(String::new()),
             _ => CellValue::Int(i64::MIN),
         });
-        before.collect()
+        values.collect()
     }
 
-    /// The key of a row.
     pub fn row_key(&self, row: &[CellValue]) -> Vec<CellValue> {
         row.iter().take(self.key_length).cloned().collect()
     }
 
-    /// The cell of a row in a column.
     pub fn find_cell<'r>(&self, row: &'r [CellValue], name: &str) -> Option<&'r CellValue> {
-        let place = self.columns.iter().position(|column| column.name == name)?;
-        row.get(place)
+        let index = self.columns.iter().position(|column| column.name == name)?;
+        row.get(index)
     }
 }
 
-/// The rows behind a key, in the order of their keys.
+/// In key order.
 pub fn page_after(
     tx: &mut Tx<'_>,
     table: &PortableTable,
@@ -284,29 +259,29 @@ pub fn page_after(
     tx.query_rows(table.page_sql, &args, |row| {
         let cells = table.columns.iter().enumerate();
         cells
-            .map(|(place, column)| cell_from_row(row, place, column.kind))
+            .map(|(index, column)| cell_from_row(row, index, column.kind))
             .collect()
     })
 }
 
-fn cell_from_row(row: &SqlRow<'_, '_>, place: usize, kind: ColumnType) -> Result<CellValue, Fault> {
+fn cell_from_row(row: &SqlRow<'_, '_>, index: usize, kind: ColumnType) -> Result<CellValue, Fault> {
     Ok(match kind {
-        kind if kind.is_text() => CellValue::Text(row.text(place)?),
-        ColumnType::Bytes => CellValue::Bytes(row.bytes(place)?),
+        kind if kind.is_text() => CellValue::Text(row.text(index)?),
+        ColumnType::Bytes => CellValue::Bytes(row.bytes(index)?),
         ColumnType::OptTime | ColumnType::OptReference(_) => {
-            row.opt_int(place)?.map_or(CellValue::Null, CellValue::Int)
+            row.opt_int(index)?.map_or(CellValue::Null, CellValue::Int)
         }
-        _ => CellValue::Int(row.int(place)?),
+        _ => CellValue::Int(row.int(index)?),
     })
 }
 
-/// Adds a row and moves what moves with it.
+/// Also updates the counters.
 pub fn insert_row(tx: &mut Tx<'_>, table: &PortableTable, row: &[CellValue]) -> Result<InsertOutcome, Fault> {
     let args: Vec<SqlValue<'_>> = row.iter().map(CellValue::as_sql_value).collect();
     if tx.execute(table.insert_sql, &args)? == 0 {
         let key: Vec<SqlValue<'_>> = row.iter().take(table.key_length).map(CellValue::as_sql_value).collect();
-        let same = tx.query_row(table.find_same_sql, &key, |_| Ok(()))?;
-        return Ok(same.map_or(InsertOutcome::Refused, |()| InsertOutcome::AlreadyExists));
+        let existing = tx.query_row(table.find_same_sql, &key, |_| Ok(()))?;
+        return Ok(existing.map_or(InsertOutcome::Refused, |()| InsertOutcome::AlreadyExists));
     }
     for (sql, columns) in table.counter_updates {
         let args = columns.iter().map(|name| {
@@ -320,12 +295,12 @@ pub fn insert_row(tx: &mut Tx<'_>, table: &PortableTable, row: &[CellValue]) -> 
     Ok(InsertOutcome::Added)
 }
 
-/// Whether there is a row with an id in a table that carried rows refer to.
+/// Whether a table contains a row with this id.
 pub fn row_exists(tx: &mut Tx<'_>, table: &str, id: i64) -> Result<bool, Fault> {
-    let known = table_definitions::REFERENCED_TABLES
+    let found = table_definitions::REFERENCED_TABLES
         .iter()
         .find(|(name, _)| *name == table);
-    let (_, sql) = known.ok_or_else(|| Fault::new(format!("rows refer to {table}")))?;
+    let (_, sql) = found.ok_or_else(|| Fault::new(format!("no portable row may refer to {table}")))?;
     Ok(tx.query_row(sql, &[id.into()], |_| Ok(()))?.is_some())
 }
 
@@ -455,9 +430,9 @@ mod tests {
     fn every_table_is_carried_or_left_out_for_a_reason() {
         let carried = all_tables().iter().map(|table| table.name);
         let left = LEFT_OUT.iter().flat_map(|(_, tables)| tables.iter().copied());
-        let known: Vec<&str> = SPOKEN.iter().copied().chain(carried).chain(left).collect();
-        let once: BTreeSet<&str> = known.iter().copied().collect();
-        assert_eq!(known.len(), once.len(), "a table is named twice");
+        let found: Vec<&str> = SPOKEN.iter().copied().chain(carried).chain(left).collect();
+        let once: BTreeSet<&str> = found.iter().copied().collect();
+        assert_eq!(found.len(), once.len(), "a table is named twice");
         let there = schema::declared_tables();
         let there: BTreeSet<&str> = there.keys().map(String::as_str).collect();
         assert_eq!(there, once);
@@ -499,10 +474,10 @@ mod tests {
             for column in table.columns {
                 if let ColumnType::Reference(other) | ColumnType::OptReference(other) = column.kind {
                     assert!(seen.contains(&other), "{} before {other}", table.name);
-                    let known = table_definitions::REFERENCED_TABLES
+                    let found = table_definitions::REFERENCED_TABLES
                         .iter()
                         .any(|(name, _)| *name == other);
-                    assert!(known, "{other} is not looked for");
+                    assert!(found, "{other} is not looked for");
                 }
             }
             seen.push(table.name);

@@ -1,4 +1,4 @@
-//! Posts: their text, their place in a conversation, their counters.
+//! Posts: texts, conversations and counters.
 
 use base::{AppId, Fault, PostId, Time, UserId};
 
@@ -13,16 +13,14 @@ pub use pages::{
 };
 pub use removal::{delete, removal_times};
 
-/// Whether a post is there for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PostState {
-    /// It is.
     Live,
-    /// A later version has taken its place.
+    /// Replaced by a later version.
     Superseded,
-    /// It was deleted; only its id is kept.
+    /// Only the id remains.
     Deleted,
-    /// Known by its id only, from an import.
+    /// Imported; little more than the id is known.
     Placeholder,
 }
 
@@ -39,81 +37,64 @@ impl PostState {
     }
 
     pub(crate) fn from_number(number: i64) -> Result<Self, Fault> {
-        let known = Self::ALL.into_iter().find(|state| state.to_number() == number);
-        known.ok_or_else(|| Fault::new(format!("a post in state {number}")))
+        let state = Self::ALL.into_iter().find(|state| state.to_number() == number);
+        state.ok_or_else(|| Fault::new(format!("unknown post state {number}")))
     }
 }
 
-/// A post as stored.
 #[derive(Clone, Debug)]
 pub struct Post {
-    /// Snowflake id.
     pub id: PostId,
-    /// Who wrote it.
     pub author_id: UserId,
-    /// When.
     pub created_at: Time,
-    /// Whether it is there for others.
     pub state: PostState,
-    /// The whole text, NFC, not escaped.
+    /// The full text, NFC, not escaped.
     pub text: String,
-    /// BCP 47, `und` when unknown.
+    /// BCP 47; `und` if unknown.
     pub lang: String,
-    /// The root of the conversation; its own id for a root.
+    /// The root of the conversation; a root's own id.
     pub conversation_id: PostId,
-    /// The post it replies to.
     pub in_reply_to_post_id: Option<PostId>,
-    /// The author it replies to.
+    /// The author of the post it replies to.
     pub in_reply_to_user_id: Option<UserId>,
-    /// The post it quotes.
     pub quoted_post_id: Option<PostId>,
-    /// The post it reposts.
     pub repost_of_id: Option<PostId>,
-    /// The first version, on every version of an edited post.
+    /// The first version; set on every version of an edited post.
     pub edit_root_id: Option<PostId>,
-    /// Edits that are left.
     pub edits_remaining: i64,
-    /// The community it was posted to.
     pub community_id: Option<i64>,
-    /// The place it is tagged with.
     pub place_id: Option<String>,
-    /// The card it carries, or empty.
+    /// Empty if there is none.
     pub card_uri: String,
     /// `everyone`, `mentionedUsers`, `following`, `subscribers` or `verified`.
     pub reply_settings: String,
-    /// For promotion only: in no timeline, in no search.
+    /// Promoted-only: excluded from timelines and search.
     pub nullcast: bool,
-    /// For subscribers of the author only.
+    /// Visible to the author's subscribers only.
     pub followers_only: bool,
-    /// Marked as possibly sensitive.
     pub possibly_sensitive: bool,
-    /// Marked as a paid partnership.
     pub paid_partnership: bool,
-    /// Marked as made with AI.
     pub made_with_ai: bool,
-    /// Entities of the whole text as the interface shows them (JSON), or empty.
+    /// Entities of the full text as in the API (JSON), or empty.
     pub entities: String,
     /// Entities of the shortened text of a long post (JSON), or empty.
     pub short_entities: String,
-    /// Where the text to be displayed starts, in code points.
+    /// Start of the displayed text, in code points.
     pub display_start: i64,
-    /// Where it ends (exclusive).
+    /// End of the displayed text (exclusive), in code points.
     pub display_end: i64,
-    /// Media keys in order, comma-separated, or empty.
+    /// In order, comma-separated, or empty.
     pub media_keys: String,
-    /// The poll it carries.
     pub poll_id: Option<i64>,
-    /// Coordinates as the interface shows them (JSON), or empty.
+    /// Coordinates as in the API (JSON), or empty.
     pub geo: String,
-    /// Withheld notice as the interface shows it (JSON), or empty.
+    /// The withheld notice as in the API (JSON), or empty.
     pub withheld: String,
-    /// The app that posted it.
     pub app_id: Option<AppId>,
-    /// Posted to a community and kept out of the home timelines of the author's followers.
+    /// Posted to a community and not shared with the author's followers.
     pub unshared: bool,
-    /// Posted to a closed community: for its members only.
+    /// Posted to a closed community, so visible to its members only.
     pub members_only: bool,
-    /// Likes.
     pub like_count: i64,
     /// Live replies.
     pub reply_count: i64,
@@ -121,9 +102,7 @@ pub struct Post {
     pub repost_count: i64,
     /// Live quotes.
     pub quote_count: i64,
-    /// Bookmarks.
     pub bookmark_count: i64,
-    /// Views.
     pub impression_count: i64,
 }
 
@@ -191,7 +170,7 @@ fn post_from_row(row: &SqlRow<'_, '_>) -> Result<Post, Fault> {
     })
 }
 
-/// The post with an id, in whatever state.
+/// In any state.
 pub fn find_by_id(tx: &mut Tx<'_>, id: PostId) -> Result<Option<Post>, Fault> {
     tx.query_row(
         columns!("SELECT ", " FROM post WHERE id = $1"),
@@ -200,7 +179,7 @@ pub fn find_by_id(tx: &mut Tx<'_>, id: PostId) -> Result<Option<Post>, Fault> {
     )
 }
 
-/// The posts with these ids, in whatever state and no particular order; unknown ids are left out.
+/// In any state and no particular order; unknown ids are skipped.
 pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[PostId]) -> Result<Vec<Post>, Fault> {
     let keys: Vec<_> = ids.iter().map(|id| id.get()).collect();
     tx.query_by_keys(
@@ -211,7 +190,7 @@ pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[PostId]) -> Result<Vec<Post>, Fault> 
     )
 }
 
-/// All versions of an edited post, oldest first; empty for one that was never edited.
+/// Oldest first; empty if the post was never edited.
 pub fn list_versions(tx: &mut Tx<'_>, root: PostId) -> Result<Vec<PostId>, Fault> {
     tx.query_rows(
         "SELECT id FROM post WHERE edit_root_id = $1 ORDER BY id",
@@ -220,7 +199,7 @@ pub fn list_versions(tx: &mut Tx<'_>, root: PostId) -> Result<Vec<PostId>, Fault
     )
 }
 
-/// The highest id that any post has.
+/// 0 if there are no posts.
 pub fn highest_id(tx: &mut Tx<'_>) -> Result<PostId, Fault> {
     let highest = tx.query_row("SELECT MAX(id) FROM post", &[], |row| row.opt_id(0))?;
     Ok(highest.flatten().unwrap_or(PostId::new(0)))
@@ -235,7 +214,7 @@ pub fn has_duplicate(tx: &mut Tx<'_>, author: UserId, fingerprint: &[u8], above:
         .is_some())
 }
 
-/// Puts a notice on a post that it is withheld, or takes it away (empty).
+/// Sets or, with an empty text, removes the withheld notice.
 pub fn set_withheld(tx: &mut Tx<'_>, id: PostId, notice: &str) -> Result<(), Fault> {
     let sql = "UPDATE post SET withheld = $1 WHERE id = $2";
     tx.execute(sql, &[notice.into(), id.into()]).map(|_| ())
@@ -250,19 +229,17 @@ pub fn newest_version(tx: &mut Tx<'_>, root: PostId) -> Result<Option<Post>, Fau
     tx.query_row(sql, &[root.into()], post_from_row)
 }
 
-/// Whether a post mentions a user.
 pub fn is_mentioned(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM mention WHERE user_id = $1 AND post_id = $2";
     Ok(tx.query_row(sql, &[user.into(), post.into()], |_| Ok(()))?.is_some())
 }
 
-/// Whom a post mentions, in no particular order.
 pub fn list_mentioned_users(tx: &mut Tx<'_>, post: PostId) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT user_id FROM mention WHERE post_id = $1 ORDER BY user_id";
     tx.query_rows(sql, &[post.into()], |row| row.id(0))
 }
 
-/// The posts after an id in whatever state, oldest first.
+/// Oldest first, after an id, in any state.
 pub fn list(tx: &mut Tx<'_>, after: PostId, limit: i64) -> Result<Vec<Post>, Fault> {
     let sql = columns!("SELECT ", " FROM post WHERE id > $1 ORDER BY id LIMIT $2");
     tx.query_rows(sql, &[after.into(), limit.into()], post_from_row)

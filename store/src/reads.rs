@@ -1,4 +1,4 @@
-//! Which posts apps were given, day by day: each post counts once a day for an app.
+//! Post reads by apps: each post counts once a day per app.
 
 use std::collections::HashSet;
 
@@ -6,8 +6,7 @@ use base::{AppId, Fault, PostId};
 
 use crate::Tx;
 
-/// Counts posts that an app was given on a day (since 1970), those it had not been given that day
-/// before.
+/// Counts the posts that the app has not yet read on this day (since 1970).
 pub fn record_reads(tx: &mut Tx<'_>, app: AppId, day: i64, posts: &[PostId]) -> Result<(), Fault> {
     let known = "SELECT post_id FROM post_read WHERE post_id = $1 AND app_id = $2 AND day = $3";
     let keys: Vec<_> = posts.iter().map(|post| post.get()).collect();
@@ -31,16 +30,16 @@ pub fn record_reads(tx: &mut Tx<'_>, app: AppId, day: i64, posts: &[PostId]) -> 
     tx.execute(sql, &[app.into(), day.into(), new.into()]).map(|_| ())
 }
 
-/// The days from one on, oldest first, on which an app was given posts, and how many.
+/// Pairs of day and number of posts, from a day on, oldest first.
 pub fn daily_counts(tx: &mut Tx<'_>, app: AppId, from: i64) -> Result<Vec<(i64, i64)>, Fault> {
     let sql = "SELECT day, posts FROM app_read WHERE app_id = $1 AND day >= $2 ORDER BY day";
     tx.query_rows(sql, &[app.into(), from.into()], |row| Ok((row.int(0)?, row.int(1)?)))
 }
 
-/// Forgets which posts were given before a day, and how many were before another; how many rows.
-pub fn prune(tx: &mut Tx<'_>, posts: i64, counts: i64, limit: i64) -> Result<u64, Fault> {
+/// Deletes reads before day `posts` and daily counts before day `counts`; returns how many rows.
+pub fn prune(tx: &mut Tx<'_>, posts_before: i64, counts_before: i64, limit: i64) -> Result<u64, Fault> {
     let sql = "SELECT app_id, day, post_id FROM post_read WHERE day < $1 LIMIT $2";
-    let old = tx.query_rows(sql, &[posts.into(), limit.into()], |row| {
+    let old = tx.query_rows(sql, &[posts_before.into(), limit.into()], |row| {
         Ok((row.int(0)?, row.int(1)?, row.int(2)?))
     })?;
     let mut gone = 0;
@@ -48,5 +47,5 @@ pub fn prune(tx: &mut Tx<'_>, posts: i64, counts: i64, limit: i64) -> Result<u64
         let sql = "DELETE FROM post_read WHERE app_id = $1 AND day = $2 AND post_id = $3";
         gone += tx.execute(sql, &[app.into(), day.into(), post.into()])?;
     }
-    Ok(gone + tx.execute("DELETE FROM app_read WHERE day < $1", &[counts.into()])?)
+    Ok(gone + tx.execute("DELETE FROM app_read WHERE day < $1", &[counts_before.into()])?)
 }

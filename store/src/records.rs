@@ -1,4 +1,4 @@
-//! Advertising records: one table for every declared resource, a JSON body for its fields.
+//! Ads records: one table for every resource, with the fields in a JSON body.
 
 mod indexes;
 mod line_items;
@@ -15,14 +15,14 @@ pub use listing::{
     OrderValue, RecordCursor, RecordListing, RecordOrder, RecordOrderKey, RecordPage, compare_cursors, page_with_total,
 };
 
-/// Where a record is shown.
+/// In which lists a record is included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordVisibility {
-    /// Everywhere.
+    /// All lists.
     Listed,
-    /// Where drafts are asked for.
+    /// Lists with drafts.
     Draft,
-    /// Where deleted records are asked for: it is one, or belongs to one.
+    /// Lists with deleted records: it or its parent was deleted.
     Hidden,
 }
 
@@ -44,24 +44,19 @@ impl RecordVisibility {
     }
 }
 
-/// A record as stored.
 #[derive(Clone, Debug)]
 pub struct RecordRow {
-    /// Its id among those of its kind.
+    /// Unique within its kind.
     pub id: i64,
-    /// The account that it belongs to.
     pub account_id: i64,
-    /// Where it is shown.
     pub level: RecordVisibility,
-    /// Whether it was deleted itself.
+    /// Whether the record itself was deleted, rather than its parent.
     pub deleted: bool,
-    /// When it was made.
     pub created_at: Time,
-    /// When it was changed last.
     pub updated_at: Time,
-    /// Its name in lower case; empty where it has none.
+    /// The name in lower case; empty if it has none.
     pub name_key: Vec<u8>,
-    /// Its fields (JSON).
+    /// JSON.
     pub body: String,
 }
 
@@ -85,7 +80,6 @@ fn record_from_row(row: &SqlRow<'_, '_>) -> Result<RecordRow, Fault> {
     })
 }
 
-/// The next id of a kind.
 pub fn next_id(tx: &mut Tx<'_>, kind: &str) -> Result<i64, Fault> {
     let sql = "INSERT INTO ads_sequence (kind, last) VALUES ($1, 1) \
                ON CONFLICT (kind) DO UPDATE SET last = ads_sequence.last + 1 RETURNING last";
@@ -95,8 +89,7 @@ pub fn next_id(tx: &mut Tx<'_>, kind: &str) -> Result<i64, Fault> {
         .ok_or_else(|| Fault::new("a sequence without a number"))
 }
 
-/// Makes other work that locks the same record wait for this transaction's end. A SQLite file has
-/// one writer, so there it waits already.
+/// Locks a record until the end of the transaction. A no-op on SQLite, which has a single writer.
 pub fn lock(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<(), Fault> {
     if tx.is_shared() {
         let sql = "SELECT id FROM ads_record WHERE kind = $1 AND id = $2 FOR UPDATE";
@@ -105,19 +98,19 @@ pub fn lock(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The record of a kind with an id, whoever's it is.
+/// In any account and state.
 pub fn find_by_id(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<Option<RecordRow>, Fault> {
     let sql = concat!("SELECT ", columns!(), " FROM ads_record WHERE kind = $1 AND id = $2");
     tx.query_row(sql, &[kind.into(), id.into()], record_from_row)
 }
 
-/// The records of a kind with these ids, in no order; unknown ids are left out.
+/// In no particular order; unknown ids are skipped.
 pub fn find_by_ids(tx: &mut Tx<'_>, kind: &str, ids: &[i64]) -> Result<Vec<RecordRow>, Fault> {
     let sql = concat!("SELECT ", columns!(), " FROM ads_record WHERE id = $1 AND kind = $2");
     tx.query_by_keys(sql, ids, &[kind.into()], record_from_row)
 }
 
-/// Adds a record; false when its id is taken.
+/// Returns false if the id is taken.
 pub fn insert(tx: &mut Tx<'_>, kind: &str, row: &RecordRow) -> Result<bool, Fault> {
     let sql = "INSERT INTO ads_record (kind, id, account_id, level, deleted, name_key, created_at, \
                updated_at, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING";
@@ -135,7 +128,6 @@ pub fn insert(tx: &mut Tx<'_>, kind: &str, row: &RecordRow) -> Result<bool, Faul
     Ok(tx.execute(sql, &args)? > 0)
 }
 
-/// Writes a record anew.
 pub fn update(tx: &mut Tx<'_>, kind: &str, row: &RecordRow) -> Result<(), Fault> {
     let sql = "UPDATE ads_record SET level = $1, deleted = $2, name_key = $3, updated_at = $4, \
                body = $5 WHERE kind = $6 AND id = $7";
@@ -151,14 +143,13 @@ pub fn update(tx: &mut Tx<'_>, kind: &str, row: &RecordRow) -> Result<(), Fault>
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// Removes a record for good.
+/// Deletes the row.
 pub fn delete(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<(), Fault> {
     let sql = "DELETE FROM ads_record WHERE kind = $1 AND id = $2";
     tx.execute(sql, &[kind.into(), id.into()]).map(|_| ())
 }
 
-/// The records of a kind in an account whose declared field has a value, oldest first. Those that
-/// are shown only, or all.
+/// Records whose indexed field has a value, oldest first; with `shown`, only listed ones.
 pub fn list_by_field(
     tx: &mut Tx<'_>,
     kind: &'static str,
@@ -176,8 +167,7 @@ pub fn list_by_field(
     tx.query_rows(&sql, &[account.into(), value.into()], record_from_row)
 }
 
-/// The records of a kind in an account that are shown and whose declared field has one of some
-/// values, in no order.
+/// Listed records whose indexed field has one of some values, in no particular order.
 pub fn list_by_field_values(
     tx: &mut Tx<'_>,
     kind: &'static str,
@@ -194,7 +184,7 @@ pub fn list_by_field_values(
     tx.query_by_keys(&sql, values, &[account.into()], record_from_row)
 }
 
-/// All records of a kind in any account that are shown and whose declared field has a value.
+/// Listed records of all accounts whose indexed field has a value.
 pub fn list_all_by_field(
     tx: &mut Tx<'_>,
     kind: &'static str,
@@ -208,7 +198,7 @@ pub fn list_all_by_field(
     tx.query_rows(&sql, &[value.into()], record_from_row)
 }
 
-/// The records of a kind in an account that are shown and have a name, in lower case.
+/// Listed records with a name, given in lower case.
 pub fn list_by_name(tx: &mut Tx<'_>, kind: &str, account: i64, name_key: &[u8]) -> Result<Vec<RecordRow>, Fault> {
     let sql = concat!(
         "SELECT ",
@@ -218,7 +208,7 @@ pub fn list_by_name(tx: &mut Tx<'_>, kind: &str, account: i64, name_key: &[u8]) 
     tx.query_rows(sql, &[kind.into(), account.into(), name_key.into()], record_from_row)
 }
 
-/// How many there are of those that [`with`] finds.
+/// The number of listed records that [`list_by_field`] finds.
 pub fn count_by_field(
     tx: &mut Tx<'_>,
     kind: &'static str,
@@ -234,7 +224,7 @@ pub fn count_by_field(
     Ok(found.unwrap_or(0))
 }
 
-/// Hides the records of a kind whose declared field has a value; their ids.
+/// Hides records whose indexed field has a value; returns their ids.
 pub fn hide_by_field(
     tx: &mut Tx<'_>,
     kind: &'static str,
@@ -249,13 +239,12 @@ pub fn hide_by_field(
     tx.query_rows(&sql, &[account.into(), value.into()], |row| row.int(0))
 }
 
-/// Records of a kind in every account whose declared field is at most `most`, those with the
-/// least first: work that is due. Hidden ones are left out.
+/// Listed records of all accounts whose indexed field is at most `max`, lowest first.
 pub fn list_due(
     tx: &mut Tx<'_>,
     kind: &'static str,
     field: &'static str,
-    most: i64,
+    max: i64,
     limit: i64,
 ) -> Result<Vec<RecordRow>, Fault> {
     // The least value is that of records without the field.
@@ -271,15 +260,14 @@ pub fn list_due(
     tx.query_rows(&sql, &args, record_from_row)
 }
 
-/// How many records of a kind an account has at a level.
+/// The number of listed records.
 pub fn count(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM ads_record WHERE kind = $1 AND account_id = $2 AND level = 0";
     let found = tx.query_row(sql, &[kind.into(), account.into()], |row| row.int(0))?;
     Ok(found.unwrap_or(0))
 }
 
-/// The records of a kind in an account that are shown, oldest first: of kinds of which an account
-/// has few.
+/// The first 1000 listed records, oldest first.
 pub fn list_by_account(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<Vec<RecordRow>, Fault> {
     let sql = concat!(
         "SELECT ",
@@ -290,15 +278,14 @@ pub fn list_by_account(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<Vec<
     tx.query_rows(sql, &[kind.into(), account.into()], record_from_row)
 }
 
-/// The ids of all records of a kind in an account, deleted ones too.
+/// Deleted records included, oldest first.
 pub fn list_ids_by_account(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT id FROM ads_record WHERE kind = $1 AND account_id = $2 \
                ORDER BY (created_at + 0), id";
     tx.query_rows(sql, &[kind.into(), account.into()], |row| row.int(0))
 }
 
-/// Records of a kind in every account whose declared field has a value, oldest first; those that
-/// are shown only.
+/// The first 100 listed records of all accounts whose indexed field has a value, oldest first.
 pub fn list_in_all_accounts(
     tx: &mut Tx<'_>,
     kind: &'static str,
@@ -313,12 +300,11 @@ pub fn list_in_all_accounts(
     tx.query_rows(&sql, &[value.into()], record_from_row)
 }
 
-/// Records of a kind in every account whose declared field is above `least`, those with the least
-/// first. Hidden ones are left out.
+/// Listed records of all accounts whose indexed field is above `min`, lowest first.
 pub fn list_above(
     tx: &mut Tx<'_>,
     kind: &'static str,
-    (field, least): (&'static str, i64),
+    (field, min): (&'static str, i64),
     limit: i64,
 ) -> Result<Vec<RecordRow>, Fault> {
     let ordered = indexes::sort_field_sql(field);
@@ -330,14 +316,13 @@ pub fn list_above(
     tx.query_rows(&sql, &[least.into(), limit.into()], record_from_row)
 }
 
-/// How many of an account's shown records of a kind have a field of at most `most`; those without
-/// it are not counted.
+/// The number of listed records whose field is present and at most `max`.
 pub fn count_up_to(
     tx: &mut Tx<'_>,
     kind: &'static str,
     account: i64,
     field: &'static str,
-    most: i64,
+    max: i64,
 ) -> Result<i64, Fault> {
     let ordered = indexes::sort_field_sql(field);
     let sql = format!(

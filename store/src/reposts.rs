@@ -1,4 +1,4 @@
-//! Reposts and quotes: the posts that carry another one on.
+//! Reposts and quotes.
 
 use base::{Fault, PostId, UserId};
 
@@ -6,8 +6,8 @@ use crate::Tx;
 use crate::edges::{self, Edge, directional_query, edge_page_query, query_page};
 use crate::posts::{self, NewPostDetails, PageRange, Post};
 
-/// Stores a repost with the author's counters; false when the author reposts that post already.
-/// The original's own counter comes last, by [`count`], because many may be waiting for it.
+/// Also updates the author's counters; returns false if the author has already reposted the post. The original's
+/// counter is updated last, by [`add_to_post_count`], because its row is contended.
 pub fn insert(tx: &mut Tx<'_>, repost: &Post) -> Result<bool, Fault> {
     let added = posts::insert_without_counts(tx, repost, &NewPostDetails::default())?;
     if added {
@@ -16,14 +16,13 @@ pub fn insert(tx: &mut Tx<'_>, repost: &Post) -> Result<bool, Fault> {
     Ok(added)
 }
 
-/// Moves a post's counter; false when the post has been deleted meanwhile.
+/// Returns false if the post has been deleted.
 pub fn add_to_post_count(tx: &mut Tx<'_>, post: PostId, by: i64) -> Result<bool, Fault> {
     let sql = "UPDATE post SET repost_count = repost_count + $1 WHERE id = $2 AND state <> 2";
     Ok(tx.execute(sql, &[by.into(), post.into()])? > 0)
 }
 
-/// A user's live repost of a post: the one that everyone sees, or the one that is for promotion
-/// only. There may be both.
+/// A user's live repost of a post; there may be a public and a nullcast one.
 pub fn find_by_user(tx: &mut Tx<'_>, user: UserId, post: PostId, nullcast: bool) -> Result<Option<PostId>, Fault> {
     let sql = "SELECT id FROM post WHERE repost_of_id = $1 AND author_id = $2 AND nullcast = $3 \
                AND state = 0";
@@ -31,20 +30,20 @@ pub fn find_by_user(tx: &mut Tx<'_>, user: UserId, post: PostId, nullcast: bool)
     tx.query_row(sql, &args, |row| row.id(0))
 }
 
-/// The live reposts of a post that are for promotion only: one of each advertiser at most.
+/// The first 100 live nullcast reposts: at most one per advertiser.
 pub fn list_nullcast(tx: &mut Tx<'_>, post: PostId) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT id FROM post WHERE repost_of_id = $1 AND state = 0 AND nullcast = 1 \
                ORDER BY id LIMIT 100";
     tx.query_rows(sql, &[post.into()], |row| row.id(0))
 }
 
-/// A page of a post's reposts, latest first: who reposted it, and the repost's id.
+/// Latest first: the reposting user and the repost's id.
 pub fn page_by_post(tx: &mut Tx<'_>, post: PostId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
     let sql = edge_page_query!("SELECT author_id, id FROM post WHERE repost_of_id = $1 AND state = 0 AND nullcast = 0");
     edges::edge_page(tx, post, span, sql)
 }
 
-/// A page of an author's posts that others reposted, newest first; both ends are the post's id.
+/// An author's posts that others have reposted, newest first; both values are the post's id.
 pub fn page_reposted_of_author(tx: &mut Tx<'_>, author: UserId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
     let sql = edge_page_query!(
         "SELECT id, id FROM post WHERE author_id = $1 AND state = 0 \
@@ -55,7 +54,7 @@ pub fn page_reposted_of_author(tx: &mut Tx<'_>, author: UserId, span: &PageRange
     edges::edge_page(tx, author, span, sql)
 }
 
-/// A page of the posts that quote a post, newest first; both ends are the quoting post's id.
+/// Newest first; both values are the quoting post's id.
 pub fn page_quotes(tx: &mut Tx<'_>, post: PostId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
     let sql = directional_query!(
         "SELECT id FROM post WHERE quoted_post_id = $1 AND state = 0 AND nullcast = 0 \
@@ -63,6 +62,6 @@ pub fn page_quotes(tx: &mut Tx<'_>, post: PostId, span: &PageRange) -> Result<Ve
          AND id > $4 AND id < $5 ORDER BY id",
         " LIMIT $6"
     );
-    let of = [post.into(), span.without_replies.into(), span.without_reposts.into()];
-    query_page(tx, &of, span, sql, |row| Ok((row.int(0)?, row.int(0)?)))
+    let args = [post.into(), span.without_replies.into(), span.without_reposts.into()];
+    query_page(tx, &args, span, sql, |row| Ok((row.int(0)?, row.int(0)?)))
 }

@@ -1,20 +1,15 @@
-//! OAuth 1.0a request tokens: what is under way between an app's request and its access token.
+//! OAuth 1.0a request tokens.
 
 use base::{AppId, Fault, Secret, Time, UserId};
 
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// How far a request token has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestTokenState {
-    /// The user has not answered.
     Waiting,
-    /// The user approved.
     Approved,
-    /// The user denied.
     Denied,
-    /// It was exchanged for an access token.
     Exchanged,
 }
 
@@ -25,35 +20,29 @@ impl RequestTokenState {
             1 => Ok(Self::Approved),
             2 => Ok(Self::Denied),
             3 => Ok(Self::Exchanged),
-            _ => Err(Fault::new(format!("a request token in state {number}"))),
+            _ => Err(Fault::new(format!("unknown request token state {number}"))),
         }
     }
 }
 
-/// A request token. Its text is not stored, only its digest.
+/// A request token; only its digest is stored.
 #[derive(Clone, Debug)]
 pub struct RequestToken {
-    /// A number for its place among the secrets.
+    /// Identifies the row in the secret's encryption context.
     pub id: i64,
-    /// The app that asked for it.
     pub app_id: AppId,
-    /// The level asked for: `read`, `write` or `messages`.
+    /// `read`, `write` or `messages`.
     pub permission: String,
-    /// Where the user goes afterwards, or `oob`.
+    /// The callback URL, or `oob`.
     pub callback: String,
-    /// What the exchange is signed with, beside the app's secret.
     pub secret: Secret,
-    /// How far it has come.
     pub state: RequestTokenState,
-    /// Who approved it.
     pub user_id: Option<UserId>,
-    /// Digest of the token and its verifier or PIN, once it is approved.
+    /// Digest of the token with its verifier or PIN, once approved.
     pub verifier_digest: Option<Vec<u8>>,
-    /// How often a verifier was tried.
+    /// Attempts to present a verifier.
     pub tries: i64,
-    /// When it was given.
     pub created_at: Time,
-    /// When it ends by itself.
     pub expires_at: Time,
 }
 
@@ -61,7 +50,7 @@ fn secret_encryption_context(id: i64) -> String {
     format!("oauth1_request.secret:{id}")
 }
 
-/// The request token, and its secret still encrypted.
+/// The second value is the encrypted secret.
 fn token_from_row(row: &SqlRow<'_, '_>) -> Result<(RequestToken, Vec<u8>), Fault> {
     let token = RequestToken {
         id: row.int(0)?,
@@ -79,18 +68,17 @@ fn token_from_row(row: &SqlRow<'_, '_>) -> Result<(RequestToken, Vec<u8>), Fault
     Ok((token, row.bytes(4)?))
 }
 
-/// The request token whose text has this SHA-256, however far it has come.
+/// In any state.
 pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<RequestToken>, Fault> {
     let sql = "SELECT id, app_id, permission, callback, secret, state, user_id, verifier_digest, \
                tries, created_at, expires_at FROM oauth1_request WHERE digest = $1";
-    let Some((mut token, sealed)) = tx.query_row(sql, &[digest.into()], token_from_row)? else {
+    let Some((mut token, encrypted)) = tx.query_row(sql, &[digest.into()], token_from_row)? else {
         return Ok(None);
     };
-    token.secret = tx.decrypt(&secret_encryption_context(token.id), &sealed)?;
+    token.secret = tx.decrypt(&secret_encryption_context(token.id), &encrypted)?;
     Ok(Some(token))
 }
 
-/// Stores a new request token by its digest.
 pub fn insert(tx: &mut Tx<'_>, token: &RequestToken, digest: &[u8; 32]) -> Result<(), Fault> {
     let secret = tx.encrypt(&secret_encryption_context(token.id), token.secret.expose_secret())?;
     let sql = "INSERT INTO oauth1_request (digest, id, app_id, permission, callback, secret, \
@@ -108,7 +96,7 @@ pub fn insert(tx: &mut Tx<'_>, token: &RequestToken, digest: &[u8; 32]) -> Resul
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// Approves a request token that waits; false when it does not, or no longer.
+/// Returns false if the token is not waiting or has expired.
 pub fn approve(tx: &mut Tx<'_>, digest: &[u8; 32], user: UserId, verifier_digest: &[u8; 32]) -> Result<bool, Fault> {
     let sql = "UPDATE oauth1_request SET state = 1, user_id = $1, verifier_digest = $2 \
                WHERE digest = $3 AND state = 0 AND expires_at > $4";
@@ -116,35 +104,35 @@ pub fn approve(tx: &mut Tx<'_>, digest: &[u8; 32], user: UserId, verifier_digest
     Ok(tx.execute(sql, &args)? > 0)
 }
 
-/// Denies a request token that waits; false when it does not, or no longer.
+/// Returns false if the token is not waiting or has expired.
 pub fn deny(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
     let sql = "UPDATE oauth1_request SET state = 2 \
                WHERE digest = $1 AND state = 0 AND expires_at > $2";
     Ok(tx.execute(sql, &[digest.into(), tx.now().into()])? > 0)
 }
 
-/// Counts a try at the verifier, before it is looked at; false when there is none left, or
-/// nothing to try. Holds the token until the transaction ends.
-pub fn count_attempt(tx: &mut Tx<'_>, digest: &[u8; 32], most: i64) -> Result<bool, Fault> {
+/// Counts an attempt before its verifier is checked, and locks the token until the end of the transaction; returns
+/// false if no attempts are left or the token is not approved.
+pub fn count_attempt(tx: &mut Tx<'_>, digest: &[u8; 32], max: i64) -> Result<bool, Fault> {
     let sql = "UPDATE oauth1_request SET tries = tries + 1 \
                WHERE digest = $1 AND state = 1 AND tries < $2 AND expires_at > $3";
-    Ok(tx.execute(sql, &[digest.into(), most.into(), tx.now().into()])? > 0)
+    Ok(tx.execute(sql, &[digest.into(), max.into(), tx.now().into()])? > 0)
 }
 
-/// Marks an approved request token as exchanged; false when it is not approved, or no longer.
+/// Returns false if the token is not approved.
 pub fn mark_exchanged(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
     let sql = "UPDATE oauth1_request SET state = 3 WHERE digest = $1 AND state = 1";
     Ok(tx.execute(sql, &[digest.into()])? > 0)
 }
 
-/// Takes back what a user has approved for an app and the app has not exchanged yet.
+/// Denies what a user approved for an app and that was not exchanged yet.
 pub fn revoke_approved(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Fault> {
     let sql = "UPDATE oauth1_request SET state = 2 \
                WHERE user_id = $1 AND app_id = $2 AND state = 1";
     tx.execute(sql, &[user.into(), app.into()]).map(|_| ())
 }
 
-/// Forgets at most `limit` request tokens that ended before a moment; how many.
+/// Deletes at most `limit` request tokens that expired before a time; returns how many.
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM oauth1_request WHERE digest IN \
                (SELECT digest FROM oauth1_request WHERE expires_at < $1 LIMIT $2)";

@@ -1,29 +1,24 @@
-//! Rules of streams: what an app wants a stream to send it.
+//! Stream rules: what an app wants to receive on a stream.
 
 use base::{AppId, Fault, Time};
 
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// Which stream a rule is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StreamProduct {
-    /// The filtered stream.
     Stream,
-    /// The powerstream.
     Powerstream,
 }
 
 impl StreamProduct {
-    /// Every stream that has rules.
     pub const ALL: [Self; 2] = [Self::Stream, Self::Powerstream];
 
-    /// The stream of a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.name() == name)
     }
 
-    /// Its name, as stored and told.
+    /// The name in the database and the API.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Stream => "stream",
@@ -32,18 +27,14 @@ impl StreamProduct {
     }
 }
 
-/// A rule as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamRule {
-    /// Snowflake id.
     pub id: i64,
-    /// Whose rule it is.
     pub app_id: AppId,
     /// As the app wrote it.
     pub value: String,
-    /// The app's own label; empty where there is none.
+    /// The app's own label, or empty.
     pub tag: String,
-    /// When it was added.
     pub created_at: Time,
 }
 
@@ -63,7 +54,7 @@ fn rule_from_row(row: &SqlRow<'_, '_>) -> Result<StreamRule, Fault> {
     })
 }
 
-/// Stores a rule; false when the app has one with this canonical form already.
+/// Returns false if the app already has a rule with this canonical form.
 pub fn insert(tx: &mut Tx<'_>, product: StreamProduct, rule: &StreamRule, digest: &[u8; 32]) -> Result<bool, Fault> {
     let sql = "INSERT INTO rule (id, app_id, product, value, digest, tag, created_at) \
                VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING";
@@ -79,7 +70,7 @@ pub fn insert(tx: &mut Tx<'_>, product: StreamProduct, rule: &StreamRule, digest
     Ok(tx.execute(sql, &args)? > 0)
 }
 
-/// The id of an app's rule with a canonical form.
+/// Finds a rule by the digest of its canonical form.
 pub fn find_id_by_digest(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -91,7 +82,7 @@ pub fn find_id_by_digest(
     tx.query_row(sql, &args, |row| row.int(0))
 }
 
-/// The rules of an app behind an id, oldest first.
+/// Oldest first, after an id.
 pub fn list_by_app(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -104,27 +95,24 @@ pub fn list_by_app(
     tx.query_rows(sql, &args, rule_from_row)
 }
 
-/// A rule of an app; none when the app has none with this id.
 pub fn find_by_id(tx: &mut Tx<'_>, app: AppId, product: StreamProduct, id: i64) -> Result<Option<StreamRule>, Fault> {
     let sql = columns!("WHERE id = $1 AND app_id = $2 AND product = $3");
     tx.query_row(sql, &[id.into(), app.into(), product.name().into()], rule_from_row)
 }
 
-/// How many rules an app has.
 pub fn count(tx: &mut Tx<'_>, app: AppId, product: StreamProduct) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM rule WHERE app_id = $1 AND product = $2";
     let args = [app.into(), product.name().into()];
     Ok(tx.query_row(sql, &args, |row| row.int(0))?.unwrap_or(0))
 }
 
-/// Removes a rule of an app; false when the app has none with this id.
+/// Returns false if the app has no rule with this id.
 pub fn delete(tx: &mut Tx<'_>, app: AppId, product: StreamProduct, id: i64) -> Result<bool, Fault> {
     let sql = "DELETE FROM rule WHERE id = $1 AND app_id = $2 AND product = $3";
     let args = [id.into(), app.into(), product.name().into()];
     Ok(tx.execute(sql, &args)? > 0)
 }
 
-/// Removes every rule of an app, of all streams.
 pub fn delete_by_app(tx: &mut Tx<'_>, app: AppId) -> Result<(), Fault> {
     tx.execute("DELETE FROM rule WHERE app_id = $1", &[app.into()])
         .map(|_| ())

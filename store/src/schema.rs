@@ -1,9 +1,8 @@
-//! The tables and columns that the migrations make, for tests that nothing is left out.
+//! Tables and columns according to the migrations, for completeness tests.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Every table and its columns.
 pub(crate) fn declared_tables() -> BTreeMap<String, Vec<String>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
     let mut scripts: Vec<_> = std::fs::read_dir(folder)

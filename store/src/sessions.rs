@@ -1,58 +1,48 @@
-//! Sessions of browsers, found by the SHA-256 of what the browser holds.
+//! Browser sessions, found by the SHA-256 of their cookie.
 
 use base::{Fault, Secret, Time, UserId};
 
 use crate::db::SqlRow;
 use crate::{Tx, hex, meta};
 
-/// A session as stored.
 #[derive(Clone, Debug)]
 pub struct UserSession {
-    /// A number for lists and for ending it from another session.
+    /// Identifies the session in lists.
     pub id: i64,
-    /// SHA-256 of the text that the browser holds.
+    /// SHA-256 of the cookie's token.
     pub digest: [u8; 32],
-    /// Who is signed in.
     pub user_id: UserId,
-    /// What the tokens of its forms are made with.
+    /// The key of the tokens in its forms.
     pub form_key: Secret,
-    /// When it began.
     pub created_at: Time,
-    /// When it was last used, to within a few minutes.
+    /// Accurate to a few minutes.
     pub last_seen_at: Time,
-    /// How long it lives on after it was last seen, in milliseconds.
+    /// Lifetime after the last use, in milliseconds.
     pub ttl_ms: i64,
-    /// Where it was last used from.
     pub address: String,
-    /// With which browser.
     pub user_agent: String,
 }
 
 impl UserSession {
-    /// When it ends if it is not used any more.
     pub const fn expires_at(&self) -> Time {
         self.last_seen_at.plus_ms(self.ttl_ms)
     }
 }
 
-/// A session that is to begin.
 #[derive(Clone, Copy, Debug)]
 pub struct NewSession<'a> {
-    /// SHA-256 of the text that the browser holds.
+    /// SHA-256 of the cookie's token.
     pub digest: &'a [u8; 32],
-    /// Who is signed in.
     pub user_id: UserId,
-    /// What the tokens of its forms are made with.
+    /// The key of the tokens in its forms.
     pub form_key: &'a Secret,
-    /// How long it lives on after it was last seen, in milliseconds.
+    /// Lifetime after the last use, in milliseconds.
     pub ttl_ms: i64,
-    /// From where.
     pub address: &'a str,
-    /// With which browser.
     pub user_agent: &'a str,
 }
 
-/// The form key moves to no other session.
+/// Binds the encrypted form key to its session.
 fn encryption_context(digest: &[u8]) -> String {
     format!("session.form_key:{}", hex::encode(digest))
 }
@@ -74,7 +64,7 @@ fn session_from_row(row: &SqlRow<'_, '_>) -> Result<(UserSession, Vec<u8>), Faul
     let digest = <[u8; 32]>::try_from(digest.as_slice());
     let session = UserSession {
         id: row.int(0)?,
-        digest: digest.map_err(Fault::context("the digest of a session"))?,
+        digest: digest.map_err(Fault::context("reading a session's digest"))?,
         user_id: row.id(2)?,
         form_key: Secret::new(""),
         created_at: row.time(4)?,
@@ -86,19 +76,19 @@ fn session_from_row(row: &SqlRow<'_, '_>) -> Result<(UserSession, Vec<u8>), Faul
     Ok((session, row.bytes(3)?))
 }
 
-fn decrypt_form_key(tx: &Tx<'_>, (mut session, sealed): (UserSession, Vec<u8>)) -> Result<UserSession, Fault> {
-    session.form_key = tx.decrypt(&encryption_context(&session.digest), &sealed)?;
+fn decrypt_form_key(tx: &Tx<'_>, (mut session, encrypted): (UserSession, Vec<u8>)) -> Result<UserSession, Fault> {
+    session.form_key = tx.decrypt(&encryption_context(&session.digest), &encrypted)?;
     Ok(session)
 }
 
-/// The live session with a digest: neither ended nor expired, of a user who takes part.
+/// Only a session that is neither revoked nor expired, of an active user.
 pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32], now: Time) -> Result<Option<UserSession>, Fault> {
     let sql = columns!("session.digest = $1 AND session.last_seen_at > $2 - session.ttl_ms");
     let found = tx.query_row(sql, &[digest.into(), now.into()], session_from_row)?;
     found.map(|found| decrypt_form_key(tx, found)).transpose()
 }
 
-/// The live sessions of a user, last used first.
+/// Active sessions of a user, last used first.
 pub fn list(tx: &mut Tx<'_>, user: UserId, now: Time, limit: i64) -> Result<Vec<UserSession>, Fault> {
     let sql = columns!(
         "session.user_id = $1 AND session.last_seen_at > $2 - session.ttl_ms \
@@ -108,7 +98,6 @@ pub fn list(tx: &mut Tx<'_>, user: UserId, now: Time, limit: i64) -> Result<Vec<
     found.into_iter().map(|found| decrypt_form_key(tx, found)).collect()
 }
 
-/// Begins a session.
 pub fn insert(tx: &mut Tx<'_>, new: &NewSession<'_>, now: Time) -> Result<(), Fault> {
     let form_key = tx.encrypt(&encryption_context(new.digest), new.form_key.expose_secret())?;
     let sql = "INSERT INTO session (digest, user_id, form_key, created_at, last_seen_at, ttl_ms, \
@@ -126,7 +115,7 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewSession<'_>, now: Time) -> Result<(), Fa
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// Gives a live session another text and another form key; false when it is not live any more.
+/// Replaces cookie token and form key of a session; returns false if it was revoked.
 pub fn rotate(tx: &mut Tx<'_>, old: &[u8; 32], digest: &[u8; 32], form_key: &Secret) -> Result<bool, Fault> {
     let form_key = tx.encrypt(&encryption_context(digest), form_key.expose_secret())?;
     let sql = "UPDATE session SET digest = $1, form_key = $2 \
@@ -134,7 +123,6 @@ pub fn rotate(tx: &mut Tx<'_>, old: &[u8; 32], digest: &[u8; 32], form_key: &Sec
     Ok(tx.execute(sql, &[digest.into(), (&form_key).into(), old.into()])? > 0)
 }
 
-/// Says that a session was used just now.
 pub fn touch(tx: &mut Tx<'_>, id: i64, address: &str, user_agent: &str, now: Time) -> Result<(), Fault> {
     let sql = "UPDATE session SET last_seen_at = $1, address = $2, user_agent = $3 \
                WHERE id = $4 AND revoked_at IS NULL AND last_seen_at < $1";
@@ -142,35 +130,35 @@ pub fn touch(tx: &mut Tx<'_>, id: i64, address: &str, user_agent: &str, now: Tim
         .map(|_| ())
 }
 
-/// Ends one session of a user; false when it was not live.
+/// Returns false if the session was already revoked.
 pub fn revoke(tx: &mut Tx<'_>, user: UserId, id: i64, now: Time) -> Result<bool, Fault> {
     let sql = "UPDATE session SET revoked_at = $1 \
                WHERE id = $2 AND user_id = $3 AND revoked_at IS NULL";
     Ok(tx.execute(sql, &[now.into(), id.into(), user.into()])? > 0)
 }
 
-/// Ends all sessions of a user but one; how many.
-pub fn revoke_others(tx: &mut Tx<'_>, user: UserId, but: Option<i64>, now: Time) -> Result<u64, Fault> {
+/// Revokes all sessions of a user except one; returns how many.
+pub fn revoke_others(tx: &mut Tx<'_>, user: UserId, except: Option<i64>, now: Time) -> Result<u64, Fault> {
     let sql = "UPDATE session SET revoked_at = $1 \
                WHERE user_id = $2 AND id <> $3 AND revoked_at IS NULL";
-    tx.execute(sql, &[now.into(), user.into(), but.unwrap_or(0).into()])
+    tx.execute(sql, &[now.into(), user.into(), except.unwrap_or(0).into()])
 }
 
-/// Forgets some of the sessions that nobody has used since; how many.
+/// Deletes sessions last used before a time; returns how many.
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM session WHERE id IN \
                (SELECT id FROM session WHERE last_seen_at < $1 LIMIT $2)";
     tx.execute(sql, &[before.into(), limit.into()])
 }
 
-/// Ends every way in that a user has given to apps: tokens, and what was approved and not yet
-/// exchanged; how many tokens were live. What was granted stays remembered.
+/// Revokes all tokens of a user, and approvals that were not exchanged yet; returns the number of active tokens.
+/// Grants remain.
 pub fn revoke_user_tokens(tx: &mut Tx<'_>, user: UserId) -> Result<u64, Fault> {
     tx.mark_credentials_changed();
     let args = [tx.now().into(), user.into()];
-    // Waits for flows that are under way, and lets those that follow see what is ended here.
-    let hold = "UPDATE app_grant SET used_at = $1 WHERE user_id = $2";
-    tx.execute(hold, &args)?;
+    // Locks the grants, so that flows in progress finish first and later ones see the revocation.
+    let lock = "UPDATE app_grant SET used_at = $1 WHERE user_id = $2";
+    tx.execute(lock, &args)?;
     for sql in [
         "DELETE FROM oauth2_code WHERE user_id = $1",
         "DELETE FROM oauth1_request WHERE user_id = $1",
@@ -186,16 +174,15 @@ pub fn revoke_user_tokens(tx: &mut Tx<'_>, user: UserId) -> Result<u64, Fault> {
 
 const VISITOR_FORM_KEY: &str = "visitor_form_key";
 
-/// What the tokens of forms are made with that are shown to people who are not signed in: the same
-/// for as long as the database lives.
+/// The key of form tokens for visitors who are not signed in; it never changes.
 pub fn visitor_form_key(tx: &mut Tx<'_>) -> Result<Secret, Fault> {
     let new = Secret::new(tx.rng().random_token(43)?);
-    let sealed = hex::encode(&tx.encrypt(VISITOR_FORM_KEY, new.expose_secret())?);
+    let encrypted = hex::encode(&tx.encrypt(VISITOR_FORM_KEY, new.expose_secret())?);
     let sql = "INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING";
-    if tx.execute(sql, &[VISITOR_FORM_KEY.into(), (&sealed).into()])? > 0 {
+    if tx.execute(sql, &[VISITOR_FORM_KEY.into(), (&encrypted).into()])? > 0 {
         return Ok(new);
     }
     let stored = meta::get(tx, VISITOR_FORM_KEY)?.unwrap_or_default();
-    let stored = hex::decode(&stored).ok_or_else(|| Fault::new("the visitors' key is garbled"))?;
+    let stored = hex::decode(&stored).ok_or_else(|| Fault::new("the visitors' form key is malformed"))?;
     tx.decrypt(VISITOR_FORM_KEY, &stored)
 }

@@ -1,4 +1,4 @@
-//! Spaces, who takes part in them, what they are about and what was shared in them.
+//! Spaces, their participants, topics and shared posts.
 
 mod participants;
 mod search;
@@ -15,16 +15,11 @@ pub use participants::{SpaceRole, add_role, buyer_page, count_role, has_role, li
 pub use search::{index_words, remove_words, search_titles};
 pub use topics::{SpaceTopic, add_topic, find_or_insert_topic, find_topics, topics_by_spaces};
 
-/// Whether a space takes place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpaceState {
-    /// It will.
     Scheduled,
-    /// It does.
     Live,
-    /// It did.
     Ended,
-    /// It was called off before it began.
     Canceled,
 }
 
@@ -41,11 +36,11 @@ impl SpaceState {
     }
 
     fn from_number(number: i64) -> Result<Self, Fault> {
-        let known = Self::ALL.into_iter().find(|state| state.to_number() == number);
-        known.ok_or_else(|| Fault::new(format!("a space in state {number}")))
+        let state = Self::ALL.into_iter().find(|state| state.to_number() == number);
+        state.ok_or_else(|| Fault::new(format!("unknown space state {number}")))
     }
 
-    /// As the interface calls it.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Scheduled => "scheduled",
@@ -56,32 +51,24 @@ impl SpaceState {
     }
 }
 
-/// A space as stored.
 #[derive(Clone, Debug)]
 pub struct Space {
-    /// Snowflake id; the interface shows it in its short form.
+    /// The API shows it in its short form.
     pub id: i64,
-    /// Who made it.
     pub creator_id: UserId,
-    /// Whether it takes place.
     pub state: SpaceState,
-    /// Its title, or empty.
+    /// May be empty.
     pub title: String,
-    /// Its language, or empty.
+    /// May be empty.
     pub lang: String,
-    /// Whether it takes a ticket.
+    /// Whether it requires a ticket.
     pub ticketed: bool,
-    /// When it was made.
     pub created_at: Time,
-    /// When it last changed.
     pub updated_at: Time,
-    /// When it is to start.
     pub scheduled_start: Option<Time>,
-    /// When it started.
     pub started_at: Option<Time>,
-    /// When it ended.
     pub ended_at: Option<Time>,
-    /// Users who are in it, or were at its end.
+    /// Current participants, or those at the end.
     pub participant_count: i64,
     /// Users who want to be reminded.
     pub subscriber_count: i64,
@@ -116,34 +103,32 @@ fn space_from_row(row: &SqlRow<'_, '_>) -> Result<Space, Fault> {
     })
 }
 
-/// The space with an id, in whatever state.
+/// In any state.
 pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Space>, Fault> {
     let sql = columns!("SELECT ", " FROM space WHERE id = $1");
     tx.query_row(sql, &[id.into()], space_from_row)
 }
 
-/// The spaces with these ids, in whatever state and no particular order; unknown ids are left
-/// out.
+/// In any state and no particular order; unknown ids are skipped.
 pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Space>, Fault> {
     let sql = columns!("SELECT ", " FROM space WHERE id = $1");
     tx.query_by_keys(sql, ids, &[], space_from_row)
 }
 
-/// The scheduled and live spaces of these users, in no particular order.
+/// Scheduled and live spaces, in no particular order.
 pub fn list_active_by_creators(tx: &mut Tx<'_>, creators: &[UserId]) -> Result<Vec<Space>, Fault> {
     let sql = columns!("SELECT ", " FROM space WHERE creator_id = $1 AND state < 2");
     let keys: Vec<_> = creators.iter().map(|creator| creator.get()).collect();
     tx.query_by_keys(sql, &keys, &[], space_from_row)
 }
 
-/// The spaces before an id, newest first.
+/// Newest first, with an id below `before`.
 pub fn list(tx: &mut Tx<'_>, before: i64, limit: i64) -> Result<Vec<Space>, Fault> {
     let sql = columns!("SELECT ", " FROM space WHERE id < $1 ORDER BY id DESC LIMIT $2");
     tx.query_rows(sql, &[before.into(), limit.into()], space_from_row)
 }
 
-/// Makes other work that locks the same space wait for this transaction's end. A SQLite file has
-/// one writer, so there it waits already.
+/// Locks a space until the end of the transaction. A no-op on SQLite, which has a single writer.
 pub fn lock(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
     if tx.is_shared() {
         let sql = "SELECT id FROM space WHERE id = $1 FOR UPDATE";
@@ -152,7 +137,6 @@ pub fn lock(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Adds a space that nobody takes part in yet.
 pub fn insert(tx: &mut Tx<'_>, space: &Space) -> Result<(), Fault> {
     let sql = "INSERT INTO space (id, creator_id, state, title, lang, ticketed, created_at, \
                updated_at, scheduled_start, started_at) \
@@ -172,7 +156,7 @@ pub fn insert(tx: &mut Tx<'_>, space: &Space) -> Result<(), Fault> {
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// Stores the state of a space and since when; not the counters.
+/// Stores the state with its times; not the counters.
 pub fn update(tx: &mut Tx<'_>, space: &Space) -> Result<(), Fault> {
     let sql = "UPDATE space SET state = $1, updated_at = $2, started_at = $3, ended_at = $4 \
                WHERE id = $5";
@@ -186,7 +170,7 @@ pub fn update(tx: &mut Tx<'_>, space: &Space) -> Result<(), Fault> {
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// Shares a post in a space; false when it is there already.
+/// Returns false if the post is already shared in the space.
 pub fn share_post(tx: &mut Tx<'_>, space: i64, post: PostId) -> Result<bool, Fault> {
     let sql = "INSERT INTO space_post (space_id, post_id, id) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
@@ -194,8 +178,7 @@ pub fn share_post(tx: &mut Tx<'_>, space: i64, post: PostId) -> Result<bool, Fau
     Ok(tx.execute(sql, &[space.into(), post.into(), id.into()])? > 0)
 }
 
-/// A page of the posts that were shared in a space, latest first: the post and the share's own
-/// number.
+/// Latest first: the post and the share's own id.
 pub fn page_of_shared_posts(tx: &mut Tx<'_>, space: i64, span: &PageRange) -> Result<Vec<(PostId, i64)>, Fault> {
     let sql = edge_page_query!("SELECT post_id, id FROM space_post WHERE space_id = $1");
     typed_edge_page(tx, space, span, sql)

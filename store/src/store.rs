@@ -1,4 +1,4 @@
-//! Opening a store: the lock, the schema, the keys, the floor of ids.
+//! Opening of a store: folder lock, migrations, master key, and lower bound of ids.
 
 use std::fs::{File, OpenOptions};
 use std::path::PathBuf;
@@ -14,61 +14,57 @@ use crate::context::StoreContext;
 use crate::db::{AppliedMigration, Database, DatabaseLocation, MigrationStatus, TransactionWork, sqlite};
 use crate::{event_log, meta, user_search};
 
-/// Users whose words are put in at once, in a database that is older than the words.
+/// Users per batch when a database from before the search index is indexed.
 const BACKFILL_BATCH: i64 = 1000;
 
-/// How a store is opened.
 pub struct StoreOptions {
-    /// Where the data is.
     pub location: DatabaseLocation,
-    /// The data folder: its lock keeps a second process out of a SQLite file.
+    /// The data folder; its lock file excludes a second process.
     pub data_dir: PathBuf,
-    /// Readers on SQLite, connections on PostgreSQL.
+    /// The number of readers on SQLite, of connections on PostgreSQL.
     pub connections: usize,
-    /// This node's number, 0–1023; part of every id.
+    /// 0–1023; part of every id.
     pub node: u16,
-    /// Whether missing migrations are applied.
+    /// Whether to apply missing migrations.
     pub migrate: bool,
-    /// The platform's clock.
     pub clock: Clock,
-    /// The source of random bytes.
     pub rng: Rng,
-    /// The keys that secrets are encrypted with.
     pub keyring: Keyring,
 }
 
-/// An open store.
 pub struct Store {
     db: Database,
     context: Arc<StoreContext>,
     location: DatabaseLocation,
-    /// Migrations that were applied when it was opened.
+    /// Migrations applied when the store was opened.
     pub applied_migrations: Vec<AppliedMigration>,
     lock: File,
 }
 
 impl Store {
-    /// Opens a store. Refuses, without touching anything, when another process has the folder,
-    /// when the schema is newer than this program, or when the master key is not the one that
-    /// the stored secrets were encrypted with.
+    /// Fails without changing anything if another process uses the folder, if the schema is newer than this program,
+    /// or if the master key is not the one that the stored secrets were encrypted with.
     pub async fn open(options: StoreOptions) -> Result<Self, Fault> {
         let store = run_blocking(move || Self::connect_database(options)).await?;
-        let Err(stop) = store.initialize().await else {
+        let Err(error) = store.initialize().await else {
             return Ok(store);
         };
-        // Closed in order, the files are left as they were found.
+        // Close in order, so that the files are left as they were.
         run_blocking(move || {
             store.close();
             Ok(())
         })
         .await?;
-        Err(error_to_fault(stop))
+        Err(error_to_fault(error))
     }
 
     fn connect_database(options: StoreOptions) -> Result<Self, Fault> {
         let lock = lock_data_folder(&options)?;
-        let known = Database::migration_status(&options.location)?;
-        let missing = known.iter().filter(|migration| migration.applied_at.is_none()).count();
+        let migrations = Database::migration_status(&options.location)?;
+        let missing = migrations
+            .iter()
+            .filter(|migration| migration.applied_at.is_none())
+            .count();
         if missing > 0 && !options.migrate {
             return Err(Fault::new(format!(
                 "{missing} migrations are missing: run `locum migrate up`"
@@ -87,8 +83,8 @@ impl Store {
         let open = || Database::open(&options.location, options.connections, options.node, &context);
         let mut applied = Vec::new();
         if missing > 0 {
-            if missing < known.len() {
-                // A wrong key is found out before anything is changed.
+            if missing < migrations.len() {
+                // Detect a wrong key before anything is changed.
                 let db = open()?;
                 let checked = db.read_blocking(|tx| Ok(meta::verify_master_key(tx)?));
                 db.close();
@@ -106,7 +102,7 @@ impl Store {
         })
     }
 
-    /// What is applied and what is missing, without touching anything.
+    /// Changes nothing.
     pub async fn migration_status(location: DatabaseLocation) -> Result<Vec<MigrationStatus>, Fault> {
         run_blocking(move || Database::migration_status(&location)).await
     }
@@ -124,27 +120,26 @@ impl Store {
         Ok(())
     }
 
-    /// Runs `work` in a transaction; answers once it is on disk.
+    /// Runs `work` in a transaction; returns once it is durable.
     pub async fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
         self.db.write(work).await
     }
 
-    /// Runs `work` that changes nothing.
+    /// Runs read-only `work`.
     pub async fn read<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
         self.db.read(work).await
     }
 
-    /// Changes whenever the log got longer through this process.
+    /// Changes with every commit of this process that appends to the event log.
     pub fn subscribe_events(&self) -> watch::Receiver<u64> {
         self.db.appended.clone()
     }
 
-    /// Changes whenever this process put something into the queue of a webhook.
+    /// Changes with every commit of this process that enqueues webhook deliveries.
     pub fn subscribe_deliveries(&self) -> watch::Receiver<u64> {
         self.context.delivery_commits.subscribe()
     }
 
-    /// Time, chance, ids and keys.
     pub fn context(&self) -> &StoreContext {
         &self.context
     }
@@ -154,18 +149,19 @@ impl Store {
         self.db.is_server
     }
 
-    /// Copies a SQLite file, as of one moment and while it is being written to, into a new file;
-    /// answers its size in bytes.
+    /// Copies a snapshot of a SQLite database into a new file, concurrently with writers; returns its size in bytes.
     pub async fn backup(&self, to: PathBuf) -> Result<u64, Fault> {
         let location = self.location.clone();
         run_blocking(move || match location {
             DatabaseLocation::File(from) => sqlite::copy_database(&from, &to),
-            DatabaseLocation::Server(_) => Err(Fault::new("a database server is copied with its own tools")),
+            DatabaseLocation::Server(_) => Err(Fault::new(
+                "backups of PostgreSQL databases are made with its own tools",
+            )),
         })
         .await
     }
 
-    /// What is wrong with a SQLite file, page by page; nothing for a server, which checks its own.
+    /// Problems found in a SQLite file; empty for PostgreSQL.
     pub async fn check_integrity(&self) -> Result<Vec<String>, Fault> {
         let location = self.location.clone();
         run_blocking(move || match location {
@@ -175,21 +171,21 @@ impl Store {
         .await
     }
 
-    /// Waits for what is under way and closes every connection.
+    /// Waits for running jobs and closes every connection.
     pub fn close(self) {
         self.db.close();
         drop(self.lock);
     }
 }
 
-fn error_to_fault(stop: Error) -> Fault {
-    match stop {
+fn error_to_fault(error: Error) -> Fault {
+    match error {
         Error::Failed(fault) => fault,
-        Error::Refused(refusal) => Fault::new(format!("opening the store: {refusal:?}")),
+        Error::Refused(refusal) => Fault::new(format!("opening the store was refused: {refusal:?}")),
     }
 }
 
-/// Connecting blocks, and may not be done where asynchronous work is driven.
+/// Connecting blocks, so it must not run on an async worker thread.
 async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Fault> + Send + 'static) -> Result<T, Fault> {
     let (reply, answer) = oneshot::channel();
     let run = move || drop(reply.send(work()));
@@ -197,10 +193,9 @@ async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Fault>
     thread.map_err(Fault::context("starting a thread"))?;
     answer
         .await
-        .unwrap_or_else(|_| Err(Fault::new("opening the store panicked")))
+        .unwrap_or_else(|_| Err(Fault::new("the thread that opens the store panicked")))
 }
 
-/// The data folder's lock.
 fn lock_data_folder(options: &StoreOptions) -> Result<File, Fault> {
     std::fs::create_dir_all(&options.data_dir).map_err(Fault::context("creating the data folder"))?;
     let path = options.data_dir.join("locum.lock");
@@ -209,12 +204,12 @@ fn lock_data_folder(options: &StoreOptions) -> Result<File, Fault> {
         .truncate(false)
         .write(true)
         .open(&path)
-        .map_err(Fault::context("opening the lock"))?;
-    let taken = fs4::FileExt::try_lock(&file);
-    taken.map_err(|error| {
+        .map_err(Fault::context("opening the lock file"))?;
+    let locked = fs4::FileExt::try_lock(&file);
+    locked.map_err(|cause| {
         Fault::from_cause(
             format!("another process has {} open", options.data_dir.display()),
-            error,
+            cause,
         )
     })?;
     Ok(file)

@@ -1,10 +1,10 @@
-//! Who subscribes to whom.
+//! Paid subscriptions of users to authors.
 
 use base::{Fault, UserId};
 
 use crate::Tx;
 
-/// Makes a user a subscriber of an author; false when they are one already.
+/// Returns false if the subscription exists.
 pub fn insert(tx: &mut Tx<'_>, subscriber: UserId, author: UserId) -> Result<bool, Fault> {
     let sql = "INSERT INTO subscription (subscriber_id, author_id, id) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
@@ -12,20 +12,18 @@ pub fn insert(tx: &mut Tx<'_>, subscriber: UserId, author: UserId) -> Result<boo
     Ok(tx.execute(sql, &[subscriber.into(), author.into(), id.into()])? > 0)
 }
 
-/// Ends a subscription; false when there is none.
+/// Returns false if there is none.
 pub fn delete(tx: &mut Tx<'_>, subscriber: UserId, author: UserId) -> Result<bool, Fault> {
     let sql = "DELETE FROM subscription WHERE subscriber_id = $1 AND author_id = $2";
     Ok(tx.execute(sql, &[subscriber.into(), author.into()])? > 0)
 }
 
-/// Which of some authors a user subscribes to.
 pub fn filter_subscribed(tx: &mut Tx<'_>, subscriber: UserId, authors: &[UserId]) -> Result<Vec<UserId>, Fault> {
     let keys: Vec<i64> = authors.iter().map(|author| author.get()).collect();
     let sql = "SELECT author_id FROM subscription WHERE author_id = $1 AND subscriber_id = $2";
     tx.query_by_keys(sql, &keys, &[subscriber.into()], |row| row.id(0))
 }
 
-/// Which of some users subscribe to an author.
 pub fn filter_subscribers(tx: &mut Tx<'_>, subscribers: &[UserId], author: UserId) -> Result<Vec<UserId>, Fault> {
     let keys: Vec<i64> = subscribers.iter().map(|user| user.get()).collect();
     let sql = "SELECT subscriber_id FROM subscription WHERE subscriber_id = $1 AND author_id = $2";

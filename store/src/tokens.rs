@@ -1,51 +1,41 @@
-//! Users' tokens: OAuth 1.0a access tokens and OAuth 2.0 access and refresh tokens.
+//! OAuth 1.0a access tokens, and OAuth 2.0 access and refresh tokens.
 
 use base::{AppId, Fault, Secret, Time, UserId};
 
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// An OAuth 1.0a access token.
 #[derive(Clone, Debug)]
 pub struct OAuth1Token {
-    /// A number for logs and lists.
+    /// Identifies the token in logs and lists.
     pub id: i64,
-    /// The app it was given to.
     pub app_id: AppId,
-    /// The user it acts for.
     pub user_id: UserId,
     /// `read`, `write` or `messages`.
     pub permission: String,
     /// `<user id>-<random>`.
     pub token: Secret,
-    /// What its requests are signed with, beside the app's secret.
     pub secret: Secret,
-    /// When it was given.
     pub created_at: Time,
-    /// When it was revoked, if it was.
     pub revoked_at: Option<Time>,
 }
 
 /// An OAuth 2.0 token; only its digest is stored.
 #[derive(Clone, Debug)]
 pub struct OAuth2Token {
-    /// A number for logs and lists.
+    /// Identifies the token in logs and lists.
     pub id: i64,
     /// `access` or `refresh`.
     pub kind: String,
-    /// What all tokens of one authorization have in common.
+    /// Shared by all tokens of one authorization.
     pub family: i64,
-    /// The app it was given to.
     pub app_id: AppId,
-    /// The user it acts for.
     pub user_id: UserId,
-    /// Space-separated scopes.
+    /// Space-separated.
     pub scopes: String,
-    /// When it was given.
     pub created_at: Time,
-    /// When it ends by itself.
+    /// None if it does not expire.
     pub expires_at: Option<Time>,
-    /// When it was revoked, if it was.
     pub revoked_at: Option<Time>,
 }
 
@@ -57,7 +47,6 @@ fn secret_encryption_context(id: i64) -> String {
     format!("oauth1_token.secret:{id}")
 }
 
-/// The token, with its two texts still encrypted.
 struct EncryptedOAuth1Token {
     token: OAuth1Token,
     text: Vec<u8>,
@@ -96,7 +85,7 @@ fn decrypt_oauth1(tx: &Tx<'_>, found: Option<EncryptedOAuth1Token>) -> Result<Op
     Ok(Some(token))
 }
 
-/// The OAuth 1.0a token whose text has this SHA-256, revoked or not.
+/// Revoked tokens included.
 pub fn find_oauth1(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<OAuth1Token>, Fault> {
     let sql = "SELECT id, app_id, user_id, permission, token, secret, created_at, revoked_at \
                FROM oauth1_token WHERE digest = $1";
@@ -104,7 +93,7 @@ pub fn find_oauth1(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<OAuth1To
     decrypt_oauth1(tx, found)
 }
 
-/// The live OAuth 1.0a token of an app and a user at a level.
+/// The token that is not revoked.
 pub fn find_live_oauth1(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -118,7 +107,6 @@ pub fn find_live_oauth1(
     decrypt_oauth1(tx, found)
 }
 
-/// Stores an OAuth 1.0a token.
 pub fn insert_oauth1(tx: &mut Tx<'_>, token: &OAuth1Token) -> Result<(), Fault> {
     let text = tx.encrypt(&token_encryption_context(token.id), token.token.expose_secret())?;
     let secret = tx.encrypt(&secret_encryption_context(token.id), token.secret.expose_secret())?;
@@ -138,7 +126,7 @@ pub fn insert_oauth1(tx: &mut Tx<'_>, token: &OAuth1Token) -> Result<(), Fault> 
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// Revokes an OAuth 1.0a token; false when it was not live.
+/// Returns false if the token was not active.
 pub fn revoke_oauth1(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
     tx.mark_credentials_changed();
     let sql = "UPDATE oauth1_token SET revoked_at = $1 WHERE digest = $2 AND revoked_at IS NULL";
@@ -159,14 +147,13 @@ fn oauth2_from_row(row: &SqlRow<'_, '_>) -> Result<OAuth2Token, Fault> {
     })
 }
 
-/// The OAuth 2.0 token whose text has this SHA-256, revoked, expired or not.
+/// Revoked and expired tokens included.
 pub fn find_oauth2(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<OAuth2Token>, Fault> {
     let sql = "SELECT id, kind, family, app_id, user_id, scopes, created_at, expires_at, revoked_at \
                FROM oauth2_token WHERE digest = $1";
     tx.query_row(sql, &[digest.into()], oauth2_from_row)
 }
 
-/// Stores an OAuth 2.0 token by its digest.
 pub fn insert_oauth2(tx: &mut Tx<'_>, token: &OAuth2Token, digest: &[u8; 32]) -> Result<(), Fault> {
     let sql = "INSERT INTO oauth2_token (digest, id, kind, family, app_id, user_id, scopes, \
                created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
@@ -184,36 +171,36 @@ pub fn insert_oauth2(tx: &mut Tx<'_>, token: &OAuth2Token, digest: &[u8; 32]) ->
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// Revokes all OAuth 2.0 tokens of one authorization; how many were live.
+/// Revokes all OAuth 2.0 tokens of one authorization; returns how many were not yet revoked.
 pub fn revoke_family(tx: &mut Tx<'_>, family: i64) -> Result<u64, Fault> {
     tx.mark_credentials_changed();
     let sql = "UPDATE oauth2_token SET revoked_at = $1 WHERE family = $2 AND revoked_at IS NULL";
     tx.execute(sql, &[tx.now().into(), family.into()])
 }
 
-/// Lets an OAuth 2.0 token end now; false when there is none.
+/// Makes an OAuth 2.0 token expire now; returns false if there is none.
 pub fn expire_oauth2(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
     tx.mark_credentials_changed();
     let sql = "UPDATE oauth2_token SET expires_at = $1 WHERE digest = $2";
     Ok(tx.execute(sql, &[tx.now().into(), digest.into()])? > 0)
 }
 
-/// Revokes one OAuth 2.0 token and leaves its family alone; false when it was not live.
+/// Revokes one OAuth 2.0 token but not its family; returns false if it was already revoked.
 pub fn revoke_oauth2(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
     tx.mark_credentials_changed();
     let sql = "UPDATE oauth2_token SET revoked_at = $1 WHERE digest = $2 AND revoked_at IS NULL";
     Ok(tx.execute(sql, &[tx.now().into(), digest.into()])? > 0)
 }
 
-/// Uses up a refresh token; false when it was not live. No credential of a request is touched: a
-/// refresh token is none.
+/// Revokes a refresh token on use; returns false if it was already revoked. Leaves the credential cache valid, since
+/// refresh tokens do not authenticate requests.
 pub fn consume_refresh_token(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
     let sql = "UPDATE oauth2_token SET revoked_at = $1 \
                WHERE digest = $2 AND kind = 'refresh' AND revoked_at IS NULL";
     Ok(tx.execute(sql, &[tx.now().into(), digest.into()])? > 0)
 }
 
-/// Revokes every token by which an app acts for a user; how many were live.
+/// Revokes all of an app's tokens for a user; returns how many were not yet revoked.
 pub fn revoke_app_access(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<u64, Fault> {
     tx.mark_credentials_changed();
     let args = [tx.now().into(), user.into(), app.into()];
@@ -224,15 +211,14 @@ pub fn revoke_app_access(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<u6
     Ok(tx.execute(oauth1, &args)? + tx.execute(oauth2, &args)?)
 }
 
-/// The levels of the live OAuth 1.0a tokens by which an app acts for a user.
+/// Permissions of the OAuth 1.0a tokens that are not revoked.
 pub fn live_permissions(tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<Vec<String>, Fault> {
     let sql = "SELECT permission FROM oauth1_token WHERE app_id = $1 AND user_id = $2 \
                AND revoked_at IS NULL";
     tx.query_rows(sql, &[app.into(), user.into()], |row| row.text(0))
 }
 
-/// The scopes of the live OAuth 2.0 tokens, refresh tokens among them, by which an app acts for a
-/// user: those of each token, separated by spaces.
+/// Scopes (space-separated) of each active OAuth 2.0 token, including refresh tokens.
 pub fn live_scopes(tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<Vec<String>, Fault> {
     let sql = "SELECT scopes FROM oauth2_token WHERE user_id = $1 AND app_id = $2 \
                AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)";
@@ -240,15 +226,14 @@ pub fn live_scopes(tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<Vec<Stri
     tx.query_rows(sql, &args, |row| row.text(0))
 }
 
-/// Forgets at most `limit` OAuth 2.0 tokens that ended by themselves before a moment; how many.
+/// Deletes at most `limit` OAuth 2.0 tokens that expired before a time; returns how many.
 pub fn prune_oauth2(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM oauth2_token WHERE digest IN \
                (SELECT digest FROM oauth2_token WHERE expires_at < $1 LIMIT $2)";
     tx.execute(sql, &[before.into(), limit.into()])
 }
 
-/// Forgets at most `limit` of each kind of token that were revoked before a moment and would never
-/// have ended by themselves; how many.
+/// Deletes at most `limit` tokens of each kind that were revoked before a time and do not expire; returns how many.
 pub fn prune_revoked(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let args = [before.into(), limit.into()];
     let oauth1 = "DELETE FROM oauth1_token WHERE digest IN \

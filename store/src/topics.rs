@@ -1,35 +1,29 @@
-//! Topics: which public posts speak of them, how many in each hour, and what trends.
+//! Topics of public posts: posts per topic and hour, and current trends.
 
 use base::{Fault, PostId, UserId};
 
 use crate::Tx;
 
-/// How much a topic was spoken of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopicCount {
-    /// The topic.
     pub topic: String,
-    /// By how many posts.
     pub posts: i64,
 }
 
-/// What trends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrendingTopic {
-    /// The topic.
     pub topic: String,
     /// As people write it.
     pub name: String,
-    /// Posts about it in the last day.
+    /// Posts in the last day.
     pub posts: i64,
-    /// Who wrote about it lately.
+    /// Recent authors.
     pub authors: i64,
-    /// The hour since 1970 in which it began to trend.
+    /// The hour since 1970 in which it started to trend.
     pub since: i64,
 }
 
-/// Claims a reader's place in the log until the transaction ends, so that of several nodes one
-/// goes on from there.
+/// A log reader's cursor, locked until the end of the transaction; a new reader starts at the beginning.
 pub fn claim_cursor(tx: &mut Tx<'_>, reader: &str) -> Result<i64, Fault> {
     let sql = "INSERT INTO follower (name, seq) VALUES ($1, 0) \
                ON CONFLICT (name) DO UPDATE SET seq = follower.seq";
@@ -37,7 +31,7 @@ pub fn claim_cursor(tx: &mut Tx<'_>, reader: &str) -> Result<i64, Fault> {
     Ok(crate::event_log::find_cursor(tx, reader)?.unwrap_or(0))
 }
 
-/// Notes that a post of an hour speaks of a topic; counts it once.
+/// Counts a post for a topic and hour, at most once.
 pub fn insert_topic_post(tx: &mut Tx<'_>, topic: &str, post: PostId, author: UserId, hour: i64) -> Result<(), Fault> {
     let sql = "INSERT INTO topic_post (topic, post_id, author_id, hour) VALUES ($1, $2, $3, $4) \
                ON CONFLICT DO NOTHING";
@@ -45,24 +39,25 @@ pub fn insert_topic_post(tx: &mut Tx<'_>, topic: &str, post: PostId, author: Use
     if tx.execute(sql, &args)? == 0 {
         return Ok(());
     }
-    let alone = i64::from(count_author_posts(tx, topic, hour, author)? == 1);
+    let is_sole_author = i64::from(count_author_posts(tx, topic, hour, author)? == 1);
     let sql = "INSERT INTO topic_hour (hour, topic, posts, authors) VALUES ($1, $2, 1, $3) \
                ON CONFLICT (hour, topic) DO UPDATE SET posts = topic_hour.posts + 1, \
                authors = topic_hour.authors + excluded.authors";
-    tx.execute(sql, &[hour.into(), topic.into(), alone.into()]).map(|_| ())
+    tx.execute(sql, &[hour.into(), topic.into(), is_sole_author.into()])
+        .map(|_| ())
 }
 
-/// Takes a post away from its topics; how many there were.
+/// Removes a post from its topics; returns how many it had.
 pub fn remove_post(tx: &mut Tx<'_>, post: PostId) -> Result<usize, Fault> {
     let sql = "SELECT topic, author_id, hour FROM topic_post WHERE post_id = $1";
     let rows = tx.query_rows(sql, &[post.into()], |row| Ok((row.text(0)?, row.id(1)?, row.int(2)?)))?;
     for (topic, author, hour) in &rows {
         let sql = "DELETE FROM topic_post WHERE topic = $1 AND post_id = $2";
         tx.execute(sql, &[topic.into(), post.into()])?;
-        let alone = i64::from(count_author_posts(tx, topic, *hour, *author)? == 0);
+        let is_sole_author = i64::from(count_author_posts(tx, topic, *hour, *author)? == 0);
         let sql = "UPDATE topic_hour SET posts = posts - 1, authors = authors - $1 \
                    WHERE hour = $2 AND topic = $3";
-        tx.execute(sql, &[alone.into(), (*hour).into(), topic.into()])?;
+        tx.execute(sql, &[is_sole_author.into(), (*hour).into(), topic.into()])?;
     }
     Ok(rows.len())
 }
@@ -73,13 +68,13 @@ fn count_author_posts(tx: &mut Tx<'_>, topic: &str, hour: i64, author: UserId) -
     Ok(tx.query_row(sql, &args, |row| row.int(0))?.unwrap_or(0))
 }
 
-/// Posts of an author that speak of topics.
+/// An author's posts that have topics.
 pub fn list_posts_by_author(tx: &mut Tx<'_>, author: UserId, limit: i64) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT DISTINCT post_id FROM topic_post WHERE author_id = $1 LIMIT $2";
     tx.query_rows(sql, &[author.into(), limit.into()], |row| row.id(0))
 }
 
-/// The topics most spoken of from an hour on, by at least two, most posts first.
+/// Topics used by at least two authors from an hour on, most posts first.
 pub fn list_most_used(tx: &mut Tx<'_>, from: i64, limit: i64) -> Result<Vec<TopicCount>, Fault> {
     let sql = "SELECT topic, CAST(SUM(posts) AS BIGINT) AS many FROM topic_hour WHERE hour >= $1 \
                GROUP BY topic HAVING SUM(authors) >= 2 ORDER BY many DESC, topic LIMIT $2";
@@ -91,7 +86,7 @@ pub fn list_most_used(tx: &mut Tx<'_>, from: i64, limit: i64) -> Result<Vec<Topi
     })
 }
 
-/// How many posts spoke of a topic in the hours from one on and before another.
+/// From hour `from` (inclusive) to `to` (exclusive).
 pub fn count_posts_between(tx: &mut Tx<'_>, topic: &str, from: i64, to: i64) -> Result<i64, Fault> {
     let sql = "SELECT CAST(COALESCE(SUM(posts), 0) AS BIGINT) FROM topic_hour \
                WHERE topic = $1 AND hour >= $2 AND hour < $3";
@@ -99,27 +94,26 @@ pub fn count_posts_between(tx: &mut Tx<'_>, topic: &str, from: i64, to: i64) -> 
     Ok(tx.query_row(sql, &args, |row| row.int(0))?.unwrap_or(0))
 }
 
-/// How many wrote about a topic from an hour on.
+/// The number of authors who used a topic from an hour on.
 pub fn count_authors(tx: &mut Tx<'_>, topic: &str, from: i64) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(DISTINCT author_id) FROM topic_post WHERE topic = $1 AND hour >= $2";
     let args = [topic.into(), from.into()];
     Ok(tx.query_row(sql, &args, |row| row.int(0))?.unwrap_or(0))
 }
 
-/// The newest posts about a topic.
 pub fn list_newest_posts(tx: &mut Tx<'_>, topic: &str, limit: i64) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT post_id FROM topic_post WHERE topic = $1 ORDER BY post_id DESC LIMIT $2";
     tx.query_rows(sql, &[topic.into(), limit.into()], |row| row.id(0))
 }
 
-/// What each of some authors wrote about after a post, each topic once an author.
+/// Topics that authors used after a post; each topic once per author.
 pub fn list_by_authors(tx: &mut Tx<'_>, authors: &[UserId], after: PostId) -> Result<Vec<String>, Fault> {
     let keys: Vec<i64> = authors.iter().map(|author| author.get()).collect();
     let sql = "SELECT DISTINCT topic FROM topic_post WHERE author_id = $1 AND post_id > $2";
     tx.query_by_keys(sql, &keys, &[after.into()], |row| row.text(0))
 }
 
-/// What trends, the strongest first.
+/// Strongest first.
 pub fn list_trends(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<TrendingTopic>, Fault> {
     let sql = "SELECT topic, name, posts, authors, since FROM trend ORDER BY place LIMIT $1";
     tx.query_rows(sql, &[limit.into()], |row| {
@@ -133,15 +127,15 @@ pub fn list_trends(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<TrendingTopic>, Fa
     })
 }
 
-/// Puts other trends in the place of those before, the strongest first.
+/// Strongest first.
 pub fn replace_trends(tx: &mut Tx<'_>, trends: &[TrendingTopic]) -> Result<(), Fault> {
     tx.execute("DELETE FROM trend", &[])?;
-    for (place, trend) in (0_i64..).zip(trends) {
+    for (position, trend) in (0_i64..).zip(trends) {
         let sql = "INSERT INTO trend (topic, place, name, posts, authors, since) \
                    VALUES ($1, $2, $3, $4, $5, $6)";
         let args = [
             (&trend.topic).into(),
-            place.into(),
+            position.into(),
             (&trend.name).into(),
             trend.posts.into(),
             trend.authors.into(),
@@ -152,19 +146,19 @@ pub fn replace_trends(tx: &mut Tx<'_>, trends: &[TrendingTopic]) -> Result<(), F
     Ok(())
 }
 
-/// Forgets some hours before one, with the posts counted in them; how many.
+/// Deletes at most `limit` topic hours before an hour, with their posts; returns how many.
 pub fn prune(tx: &mut Tx<'_>, before: i64, limit: i64) -> Result<u64, Fault> {
     let sql = "SELECT hour, topic FROM topic_hour WHERE hour < $1 ORDER BY hour, topic LIMIT $2";
     let rows = tx.query_rows(sql, &[before.into(), limit.into()], |row| {
         Ok((row.int(0)?, row.text(1)?))
     })?;
-    let mut gone = 0;
+    let mut deleted = 0;
     for (hour, topic) in &rows {
         let args = [topic.into(), (*hour).into()];
         let sql = "DELETE FROM topic_post WHERE topic = $1 AND hour = $2";
         tx.execute(sql, &args)?;
         let sql = "DELETE FROM topic_hour WHERE topic = $1 AND hour = $2";
-        gone += tx.execute(sql, &args)?;
+        deleted += tx.execute(sql, &args)?;
     }
-    Ok(gone)
+    Ok(deleted)
 }

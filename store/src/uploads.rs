@@ -1,4 +1,4 @@
-//! Uploads: what is on its way to become media.
+//! Media uploads in progress.
 
 use base::id::marker;
 use base::{Fault, Id, Time, UserId};
@@ -6,18 +6,15 @@ use base::{Fault, Id, Time, UserId};
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// How far an upload is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UploadState {
-    /// Its segments come.
+    /// Segments are being received.
     Receiving,
-    /// It waits to be looked at.
+    /// Waiting for processing.
     Pending,
-    /// It is being looked at.
     Processing,
-    /// There is media of it.
+    /// The media object exists.
     Succeeded,
-    /// Nothing comes of it.
     Failed,
 }
 
@@ -41,41 +38,35 @@ impl UploadState {
     }
 }
 
-/// An upload as stored.
 #[derive(Clone, Debug)]
 pub struct MediaUpload {
-    /// The id of the media that comes of it.
+    /// The id of the resulting media object.
     pub id: Id<marker::MediaMarker>,
-    /// The key that its sender was told; empty when none was.
+    /// The key announced to the client; empty if none was.
     pub media_key: String,
-    /// Who uploads it.
     pub owner_id: UserId,
-    /// `photo`, `animated_gif`, `video`, `subtitles`; empty until its bytes tell.
+    /// `photo`, `animated_gif`, `video` or `subtitles`; empty until it is detected.
     pub kind: String,
     /// Part of the file's name.
     pub token: String,
-    /// Bytes, as announced; 0 when they were not.
+    /// The announced size in bytes; 0 if none was announced.
     pub total_bytes: i64,
-    /// How far it is.
     pub state: UploadState,
-    /// Why nothing came of it.
+    /// Empty unless it failed.
     pub failure_reason: String,
-    /// How much of the work is done, of a hundred.
     pub progress_percent: i64,
-    /// Until then somebody is at it.
+    /// Until when a worker has claimed it.
     pub leased_until: Time,
-    /// The description that was given meanwhile.
+    /// The description given before the media exists.
     pub alt_text: String,
-    /// Others who may post it.
+    /// Other users who may post it.
     pub shared_with: Vec<UserId>,
-    /// When it goes.
     pub expires_at: Time,
 }
 
-/// A segment: its place among the others, and its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UploadSegment {
-    /// Its place.
+    /// Position among the segments.
     pub index: i64,
     /// Bytes.
     pub size: i64,
@@ -103,7 +94,7 @@ fn upload_from_row(row: &SqlRow<'_, '_>) -> Result<MediaUpload, Fault> {
         kind: row.text(3)?,
         token: row.text(4)?,
         total_bytes: row.int(5)?,
-        state: state.ok_or_else(|| Fault::new("an upload is in no known state"))?,
+        state: state.ok_or_else(|| Fault::new("unknown upload state"))?,
         failure_reason: row.text(7)?,
         progress_percent: row.int(8)?,
         leased_until: row.time(9)?,
@@ -113,7 +104,6 @@ fn upload_from_row(row: &SqlRow<'_, '_>) -> Result<MediaUpload, Fault> {
     })
 }
 
-/// Begins an upload.
 pub fn insert(tx: &mut Tx<'_>, upload: &MediaUpload) -> Result<(), Fault> {
     let sql = columns!(
         "INSERT INTO upload (",
@@ -139,13 +129,12 @@ pub fn insert(tx: &mut Tx<'_>, upload: &MediaUpload) -> Result<(), Fault> {
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// An upload.
 pub fn find_by_id(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<Option<MediaUpload>, Fault> {
     let sql = columns!("SELECT ", " FROM upload WHERE id = $1");
     tx.query_row(sql, &[id.into()], upload_from_row)
 }
 
-/// How many uploads of a user receive segments, counted up to a bound.
+/// The number of a user's uploads that receive segments, counted up to `bound`.
 pub fn count_receiving(tx: &mut Tx<'_>, owner: UserId, bound: i64) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM \
                (SELECT 1 FROM upload WHERE owner_id = $1 AND state = 0 LIMIT $2) AS open_ones";
@@ -153,14 +142,14 @@ pub fn count_receiving(tx: &mut Tx<'_>, owner: UserId, bound: i64) -> Result<i64
     Ok(count.unwrap_or(0))
 }
 
-/// Notes a segment, in the place of an earlier one.
-pub fn upsert_segment(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, place: i64, size: i64) -> Result<(), Fault> {
+/// Inserts or replaces a segment.
+pub fn upsert_segment(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, index: i64, size: i64) -> Result<(), Fault> {
     let sql = "INSERT INTO upload_segment (upload_id, place, size) VALUES ($1, $2, $3) \
                ON CONFLICT (upload_id, place) DO UPDATE SET size = excluded.size";
-    tx.execute(sql, &[id.into(), place.into(), size.into()]).map(|_| ())
+    tx.execute(sql, &[id.into(), index.into(), size.into()]).map(|_| ())
 }
 
-/// The segments of an upload, in order.
+/// In order.
 pub fn list_segments(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<Vec<UploadSegment>, Fault> {
     let sql = "SELECT place, size FROM upload_segment WHERE upload_id = $1 ORDER BY place";
     tx.query_rows(sql, &[id.into()], |row| {
@@ -171,7 +160,7 @@ pub fn list_segments(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<Vec
     })
 }
 
-/// Moves an upload on; false when it is no longer where it was thought to be.
+/// Returns false if the upload is not in state `from`.
 pub fn transition(
     tx: &mut Tx<'_>,
     id: Id<marker::MediaMarker>,
@@ -183,20 +172,18 @@ pub fn transition(
     Ok(tx.execute(sql, &args)? > 0)
 }
 
-/// Takes an upload that received everything to work on it at once; false when it is no longer
-/// receiving.
+/// Claims a completely received upload for processing; returns false if it is no longer receiving.
 pub fn start_processing(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, leased_until: Time) -> Result<bool, Fault> {
     let sql = "UPDATE upload SET state = 2, leased_until = $1 WHERE id = $2 AND state = 0";
     Ok(tx.execute(sql, &[leased_until.into(), id.into()])? > 0)
 }
 
-/// Says that nothing comes of an upload, and why.
 pub fn mark_failed(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, failure: &str) -> Result<(), Fault> {
     let sql = "UPDATE upload SET state = 4, failure = $1 WHERE id = $2";
     tx.execute(sql, &[failure.into(), id.into()]).map(|_| ())
 }
 
-/// Says how much of the work is done, and keeps others from it for longer.
+/// Also extends the lease.
 pub fn set_progress(
     tx: &mut Tx<'_>,
     id: Id<marker::MediaMarker>,
@@ -208,7 +195,7 @@ pub fn set_progress(
         .map(|_| ())
 }
 
-/// Takes one upload that waits, or that somebody began and did not end in time.
+/// Claims an upload that is waiting or whose lease has expired.
 pub fn claim_next(tx: &mut Tx<'_>, leased_until: Time) -> Result<Option<MediaUpload>, Fault> {
     let sql = columns!(
         "SELECT ",
@@ -229,20 +216,18 @@ pub fn claim_next(tx: &mut Tx<'_>, leased_until: Time) -> Result<Option<MediaUpl
     Ok(Some(found))
 }
 
-/// Frees what was being looked at when the only process that could be at it ended.
+/// Releases all leases, when no other process can hold one.
 pub fn release_leases(tx: &mut Tx<'_>) -> Result<(), Fault> {
     let sql = "UPDATE upload SET leased_until = 0 WHERE (state = 1 OR state = 2) \
                AND leased_until > 0";
     tx.execute(sql, &[]).map(|_| ())
 }
 
-/// Describes what an upload will become.
 pub fn set_alt_text(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, text: &str) -> Result<(), Fault> {
     let sql = "UPDATE upload SET alt_text = $1 WHERE id = $2";
     tx.execute(sql, &[text.into(), id.into()]).map(|_| ())
 }
 
-/// What has had its time.
 pub fn list_expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<MediaUpload>, Fault> {
     let sql = columns!(
         "SELECT ",
@@ -252,7 +237,7 @@ pub fn list_expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<MediaUpload>, Fau
     tx.query_rows(sql, &[now.into(), limit.into()], upload_from_row)
 }
 
-/// Forgets an upload and its segments.
+/// Also deletes its segments.
 pub fn delete(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<(), Fault> {
     for sql in [
         "DELETE FROM upload_segment WHERE upload_id = $1",

@@ -1,32 +1,26 @@
-//! What apps have called, and when each of their credentials was last used.
+//! API usage of apps: calls per operation, and last use of each credential.
 
 use base::{AppId, Fault, Time, UserId};
 
 use crate::Tx;
 
-/// Calls of one operation in one window.
+/// Calls of one operation in one time window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperationCalls {
-    /// The operation.
     pub operation: String,
-    /// When the window began.
     pub started_at: Time,
-    /// How many.
     pub calls: i64,
 }
 
-/// When a kind of credential was last used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CredentialLastUse {
     /// `bearer`, `oauth1` or `oauth2`.
     pub kind: String,
-    /// For whom; none: for the app itself.
+    /// None for the app itself.
     pub user_id: Option<UserId>,
-    /// When.
     pub at: Time,
 }
 
-/// Adds calls to a window.
 pub fn add_calls(tx: &mut Tx<'_>, app: AppId, operation: &str, started: Time, calls: i64) -> Result<(), Fault> {
     let sql = "INSERT INTO app_use (app_id, operation, started_at, calls) VALUES ($1, $2, $3, $4) \
                ON CONFLICT (app_id, operation, started_at) \
@@ -35,7 +29,6 @@ pub fn add_calls(tx: &mut Tx<'_>, app: AppId, operation: &str, started: Time, ca
         .map(|_| ())
 }
 
-/// Says that a credential was used at a moment.
 pub fn record_credential_use(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -52,7 +45,7 @@ pub fn record_credential_use(
         .map(|_| ())
 }
 
-/// The calls of an app in the windows from a moment on, oldest first.
+/// Windows from a time on, oldest first.
 pub fn list_calls(tx: &mut Tx<'_>, app: AppId, from: Time, limit: i64) -> Result<Vec<OperationCalls>, Fault> {
     let sql = "SELECT operation, started_at, calls FROM app_use \
                WHERE app_id = $1 AND started_at >= $2 ORDER BY started_at, operation LIMIT $3";
@@ -65,7 +58,7 @@ pub fn list_calls(tx: &mut Tx<'_>, app: AppId, from: Time, limit: i64) -> Result
     })
 }
 
-/// When an app last used its credentials: one row for itself and one for each user asked for.
+/// For the app itself and for one user.
 pub fn list_last_uses(tx: &mut Tx<'_>, app: AppId, user: Option<UserId>) -> Result<Vec<CredentialLastUse>, Fault> {
     let sql = "SELECT kind, user_id, last_used_at FROM credential_use \
                WHERE app_id = $1 AND (user_id = 0 OR user_id = $2) ORDER BY kind, user_id";
@@ -79,7 +72,7 @@ pub fn list_last_uses(tx: &mut Tx<'_>, app: AppId, user: Option<UserId>) -> Resu
     })
 }
 
-/// Forgets the calls of windows that began before a moment; how many rows.
+/// Deletes windows that started before a time; returns how many rows.
 pub fn prune(tx: &mut Tx<'_>, before: Time) -> Result<u64, Fault> {
     tx.execute("DELETE FROM app_use WHERE started_at < $1", &[before.into()])
 }

@@ -1,20 +1,16 @@
-//! People: their profile, their state and their counters.
+//! Users: profiles, states and counters.
 
 use base::{Fault, PostId, Time, UserId};
 
 use crate::db::SqlRow;
 use crate::{Tx, follows, graph, user_search};
 
-/// Whether an account takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserState {
-    /// It does.
     Active,
-    /// An operator has suspended it.
     Suspended,
-    /// Its owner or an operator has deleted it.
     Deleted,
-    /// Known by its id only, from an import.
+    /// Imported; little more than the id is known.
     Placeholder,
 }
 
@@ -31,82 +27,64 @@ impl UserState {
     }
 
     fn from_number(number: i64) -> Result<Self, Fault> {
-        let known = Self::ALL.into_iter().find(|state| state.to_number() == number);
-        known.ok_or_else(|| Fault::new(format!("a user in state {number}")))
+        let state = Self::ALL.into_iter().find(|state| state.to_number() == number);
+        state.ok_or_else(|| Fault::new(format!("unknown user state {number}")))
     }
 }
 
-/// A user as stored.
 #[derive(Clone, Debug)]
 pub struct User {
-    /// Snowflake id.
     pub id: UserId,
-    /// The handle as its owner writes it.
+    /// As its owner writes it.
     pub username: String,
-    /// The display name.
     pub name: String,
-    /// When the account was made.
     pub created_at: Time,
-    /// Whether it takes part.
     pub state: UserState,
-    /// The biography.
     pub description: String,
-    /// The place it names.
     pub location: String,
-    /// The address it names.
     pub url: String,
-    /// Address of the picture; ends in `_normal` where sizes exist.
+    /// Ends in `_normal` if other sizes exist.
     pub profile_image_url: String,
-    /// Address of the banner.
     pub profile_banner_url: String,
-    /// Entities of profile URL and biography as the interface shows them (JSON), or empty.
+    /// Entities of profile URL and biography as in the API (JSON), or empty.
     pub entities: String,
-    /// Posts are for approved followers only.
+    /// Posts are visible to approved followers only.
     pub protected: bool,
-    /// Verified.
     pub verified: bool,
     /// `blue`, `business`, `government` or `none`.
     pub verified_type: String,
-    /// Marked as a parody.
     pub parody: bool,
-    /// Identity checked.
     pub is_identity_verified: bool,
     /// `None`, `Basic`, `Premium` or `PremiumPlus`.
     pub subscription_type: String,
-    /// Takes direct messages.
+    /// Whether it accepts direct messages.
     pub receives_dm: bool,
-    /// Affiliation as the interface shows it (JSON), or empty.
+    /// The affiliation as in the API (JSON), or empty.
     pub affiliation: String,
-    /// Withheld notice as the interface shows it (JSON), or empty.
+    /// The withheld notice as in the API (JSON), or empty.
     pub withheld: String,
-    /// The pinned post.
     pub pinned_post_id: Option<PostId>,
-    /// The newest live post.
+    /// The most recent live post that is not nullcast.
     pub most_recent_post_id: Option<PostId>,
-    /// Followers.
     pub followers_count: i64,
-    /// Verified users among them.
+    /// The number of verified followers.
     pub verified_followers_count: i64,
-    /// Users it follows.
     pub following_count: i64,
-    /// Live posts, reposts among them.
+    /// Live posts, including reposts.
     pub post_count: i64,
-    /// Lists it is a member of.
+    /// Public lists it is a member of.
     pub listed_count: i64,
-    /// Posts it likes.
     pub like_count: i64,
     /// Live posts with media.
     pub media_count: i64,
-    /// Raised by every change of whom it follows or mutes.
+    /// Incremented by every change of its follows or mutes.
     pub following_version: i64,
-    /// Email address, or empty.
+    /// May be empty.
     pub email: String,
-    /// Whether the address was confirmed.
     pub email_confirmed: bool,
 }
 
 impl User {
-    /// A user of whom nothing is known but this.
     pub fn new(id: UserId, username: &str, created_at: Time) -> Self {
         Self {
             id,
@@ -197,7 +175,7 @@ fn user_from_row(row: &SqlRow<'_, '_>) -> Result<User, Fault> {
     })
 }
 
-/// The user with an id, in whatever state.
+/// In any state.
 pub fn find_by_id(tx: &mut Tx<'_>, id: UserId) -> Result<Option<User>, Fault> {
     tx.query_row(
         columns!("SELECT ", " FROM users WHERE id = $1"),
@@ -206,8 +184,7 @@ pub fn find_by_id(tx: &mut Tx<'_>, id: UserId) -> Result<Option<User>, Fault> {
     )
 }
 
-/// Makes other work that locks the same user wait for this transaction's end. A SQLite file has
-/// one writer, so there it waits already.
+/// Locks a user until the end of the transaction. A no-op on SQLite, which has a single writer.
 pub fn lock(tx: &mut Tx<'_>, id: UserId) -> Result<(), Fault> {
     if tx.is_shared() {
         tx.query_row(
@@ -219,7 +196,7 @@ pub fn lock(tx: &mut Tx<'_>, id: UserId) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The users with these ids, in whatever state and no particular order; unknown ids are left out.
+/// In any state and no particular order; unknown ids are skipped.
 pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<Vec<User>, Fault> {
     let keys: Vec<_> = ids.iter().map(|id| id.get()).collect();
     tx.query_by_keys(
@@ -230,7 +207,7 @@ pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<Vec<User>, Fault> 
     )
 }
 
-/// The user with a handle, in whatever case.
+/// Case-insensitive.
 pub fn find_by_username(tx: &mut Tx<'_>, username: &str) -> Result<Option<User>, Fault> {
     let handle = username.to_ascii_lowercase();
     tx.query_row(
@@ -240,8 +217,7 @@ pub fn find_by_username(tx: &mut Tx<'_>, username: &str) -> Result<Option<User>,
     )
 }
 
-/// The user with an email address, in whatever case: whoever has confirmed it, else whoever gave
-/// it first.
+/// Case-insensitive; prefers a user who has confirmed the address, then the oldest.
 pub fn find_by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<User>, Fault> {
     let sql = columns!(
         "SELECT ",
@@ -251,20 +227,20 @@ pub fn find_by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<User>, Fault
     tx.query_row(sql, &[email.into()], user_from_row)
 }
 
-/// The users with these handles, in whatever case, state and order; unknown ones are left out.
+/// Case-insensitive, in any state and no particular order; unknown names are skipped.
 pub fn find_by_usernames(tx: &mut Tx<'_>, usernames: &[&str]) -> Result<Vec<User>, Fault> {
     let found = usernames.iter().map(|username| find_by_username(tx, username));
     let found: Vec<Option<User>> = found.collect::<Result<_, _>>()?;
     Ok(found.into_iter().flatten().collect())
 }
 
-/// The users after an id, oldest first.
+/// Oldest first, after an id.
 pub fn list(tx: &mut Tx<'_>, after: UserId, limit: i64) -> Result<Vec<User>, Fault> {
     let sql = columns!("SELECT ", " FROM users WHERE id > $1 ORDER BY id LIMIT $2");
     tx.query_rows(sql, &[after.into(), limit.into()], user_from_row)
 }
 
-/// Adds a user; false when the id or the handle is taken.
+/// Returns false if the id or the handle is taken.
 pub fn insert(tx: &mut Tx<'_>, user: &User, password_hash: &str) -> Result<bool, Fault> {
     let sql = "INSERT INTO users (id, username, handle, name, created_at, state, description, \
                location, url, profile_image_url, profile_banner_url, entities, protected, \
@@ -306,10 +282,9 @@ pub fn insert(tx: &mut Tx<'_>, user: &User, password_hash: &str) -> Result<bool,
     Ok(added)
 }
 
-/// Stores a user's profile, state and marks; not the counters. Requests to follow someone who is
-/// not protected (any more) are dropped.
+/// Stores profile and state, not the counters. Deletes follow requests if the user is not protected.
 pub fn update(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
-    // The mark that it has is counted with whomever it follows.
+    // Locks the user, so that `verified` stays consistent with the follow counts.
     lock(tx, user.id)?;
     let before = find_by_id(tx, user.id)?;
     if before.as_ref().is_none_or(|before| before.state != user.state) {
@@ -369,13 +344,13 @@ pub fn update(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
     Ok(())
 }
 
-/// When the state of those of these users last changed of whom it ever did.
+/// For those users whose state has ever changed.
 pub fn state_change_times(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<(i64, Time)>, Fault> {
     let sql = "SELECT id, state_at FROM users WHERE id = $1 AND state_at IS NOT NULL";
     tx.query_by_keys(sql, users, &[], |row| Ok((row.int(0)?, row.time(1)?)))
 }
 
-/// Notes when the keys by which audiences find a user are others than before.
+/// Marks the user for audience matching if its keys have changed.
 fn mark_keys_outdated(tx: &mut Tx<'_>, before: &User, user: &User) -> Result<(), Fault> {
     let same = before.username == user.username
         && before.email == user.email
@@ -388,28 +363,27 @@ fn mark_keys_outdated(tx: &mut Tx<'_>, before: &User, user: &User) -> Result<(),
     tx.execute(sql, &[user.id.into()]).map(|_| ())
 }
 
-/// Sets the email address of a user, and whether it is confirmed.
 pub fn set_email(tx: &mut Tx<'_>, id: UserId, email: &str, confirmed: bool) -> Result<(), Fault> {
     let sql = "UPDATE users SET email = $1, email_confirmed = $2, keyed = 0 WHERE id = $3";
     tx.execute(sql, &[email.into(), confirmed.into(), id.into()])
         .map(|_| ())
 }
 
-/// The stored password hash; empty when the user has no password.
+/// Empty if the user has no password.
 pub fn find_password_hash(tx: &mut Tx<'_>, id: UserId) -> Result<Option<String>, Fault> {
     tx.query_row("SELECT password_hash FROM users WHERE id = $1", &[id.into()], |row| {
         row.text(0)
     })
 }
 
-/// Stores a password hash; false when there is no such user.
+/// Returns false if there is no such user.
 pub fn set_password_hash(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<bool, Fault> {
     let sql = "UPDATE users SET password_hash = $1 WHERE id = $2";
     Ok(tx.execute(sql, &[hash.into(), id.into()])? > 0)
 }
 
-/// Makes the followers of a user, and the user, read their home timeline afresh, and the lists that
-/// the user is on: posts older than their newest have come in.
+/// Invalidates the home timelines of the author and the followers, and lists with the author: posts older than their
+/// newest were added.
 pub fn invalidate_followers_timelines(tx: &mut Tx<'_>, author: UserId) -> Result<(), Fault> {
     let sql = "UPDATE users SET following_version = following_version + 1 \
                WHERE id = $1 OR id IN (SELECT source_id FROM follow WHERE target_id = $1)";
@@ -419,13 +393,12 @@ pub fn invalidate_followers_timelines(tx: &mut Tx<'_>, author: UserId) -> Result
     tx.execute(sql, &[author.into()]).map(|_| ())
 }
 
-/// Makes a user read their home timeline afresh.
 pub fn invalidate_timeline(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
     let sql = "UPDATE users SET following_version = following_version + 1 WHERE id = $1";
     tx.execute(sql, &[user.into()]).map(|_| ())
 }
 
-/// The newest live post of each of these users that has one.
+/// Pairs of post and user, for users with live posts.
 pub fn most_recent_posts(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<(PostId, UserId)>, Fault> {
     let sql = "SELECT most_recent_post_id, id FROM users WHERE id = $1 \
                AND most_recent_post_id IS NOT NULL";

@@ -1,4 +1,4 @@
-//! Receivers of events, and which of them get the posts of the filtered stream.
+//! Webhooks, and their links to filtered streams.
 
 mod lease;
 mod links;
@@ -11,28 +11,23 @@ use crate::db::SqlRow;
 pub use lease::{acquire_lease, release_lease, release_node_leases, renew_leases};
 pub use links::{StreamLink, all_stream_links, link_stream, stream_links, unlink_stream};
 
-/// A webhook as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
-    /// Snowflake id.
     pub id: i64,
-    /// Whose it is; what is sent is signed with this app's secret.
+    /// The owner, whose secret signs deliveries.
     pub app_id: AppId,
-    /// Where it is.
     pub url: String,
-    /// Whether it gets anything.
+    /// Whether it receives events.
     pub valid: bool,
-    /// When it was registered.
     pub created_at: Time,
-    /// When it last answered a challenge rightly.
+    /// The last successful challenge.
     pub checked_at: Time,
-    /// When it is challenged next.
+    /// The time of the next challenge.
     pub check_due_at: Time,
-    /// Since when nothing reached it although it was tried.
+    /// Since when all deliveries have failed.
     pub failing_since: Option<Time>,
-    /// Why it is not valid, or what went wrong last.
+    /// Why it is not valid, or the last error; may be empty.
     pub problem: String,
-    /// When it was removed.
     pub deleted_at: Option<Time>,
 }
 
@@ -61,7 +56,7 @@ fn webhook_from_row(row: &SqlRow<'_, '_>) -> Result<Webhook, Fault> {
     })
 }
 
-/// Registers a webhook; false when the app has one with this URL.
+/// Returns false if the app already has a webhook with this URL.
 pub fn insert(tx: &mut Tx<'_>, webhook: &Webhook) -> Result<bool, Fault> {
     let sql = "INSERT INTO webhook \
                (id, app_id, url, valid, created_at, checked_at, check_due_at) \
@@ -78,58 +73,55 @@ pub fn insert(tx: &mut Tx<'_>, webhook: &Webhook) -> Result<bool, Fault> {
     Ok(tx.execute(sql, &args)? > 0)
 }
 
-/// The webhook with an id, unless it was removed.
+/// None if it was deleted.
 pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Webhook>, Fault> {
     let sql = columns!("WHERE id = $1 AND deleted_at IS NULL");
     tx.query_row(sql, &[id.into()], webhook_from_row)
 }
 
-/// The webhooks with these ids, those that were removed among them.
+/// Deleted webhooks included.
 pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Webhook>, Fault> {
     tx.query_by_keys(columns!("WHERE id = $1"), ids, &[], webhook_from_row)
 }
 
-/// An app's webhook with a URL.
 pub fn find_by_url(tx: &mut Tx<'_>, app: AppId, url: &str) -> Result<Option<Webhook>, Fault> {
     let sql = columns!("WHERE app_id = $1 AND url = $2 AND deleted_at IS NULL");
     tx.query_row(sql, &[app.into(), url.into()], webhook_from_row)
 }
 
-/// The webhooks of an app, newest first.
+/// Newest first.
 pub fn list_by_app(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<Webhook>, Fault> {
     let sql = columns!("WHERE app_id = $1 AND deleted_at IS NULL ORDER BY id DESC");
     tx.query_rows(sql, &[app.into()], webhook_from_row)
 }
 
-/// How many webhooks an app has.
 pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM webhook WHERE app_id = $1 AND deleted_at IS NULL";
     Ok(tx.query_row(sql, &[app.into()], |row| row.int(0))?.unwrap_or(0))
 }
 
-/// All webhooks, those that were removed among them, by id behind one.
+/// Deleted webhooks included, in id order, after an id.
 pub fn list_all(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<Webhook>, Fault> {
     let sql = columns!("WHERE id > $1 ORDER BY id LIMIT $2");
     tx.query_rows(sql, &[after.into(), limit.into()], webhook_from_row)
 }
 
-/// The valid webhooks that are to be challenged, those that wait longest first.
+/// Valid webhooks due for a challenge, longest overdue first.
 pub fn list_due_checks(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Webhook>, Fault> {
     let sql = columns!("WHERE check_due_at <= $1 AND valid = 1 ORDER BY check_due_at LIMIT $2");
     let now = tx.now();
     tx.query_rows(sql, &[now.into(), limit.into()], webhook_from_row)
 }
 
-/// Takes a webhook for challenging, so that nobody else does until the moment given; false when
-/// another was faster.
+/// Reserves a webhook's challenge until a time; returns false if another worker was faster.
 pub fn claim_check(tx: &mut Tx<'_>, webhook: &Webhook, until: Time) -> Result<bool, Fault> {
     let sql = "UPDATE webhook SET check_due_at = $1 WHERE id = $2 AND check_due_at = $3";
     let args = [until.into(), webhook.id.into(), webhook.check_due_at.into()];
     Ok(tx.execute(sql, &args)? > 0)
 }
 
-/// It answered a challenge rightly: it is valid. One that was, and to which nothing could be
-/// delivered, is not thereby one to which it can.
+/// Records a successful challenge and makes the webhook valid. `failing_since` of a valid webhook stays, since its
+/// deliveries still fail.
 pub fn mark_checked(tx: &mut Tx<'_>, id: i64, next_at: Time) -> Result<(), Fault> {
     tx.mark_credentials_changed();
     let now = tx.now();
@@ -138,27 +130,27 @@ pub fn mark_checked(tx: &mut Tx<'_>, id: i64, next_at: Time) -> Result<(), Fault
     tx.execute(sql, &[now.into(), next_at.into(), id.into()]).map(|_| ())
 }
 
-/// It did not; it is challenged again.
+/// Records a failed challenge.
 pub fn mark_check_failed(tx: &mut Tx<'_>, id: i64, problem: &str, next_at: Time) -> Result<(), Fault> {
     let sql = "UPDATE webhook SET problem = $1, check_due_at = $2 WHERE id = $3";
     tx.execute(sql, &[problem.into(), next_at.into(), id.into()])
         .map(|_| ())
 }
 
-/// It gets nothing any more until it is challenged on demand.
+/// Makes the webhook invalid until it is challenged on demand.
 pub fn disable(tx: &mut Tx<'_>, id: i64, problem: &str) -> Result<(), Fault> {
     tx.mark_credentials_changed();
     let sql = "UPDATE webhook SET valid = 0, problem = $1 WHERE id = $2";
     tx.execute(sql, &[problem.into(), id.into()]).map(|_| ())
 }
 
-/// Nothing reaches it since a moment, or something did again.
+/// Sets since when deliveries fail; none once they succeed again.
 pub fn set_failing(tx: &mut Tx<'_>, id: i64, since: Option<Time>) -> Result<(), Fault> {
     let sql = "UPDATE webhook SET failing_since = $1 WHERE id = $2";
     tx.execute(sql, &[since.into(), id.into()]).map(|_| ())
 }
 
-/// Removes a webhook with its links; its deliveries are swept.
+/// Marks as deleted and removes the stream link; deliveries are pruned later.
 pub fn delete(tx: &mut Tx<'_>, id: i64) -> Result<bool, Fault> {
     tx.mark_credentials_changed();
     let now = tx.now();
@@ -167,7 +159,7 @@ pub fn delete(tx: &mut Tx<'_>, id: i64) -> Result<bool, Fault> {
     Ok(tx.execute(sql, &[now.into(), id.into()])? > 0)
 }
 
-/// Forgets a webhook that was removed, of which nothing is left.
+/// Deletes the row of a deleted webhook.
 pub fn delete_removed(tx: &mut Tx<'_>, id: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM webhook WHERE id = $1 AND deleted_at IS NOT NULL";
     tx.execute(sql, &[id.into()])

@@ -1,9 +1,8 @@
-//! Custom audiences: members and their keys, and whom they come to.
+//! Custom audiences: members, their keys, and the users they match.
 //!
-//! A member is one person as the advertiser knows them: some keys, from when, until when. Members
-//! stay whether or not anyone has their keys. Whom they come to is kept in `audience_user`, a row
-//! for each member and user, with the member's times: who is in an audience changes with the clock
-//! and needs no work for that.
+//! A member is one person as the advertiser knows them: a set of keys with a start and an end time. Members stay
+//! whether or not a user has one of their keys. Matches are materialized in `audience_user`, one row per member and
+//! user with the member's times, so membership changes with the clock without further writes.
 
 mod matching;
 
@@ -17,28 +16,21 @@ use crate::db::SqlValue;
 
 pub use matching::{has_pending_matches, match_pending_members, refresh_user_keys};
 
-/// A key: a letter for its kind, and a SHA-256.
+/// A letter for the kind, then a SHA-256 digest.
 pub type AudienceKey = [u8; 33];
 
-/// The kinds of keys by the letter that theirs begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AudienceKeyKind {
-    /// An address of email.
     Email,
-    /// A handle.
     Handle,
-    /// A user's id.
     User,
-    /// A phone number.
     Phone,
-    /// A device.
     Device,
-    /// What a partner calls the person.
+    /// A partner's id of the person.
     Partner,
 }
 
 impl AudienceKeyKind {
-    /// A key of this kind.
     pub fn to_key(self, digest: &[u8; 32]) -> AudienceKey {
         let letter = match self {
             Self::Email => b'e',
@@ -56,63 +48,57 @@ impl AudienceKeyKind {
     }
 }
 
-/// How members of an audience change, all at once.
+/// Changes that are applied together.
 #[derive(Clone, Debug, Default)]
 pub struct AudienceMemberChanges {
-    /// Members that turned out to be others: from, to.
+    /// Members found to be the same person: from, to.
     pub merged: Vec<(i64, i64)>,
-    /// Members that are gone.
     pub removed: Vec<i64>,
-    /// Members that are new: their number, from when, until when.
+    /// Member number, start, end.
     pub added: Vec<(i64, Time, Time)>,
-    /// Members that were there and have other times.
+    /// Member number, start, end.
     pub renewed: Vec<(i64, Time, Time)>,
-    /// Keys that are new, and whose they are.
     pub keys: Vec<(AudienceKey, i64)>,
 }
 
-/// Rows, keys or numbers of one statement. The last statement says its last ones several times.
+/// Rows, keys or numbers per statement; a shorter batch repeats its last item.
 const BATCH_SIZE: usize = 200;
 
-/// `$2, $3, …`, for [`ROWS`] values.
+/// `$2, $3, …`, for [`BATCH_SIZE`] values.
 fn placeholder_list(first: usize) -> String {
     let all: Vec<String> = (first..first + BATCH_SIZE).map(|mark| format!("${mark}")).collect();
     all.join(", ")
 }
 
-/// A statement that is made once.
 type CachedSql = LazyLock<&'static str>;
 
-/// Some values, and the last of them again until there are [`ROWS`].
-fn pad_to_batch<T>(some: &[T]) -> impl Iterator<Item = &T> {
-    some.iter().chain(some.last().into_iter().cycle()).take(BATCH_SIZE)
+fn pad_to_batch<T>(batch: &[T]) -> impl Iterator<Item = &T> {
+    batch.iter().chain(batch.last().into_iter().cycle()).take(BATCH_SIZE)
 }
 
-/// The members of an audience that hold some keys.
 pub fn find_key_members(
     tx: &mut Tx<'_>,
     audience: i64,
     keys: &[AudienceKey],
 ) -> Result<Vec<(AudienceKey, i64)>, Fault> {
-    static FIND: CachedSql = LazyLock::new(|| {
+    static QUERY: CachedSql = LazyLock::new(|| {
         String::leak(format!(
             "SELECT key, member FROM audience_key WHERE audience_id = $1 AND key IN ({})",
             placeholder_list(2)
         ))
     });
     let mut all = Vec::new();
-    for some in keys.chunks(BATCH_SIZE) {
+    for batch in keys.chunks(BATCH_SIZE) {
         let mut args: Vec<SqlValue<'_>> = vec![audience.into()];
-        args.extend(pad_to_batch(some).map(|key| SqlValue::from(key.as_slice())));
-        all.extend(tx.query_rows(*FIND, &args, |row| {
+        args.extend(pad_to_batch(batch).map(|key| SqlValue::from(key.as_slice())));
+        all.extend(tx.query_rows(*QUERY, &args, |row| {
             let key = AudienceKey::try_from(row.bytes(0)?.as_slice());
-            Ok((key.map_err(Fault::context("a key"))?, row.int(1)?))
+            Ok((key.map_err(Fault::context("reading an audience key"))?, row.int(1)?))
         })?);
     }
     Ok(all)
 }
 
-/// Changes the members of an audience.
 pub fn apply_changes(tx: &mut Tx<'_>, audience: i64, changes: &AudienceMemberChanges) -> Result<(), Fault> {
     for (from, to) in &changes.merged {
         let sql = "UPDATE audience_key SET member = $1 WHERE audience_id = $2 AND member = $3";
@@ -127,7 +113,7 @@ pub fn apply_changes(tx: &mut Tx<'_>, audience: i64, changes: &AudienceMemberCha
 }
 
 fn remove_members(tx: &mut Tx<'_>, audience: i64, members: &[i64]) -> Result<(), Fault> {
-    static FORGET: LazyLock<[&'static str; 3]> = LazyLock::new(|| {
+    static DELETES: LazyLock<[&'static str; 3]> = LazyLock::new(|| {
         [
             ("audience_key", "member"),
             ("audience_user", "member"),
@@ -141,10 +127,10 @@ fn remove_members(tx: &mut Tx<'_>, audience: i64, members: &[i64]) -> Result<(),
             &*String::leak(text)
         })
     });
-    for some in members.chunks(BATCH_SIZE) {
+    for batch in members.chunks(BATCH_SIZE) {
         let mut args: Vec<SqlValue<'_>> = vec![audience.into()];
-        args.extend(pad_to_batch(some).map(|member| SqlValue::Int(*member)));
-        for sql in *FORGET {
+        args.extend(pad_to_batch(batch).map(|member| SqlValue::Int(*member)));
+        for sql in *DELETES {
             tx.execute(sql, &args)?;
         }
     }
@@ -152,28 +138,28 @@ fn remove_members(tx: &mut Tx<'_>, audience: i64, members: &[i64]) -> Result<(),
 }
 
 fn update_member_times(tx: &mut Tx<'_>, audience: i64, members: &[(i64, Time, Time)]) -> Result<(), Fault> {
-    static RENEW: CachedSql = LazyLock::new(|| {
+    static UPDATE: CachedSql = LazyLock::new(|| {
         String::leak(format!(
             "UPDATE audience_member SET effective_at = $1, expires_at = $2, waiting = 1 \
              WHERE audience_id = $3 AND number IN ({})",
             placeholder_list(4)
         ))
     });
-    let mut alike: BTreeMap<(Time, Time), Vec<i64>> = BTreeMap::new();
+    let mut by_times: BTreeMap<(Time, Time), Vec<i64>> = BTreeMap::new();
     for (number, from, until) in members {
-        alike.entry((*from, *until)).or_default().push(*number);
+        by_times.entry((*from, *until)).or_default().push(*number);
     }
-    for ((from, until), numbers) in alike {
-        for some in numbers.chunks(BATCH_SIZE) {
+    for ((from, until), numbers) in by_times {
+        for batch in numbers.chunks(BATCH_SIZE) {
             let mut args: Vec<SqlValue<'_>> = vec![from.into(), until.into(), audience.into()];
-            args.extend(pad_to_batch(some).map(|member| SqlValue::Int(*member)));
-            tx.execute(*RENEW, &args)?;
+            args.extend(pad_to_batch(batch).map(|member| SqlValue::Int(*member)));
+            tx.execute(*UPDATE, &args)?;
         }
     }
     Ok(())
 }
 
-/// `($1, $2, $3), ($1, $4, $5), …`: rows that begin alike.
+/// `($1, $2, $3), ($1, $4, $5), …`: rows that share their first value.
 fn values_list(columns: usize, last: &str) -> String {
     let row = |row: usize| {
         let first = 2 + row * columns;
@@ -185,47 +171,46 @@ fn values_list(columns: usize, last: &str) -> String {
 }
 
 fn insert_members(tx: &mut Tx<'_>, audience: i64, members: &[(i64, Time, Time)]) -> Result<(), Fault> {
-    static ADD: CachedSql = LazyLock::new(|| {
+    static INSERT: CachedSql = LazyLock::new(|| {
         String::leak(format!(
             "INSERT INTO audience_member (audience_id, number, effective_at, expires_at, waiting) \
              VALUES {} ON CONFLICT DO NOTHING",
             values_list(3, ", 1")
         ))
     });
-    for some in members.chunks(BATCH_SIZE) {
+    for batch in members.chunks(BATCH_SIZE) {
         let mut args: Vec<SqlValue<'_>> = vec![audience.into()];
-        for (number, from, until) in pad_to_batch(some) {
+        for (number, from, until) in pad_to_batch(batch) {
             args.extend([(*number).into(), (*from).into(), SqlValue::from(*until)]);
         }
-        tx.execute(*ADD, &args)?;
+        tx.execute(*INSERT, &args)?;
     }
     Ok(())
 }
 
 fn insert_keys(tx: &mut Tx<'_>, audience: i64, keys: &[(AudienceKey, i64)]) -> Result<(), Fault> {
-    static ADD: CachedSql = LazyLock::new(|| {
+    static INSERT: CachedSql = LazyLock::new(|| {
         String::leak(format!(
             "INSERT INTO audience_key (audience_id, key, member) VALUES {} ON CONFLICT DO NOTHING",
             values_list(2, "")
         ))
     });
-    for some in keys.chunks(BATCH_SIZE) {
+    for batch in keys.chunks(BATCH_SIZE) {
         let mut args: Vec<SqlValue<'_>> = vec![audience.into()];
-        for (key, member) in pad_to_batch(some) {
+        for (key, member) in pad_to_batch(batch) {
             args.extend([SqlValue::from(key.as_slice()), (*member).into()]);
         }
-        tx.execute(*ADD, &args)?;
+        tx.execute(*INSERT, &args)?;
     }
     Ok(())
 }
 
-/// The users that an audience comes to at a moment, in the order of their ids. Nobody, once it was
-/// deleted.
+/// The users whom an audience matches at a time, in id order; none once it is deleted.
 pub fn matched_users(tx: &mut Tx<'_>, audience: i64, at: Time) -> Result<Vec<UserId>, Fault> {
     matched_users_since(tx, audience, at, Time::from_ms(i64::MIN))
 }
 
-/// Those of them who are in it since a moment or later.
+/// As [`matched_users`], limited to users who became members at `since` or later.
 pub fn matched_users_since(tx: &mut Tx<'_>, audience: i64, at: Time, since: Time) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT DISTINCT user_id FROM audience_user WHERE audience_id = $1 \
                AND effective_at <= $2 AND expires_at > $3 AND effective_at >= $4 \
@@ -235,7 +220,7 @@ pub fn matched_users_since(tx: &mut Tx<'_>, audience: i64, at: Time, since: Time
     tx.query_rows(sql, &args, |row| row.id(0))
 }
 
-/// Those of some audiences that a user is in at a moment.
+/// The audiences that a user belongs to at a time.
 pub fn list_audiences_of_user(tx: &mut Tx<'_>, user: UserId, at: Time) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT DISTINCT audience_id FROM audience_user WHERE user_id = $1 \
                AND effective_at <= $2 AND expires_at > $3 AND NOT EXISTS (SELECT 1 FROM \
@@ -244,9 +229,8 @@ pub fn list_audiences_of_user(tx: &mut Tx<'_>, user: UserId, at: Time) -> Result
     tx.query_rows(sql, &[user.into(), at.into(), at.into()], |row| row.int(0))
 }
 
-/// The users whom an audience comes to at a moment, in it since `from` or later, who were there
-/// since another: who joined, posted, liked, followed, signed in or had an app act for them since
-/// then (as in [`super::viewers`]). In the order of their ids.
+/// The users whom an audience matches at a time, who became members at `from` or later and were active since `since`:
+/// joined, posted, liked, followed, signed in or had an app act for them (as in [`super::viewers`]). In id order.
 pub fn active_users(tx: &mut Tx<'_>, audience: i64, (at, from): (Time, Time), since: Time) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT users.id FROM (SELECT DISTINCT user_id FROM audience_user \
                WHERE audience_id = $1 AND effective_at <= $2 AND expires_at > $3 \
@@ -282,7 +266,6 @@ pub fn active_users(tx: &mut Tx<'_>, audience: i64, (at, from): (Time, Time), si
     tx.query_rows(sql, &args, |row| row.int(0))
 }
 
-/// Writes down of which other audiences one is made.
 pub fn set_component_audiences(tx: &mut Tx<'_>, audience: i64, parts: &[i64]) -> Result<(), Fault> {
     let sql = "INSERT INTO audience_part (part_id, audience_id) VALUES ($1, $2) \
                ON CONFLICT DO NOTHING";
@@ -292,24 +275,23 @@ pub fn set_component_audiences(tx: &mut Tx<'_>, audience: i64, parts: &[i64]) ->
     Ok(())
 }
 
-/// The audiences that are made of one, among others.
 pub fn list_containing_audiences(tx: &mut Tx<'_>, part: i64) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT audience_id FROM audience_part WHERE part_id = $1 ORDER BY audience_id";
     tx.query_rows(sql, &[part.into()], |row| row.int(0))
 }
 
-/// When the first of those whom an audience comes to begins or ends to be in it, after a moment.
+/// The next time after `after` at which a user enters or leaves an audience.
 pub fn next_membership_change(tx: &mut Tx<'_>, audience: i64, after: Time) -> Result<Option<Time>, Fault> {
-    let begins = "SELECT MIN(effective_at) FROM audience_user \
+    let starts = "SELECT MIN(effective_at) FROM audience_user \
                   WHERE audience_id = $1 AND effective_at > $2";
     let ends = "SELECT MIN(expires_at) FROM audience_user \
                 WHERE audience_id = $1 AND expires_at > $2";
     let mut first = |sql| tx.query_row(sql, &[audience.into(), after.into()], |row| row.opt_time(0));
-    let (begins, ends) = (first(begins)?.flatten(), first(ends)?.flatten());
-    Ok(begins.into_iter().chain(ends).min())
+    let (starts, ends) = (first(starts)?.flatten(), first(ends)?.flatten());
+    Ok(starts.into_iter().chain(ends).min())
 }
 
-/// Ends an audience: it comes to nobody any more, and its members are forgotten by and by.
+/// Marks an audience as deleted: it matches nobody, and [`prune_members`] removes its rows.
 pub fn delete(tx: &mut Tx<'_>, audience: i64) -> Result<(), Fault> {
     let sql = "DELETE FROM audience_part WHERE audience_id = $1";
     tx.execute(sql, &[audience.into()])?;
@@ -317,7 +299,7 @@ pub fn delete(tx: &mut Tx<'_>, audience: i64) -> Result<(), Fault> {
     tx.execute(sql, &[audience.into()]).map(|_| ())
 }
 
-/// Forgets members whose time is over, and those of audiences that were deleted; how many.
+/// Deletes expired members and members of deleted audiences; returns how many.
 pub fn prune_members(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "SELECT audience_id, number FROM audience_member WHERE expires_at <= $1 \
                ORDER BY expires_at LIMIT $2";
@@ -333,7 +315,7 @@ pub fn prune_members(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<u64, Faul
                    ORDER BY number LIMIT $2";
         let left = tx.query_rows(sql, &[gone.into(), limit.into()], |row| row.int(0))?;
         if left.is_empty() {
-            // What was looked at for new users at that time may have come in later.
+            // Matches of users that were being refreshed at that time may have been inserted later.
             for sql in [
                 "DELETE FROM audience_user WHERE audience_id = $1",
                 "DELETE FROM audience_key WHERE audience_id = $1",

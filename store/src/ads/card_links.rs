@@ -1,33 +1,25 @@
-//! Where cards lead: a short link for each card and destination.
+//! Card links: a short link for each card and destination.
 
 use base::{Fault, Id};
 
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// A short link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardLink {
-    /// Its id.
     pub id: i64,
-    /// The card that leads there.
     pub card_id: i64,
-    /// The destination; empty: the platform's own page of the card.
+    /// Empty for the platform's own page of the card.
     pub url: String,
-    /// What the card says of it.
     pub title: String,
-    /// The media that the card shows with it.
     pub media_key: String,
 }
 
-/// A destination of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CardDestination<'a> {
-    /// Its address; empty: the platform's own page of the card.
+    /// Empty for the platform's own page of the card.
     pub url: &'a str,
-    /// What the card says of it.
     pub title: &'a str,
-    /// The media that the card shows with it.
     pub media_key: &'a str,
 }
 
@@ -41,29 +33,33 @@ fn link_from_row(row: &SqlRow<'_, '_>) -> Result<CardLink, Fault> {
     })
 }
 
-/// The link with an id.
 pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<CardLink>, Fault> {
     let sql = "SELECT id, card_id, url, title, media_key FROM card_link WHERE id = $1";
     tx.query_row(sql, &[id.into()], link_from_row)
 }
 
-/// Where some cards lead now; what belongs to one card is in its order.
+/// The current links; the links of one card are in its order.
 pub fn list_by_cards(tx: &mut Tx<'_>, cards: &[i64]) -> Result<Vec<CardLink>, Fault> {
     let sql = "SELECT id, card_id, url, title, media_key FROM card_link \
                WHERE card_id = $1 AND place > 0 ORDER BY place";
     tx.query_by_keys(sql, cards, &[], link_from_row)
 }
 
-/// Says where a card leads from now on. What it led to before is kept for those who have the link.
+/// Replaces the destinations of a card. Former links stay resolvable.
 pub fn set_destinations(tx: &mut Tx<'_>, card: i64, destinations: &[CardDestination<'_>]) -> Result<(), Fault> {
     let sql = "UPDATE card_link SET place = 0 WHERE card_id = $1 AND place > 0";
     tx.execute(sql, &[card.into()])?;
-    for (place, to) in (1_i64..).zip(destinations) {
+    for (position, destination) in (1_i64..).zip(destinations) {
         let known = "SELECT id FROM card_link WHERE card_id = $1 AND url = $2";
-        let known = tx.query_row(known, &[card.into(), to.url.into()], |row| row.int(0))?;
+        let known = tx.query_row(known, &[card.into(), destination.url.into()], |row| row.int(0))?;
         if let Some(id) = known {
             let sql = "UPDATE card_link SET title = $1, media_key = $2, place = $3 WHERE id = $4";
-            let args = [to.title.into(), to.media_key.into(), place.into(), id.into()];
+            let args = [
+                destination.title.into(),
+                destination.media_key.into(),
+                position.into(),
+                id.into(),
+            ];
             tx.execute(sql, &args)?;
             continue;
         }
@@ -73,17 +69,17 @@ pub fn set_destinations(tx: &mut Tx<'_>, card: i64, destinations: &[CardDestinat
         let args = [
             id.get().into(),
             card.into(),
-            to.url.into(),
-            to.title.into(),
-            to.media_key.into(),
-            place.into(),
+            destination.url.into(),
+            destination.title.into(),
+            destination.media_key.into(),
+            position.into(),
         ];
         tx.execute(sql, &args)?;
     }
     Ok(())
 }
 
-/// The links of a card that is no more lead nowhere.
+/// Deletes every link of a deleted card.
 pub fn remove_links(tx: &mut Tx<'_>, card: i64) -> Result<(), Fault> {
     let sql = "DELETE FROM card_link WHERE card_id = $1";
     tx.execute(sql, &[card.into()]).map(|_| ())

@@ -1,20 +1,17 @@
-//! What an operator adds to the options of targeting: interests, events, conversations, ….
+//! Targeting options that an operator adds: interests, events, conversations, ….
 
 use base::Fault;
 
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// An option that line items may be targeted by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetingOption {
-    /// The type of criteria that it is for: `INTEREST`, `EVENT`, ….
+    /// The type of criteria: `INTEREST`, `EVENT`, ….
     pub kind: String,
-    /// The value that criteria name.
     pub value: String,
-    /// Its name.
     pub name: String,
-    /// Further facts (a JSON object): what it is shown with, and what makes somebody one of it.
+    /// Further facts (a JSON object): how it is shown, and which users match.
     pub details: String,
 }
 
@@ -27,33 +24,31 @@ fn option_from_row(row: &SqlRow<'_, '_>) -> Result<TargetingOption, Fault> {
     })
 }
 
-/// Adds one, or changes the one with its value.
-pub fn upsert(tx: &mut Tx<'_>, choice: &TargetingOption) -> Result<(), Fault> {
+pub fn upsert(tx: &mut Tx<'_>, option: &TargetingOption) -> Result<(), Fault> {
     let sql = "INSERT INTO ads_option (kind, value, name, details) VALUES ($1, $2, $3, $4) \
                ON CONFLICT (kind, value) \
                DO UPDATE SET name = excluded.name, details = excluded.details";
     let args = [
-        (&choice.kind).into(),
-        (&choice.value).into(),
-        (&choice.name).into(),
-        (&choice.details).into(),
+        (&option.kind).into(),
+        (&option.value).into(),
+        (&option.name).into(),
+        (&option.details).into(),
     ];
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// Takes one away; false when there is none.
+/// Returns false if there is none.
 pub fn remove(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<bool, Fault> {
     let sql = "DELETE FROM ads_option WHERE kind = $1 AND value = $2";
     Ok(tx.execute(sql, &[kind.into(), value.into()])? > 0)
 }
 
-/// The one with a value.
 pub fn find(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<TargetingOption>, Fault> {
     let sql = "SELECT kind, value, name, details FROM ads_option WHERE kind = $1 AND value = $2";
     tx.query_row(sql, &[kind.into(), value.into()], option_from_row)
 }
 
-/// All of a type, in the order of their values.
+/// In the order of their values.
 pub fn list_by_kind(tx: &mut Tx<'_>, kind: &str) -> Result<Vec<TargetingOption>, Fault> {
     let sql = "SELECT kind, value, name, details FROM ads_option WHERE kind = $1 ORDER BY value";
     tx.query_rows(sql, &[kind.into()], option_from_row)

@@ -1,5 +1,4 @@
-//! Whom advertising can reach: users by what is stored of them, many at once. They come as the plain
-//! numbers of their ids, since millions of them may.
+//! Users whom advertising can reach. Ids are plain numbers, since there may be millions.
 
 use base::id::first_snowflake_at;
 use base::{Fault, Time};
@@ -7,8 +6,7 @@ use base::{Fault, Time};
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// Users who are there and have joined, posted, liked or followed since a time, behind an id, in the order
-/// of their ids.
+/// Active users who have joined, posted, liked or followed since a time, in id order after `after`.
 pub fn list_engaged_users(tx: &mut Tx<'_>, after: i64, since: Time, limit: i64) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT u.id FROM users u WHERE u.id > $1 AND u.state = 0 AND (u.id >= $2 \
                OR EXISTS (SELECT 1 FROM post p WHERE p.author_id = u.id AND p.id >= $2 \
@@ -20,7 +18,7 @@ pub fn list_engaged_users(tx: &mut Tx<'_>, after: i64, since: Time, limit: i64) 
     tx.query_rows(sql, &[after.into(), first.into(), limit.into()], id_from_row)
 }
 
-/// Those of some users who are there and have joined, posted, liked or followed since a time.
+/// Those of `users` who are active and have joined, posted, liked or followed since a time.
 pub fn filter_engaged_users(tx: &mut Tx<'_>, users: &[i64], since: Time) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT u.id FROM users u WHERE u.id = $1 AND u.state = 0 AND (u.id >= $2 \
                OR EXISTS (SELECT 1 FROM post p WHERE p.author_id = u.id AND p.id >= $2 \
@@ -31,7 +29,6 @@ pub fn filter_engaged_users(tx: &mut Tx<'_>, users: &[i64], since: Time) -> Resu
     tx.query_by_keys(sql, users, &[first.into()], id_from_row)
 }
 
-/// Those of some users who are there.
 pub fn filter_active_users(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<i64>, Fault> {
     tx.query_by_keys(
         "SELECT id FROM users WHERE id = $1 AND state = 0",
@@ -41,59 +38,56 @@ pub fn filter_active_users(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<i64>, F
     )
 }
 
-/// Users whom apps have acted for since a time; some more than once.
+/// Users on whose behalf apps have acted since a time; may contain duplicates.
 pub fn list_authenticated_users(tx: &mut Tx<'_>, since: Time) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT user_id FROM credential_use WHERE last_used_at >= $1 AND user_id > 0";
     tx.query_rows(sql, &[since.into()], id_from_row)
 }
 
-/// Users who have been signed in since a time, with their browsers, the latest last.
+/// Users and their user agents, latest last.
 pub fn list_signed_in_users(tx: &mut Tx<'_>, since: Time) -> Result<Vec<(i64, String)>, Fault> {
     let sql = "SELECT user_id, user_agent FROM session WHERE last_seen_at >= $1 \
                ORDER BY last_seen_at, id";
     tx.query_rows(sql, &[since.into()], |row| Ok((row.int(0)?, row.text(1)?)))
 }
 
-/// Who follows a user.
-pub fn list_followers(tx: &mut Tx<'_>, of: i64) -> Result<Vec<i64>, Fault> {
+pub fn list_followers(tx: &mut Tx<'_>, user: i64) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT source_id FROM follow WHERE target_id = $1";
-    tx.query_rows(sql, &[of.into()], id_from_row)
+    tx.query_rows(sql, &[user.into()], id_from_row)
 }
 
-/// Whom some users follow: once for each of them.
-pub fn list_followed_users(tx: &mut Tx<'_>, by: &[i64]) -> Result<Vec<i64>, Fault> {
+/// One entry per follow, so a user may be repeated.
+pub fn list_followed_users(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT target_id FROM follow WHERE source_id = $1";
-    tx.query_by_keys(sql, by, &[], id_from_row)
+    tx.query_by_keys(sql, users, &[], id_from_row)
 }
 
-/// How many followers some users have.
 pub fn follower_counts(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<(i64, i64)>, Fault> {
     let sql = "SELECT id, followers_count FROM users WHERE id = $1";
     tx.query_by_keys(sql, users, &[], |row| Ok((row.int(0)?, row.int(1)?)))
 }
 
-/// Who blocks a user.
-pub fn list_blockers(tx: &mut Tx<'_>, of: i64) -> Result<Vec<i64>, Fault> {
+pub fn list_blockers(tx: &mut Tx<'_>, user: i64) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT source_id FROM block WHERE target_id = $1";
-    tx.query_rows(sql, &[of.into()], id_from_row)
+    tx.query_rows(sql, &[user.into()], id_from_row)
 }
 
-/// Who wrote, liked, reposted or answered each of some posts: users with the post.
+/// Pairs of user and post: the author, and everyone who liked, reposted or replied.
 pub fn post_engagers(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<(i64, i64)>, Fault> {
     let pair = |row: &SqlRow<'_, '_>| Ok((row.int(0)?, row.int(1)?));
-    let wrote = "SELECT author_id, id FROM post WHERE id = $1 AND state = 0";
-    let mut all = tx.query_by_keys(wrote, posts, &[], pair)?;
+    let authored = "SELECT author_id, id FROM post WHERE id = $1 AND state = 0";
+    let mut all = tx.query_by_keys(authored, posts, &[], pair)?;
     let liked = "SELECT user_id, post_id FROM post_like WHERE post_id = $1";
     all.extend(tx.query_by_keys(liked, posts, &[], pair)?);
     let reposted = "SELECT author_id, repost_of_id FROM post WHERE repost_of_id = $1 AND state = 0 \
                     AND nullcast = 0";
     all.extend(tx.query_by_keys(reposted, posts, &[], pair)?);
-    let answered = "SELECT author_id, in_reply_to_post_id FROM post WHERE in_reply_to_post_id = $1 AND state = 0";
-    all.extend(tx.query_by_keys(answered, posts, &[], pair)?);
+    let replied = "SELECT author_id, in_reply_to_post_id FROM post WHERE in_reply_to_post_id = $1 AND state = 0";
+    all.extend(tx.query_by_keys(replied, posts, &[], pair)?);
     Ok(all)
 }
 
-/// Where users say that they are, behind an id, in the order of their ids.
+/// Profile locations of active users, in id order after `after`.
 pub fn list_locations(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<(i64, String)>, Fault> {
     let sql = "SELECT id, location FROM users WHERE id > $1 AND state = 0 AND location <> '' \
                ORDER BY id LIMIT $2";
@@ -102,24 +96,22 @@ pub fn list_locations(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<(i6
     })
 }
 
-/// The same of some users.
 pub fn user_locations(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<(i64, String)>, Fault> {
     let sql = "SELECT id, location FROM users WHERE id = $1 AND state = 0 AND location <> ''";
     tx.query_by_keys(sql, users, &[], |row| Ok((row.int(0)?, row.text(1)?)))
 }
 
-/// Users whose posts are for their followers only.
 pub fn list_protected_users(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT id FROM users WHERE id > $1 AND state = 0 AND protected = 1 \
                ORDER BY id LIMIT $2";
     tx.query_rows(sql, &[after.into(), limit.into()], id_from_row)
 }
 
-/// The languages of a user's latest posts, reposts aside.
-pub fn recent_post_languages(tx: &mut Tx<'_>, of: i64, limit: i64) -> Result<Vec<String>, Fault> {
+/// Latest first, without reposts.
+pub fn recent_post_languages(tx: &mut Tx<'_>, user: i64, limit: i64) -> Result<Vec<String>, Fault> {
     let sql = "SELECT lang FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 \
                AND repost_of_id IS NULL ORDER BY id DESC LIMIT $2";
-    tx.query_rows(sql, &[of.into(), limit.into()], |row| row.text(0))
+    tx.query_rows(sql, &[user.into(), limit.into()], |row| row.text(0))
 }
 
 fn id_from_row(row: &SqlRow<'_, '_>) -> Result<i64, Fault> {

@@ -1,6 +1,5 @@
-//! The true differences between the two engines' schema languages; all of them.
+//! Translation of migration scripts to each engine's schema language; every difference is here.
 
-/// A migration's text as SQLite wants it.
 pub(crate) fn to_sqlite(script: &str) -> String {
     let statements = script.replace("SERIAL_KEY", "INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT");
     let statements = statements
@@ -10,16 +9,15 @@ pub(crate) fn to_sqlite(script: &str) -> String {
         .replace("DOCUMENT", "TEXT")
         .replace("CREATE VOLATILE TABLE", "CREATE TABLE")
         .replace(") EDGE;", ") WITHOUT ROWID, STRICT;");
-    // The closing line of a table's columns stands alone in a migration.
+    // A table definition ends with this line in every migration.
     statements.replace("\n);", "\n) STRICT;")
 }
 
-/// A migration's text as PostgreSQL wants it.
 pub(crate) fn to_postgres(script: &str) -> String {
     script
         .replace("SERIAL_KEY", "BIGSERIAL NOT NULL PRIMARY KEY")
         .replace("BYTES", "BYTEA")
-        // The transaction that wrote a row, so that a reader never passes one not yet committed.
+        // The writing transaction, so that a reader never passes one that has not committed.
         .replace(
             "COMMIT_ORDER",
             ", xid BIGINT NOT NULL DEFAULT (CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT))",

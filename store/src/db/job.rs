@@ -1,4 +1,4 @@
-//! A piece of work on its way to a connection, and its answer on the way back.
+//! Jobs: work sent to a connection's thread, and the reply.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -8,22 +8,19 @@ use tokio::sync::oneshot;
 
 use super::Tx;
 
-/// Work over a transaction. It may be run again when the engine asks for a retry, so it keeps its
-/// hands off everything but the transaction.
+/// Work in a transaction. It may run again when the engine asks for a retry, so it must have no side effects outside
+/// the transaction.
 pub trait TransactionWork<T>: Fn(&mut Tx<'_>) -> Result<T, Error> + Send + 'static {}
 
 impl<T, F: Fn(&mut Tx<'_>) -> Result<T, Error> + Send + 'static> TransactionWork<T> for F {}
 
-/// The way to a connection's thread.
 pub(crate) type JobQueue = crossbeam_channel::Sender<Box<dyn DatabaseJob>>;
 
-/// What a connection's thread sees of a job.
 pub(crate) trait DatabaseJob: Send {
-    /// Whether it may change something.
     fn is_write(&self) -> bool;
-    /// Does the work; false asks to undo what it did.
+    /// Returns false to roll back.
     fn run(&mut self, tx: &mut Tx<'_>) -> bool;
-    /// Sends the answer; a failed commit replaces whatever the work had to say.
+    /// Sends the reply; a failed commit replaces a successful outcome.
     fn finish(self: Box<Self>, commit: Result<(), Arc<Fault>>);
 }
 
@@ -35,10 +32,10 @@ pub(crate) struct PendingJob<F, T> {
 }
 
 impl<T: Send + 'static, F: TransactionWork<T>> PendingJob<F, T> {
-    pub(crate) fn new_boxed(work: F, reply: oneshot::Sender<Result<T, Error>>, writes: bool) -> Box<dyn DatabaseJob> {
+    pub(crate) fn new_boxed(work: F, reply: oneshot::Sender<Result<T, Error>>, is_write: bool) -> Box<dyn DatabaseJob> {
         Box::new(Self {
             work,
-            is_write: writes,
+            is_write,
             outcome: None,
             reply,
         })
@@ -51,21 +48,21 @@ impl<T: Send + 'static, F: TransactionWork<T>> DatabaseJob for PendingJob<F, T> 
     }
 
     fn run(&mut self, tx: &mut Tx<'_>) -> bool {
-        // A bug in one job must not take the connection, nor the jobs that share its commit.
+        // A panic in one job must not take down the connection or the jobs that share its commit.
         let outcome = catch_unwind(AssertUnwindSafe(|| (self.work)(tx)))
-            .unwrap_or_else(|_| Err(Fault::new("a piece of work on the store panicked").into()));
-        let keep = outcome.is_ok();
+            .unwrap_or_else(|_| Err(Fault::new("a database job panicked").into()));
+        let succeeded = outcome.is_ok();
         self.outcome = Some(outcome);
-        keep
+        succeeded
     }
 
     fn finish(self: Box<Self>, commit: Result<(), Arc<Fault>>) {
         let outcome = match (commit, self.outcome) {
             (Ok(()), Some(outcome)) | (Err(_), Some(outcome @ Err(_))) => outcome,
             (Err(fault), _) => Err(Fault::from_cause("the transaction failed", fault).into()),
-            (Ok(()), None) => Err(Fault::new("the work was never run").into()),
+            (Ok(()), None) => Err(Fault::new("the database job was never run").into()),
         };
-        // The caller may have gone; what is committed stays committed.
+        // The caller may have been dropped; the commit stands.
         drop(self.reply.send(outcome));
     }
 }

@@ -1,11 +1,11 @@
-//! Numbered scripts, forward only, each applied in one transaction.
+//! Numbered migration scripts, forward only, each applied in one transaction.
 
 use base::{Fault, Time};
 use sha2::{Digest, Sha256};
 
 use super::value;
 
-/// The scripts of this program, oldest first.
+/// Oldest first.
 const SCRIPTS: &[(&str, &str)] = &[
     ("foundation", include_str!("../../migrations/0001_foundation.sql")),
     ("oauth_flows", include_str!("../../migrations/0002_oauth_flows.sql")),
@@ -57,27 +57,22 @@ const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (
 );";
 pub(crate) const LIST_SQL: &str = "SELECT version, name, checksum, applied_at FROM migration ORDER BY version";
 
-/// A migration that was applied just now.
 #[derive(Clone, Debug)]
 pub struct AppliedMigration {
-    /// Its number, from 1.
+    /// From 1.
     pub version: i64,
-    /// Its name.
     pub name: String,
 }
 
-/// A migration and whether the database has it.
 #[derive(Clone, Debug)]
 pub struct MigrationStatus {
-    /// Its number, from 1.
+    /// From 1.
     pub version: i64,
-    /// Its name.
     pub name: String,
-    /// When it was applied, if it was.
+    /// None if it was not applied.
     pub applied_at: Option<Time>,
 }
 
-/// A row of the table of migrations.
 pub(crate) struct MigrationRow {
     version: i64,
     name: String,
@@ -96,15 +91,13 @@ impl MigrationRow {
     }
 }
 
-/// A database that can be migrated.
 pub(crate) trait MigrationTarget {
-    /// Waits until nobody else migrates the same database, until this connection is closed.
+    /// Waits for other migrations of the database; the lock lasts until the connection is closed.
     fn lock_schema(&mut self) -> Result<(), Fault>;
     fn run_script(&mut self, script: &str) -> Result<(), Fault>;
     fn applied_migrations(&mut self) -> Result<Vec<MigrationRow>, Fault>;
 }
 
-/// Applies what is missing.
 pub(crate) fn apply_missing(target: &mut impl MigrationTarget, now_ms: i64) -> Result<Vec<AppliedMigration>, Fault> {
     target.lock_schema()?;
     let applied = target.applied_migrations()?;
@@ -124,13 +117,12 @@ pub(crate) fn apply_missing(target: &mut impl MigrationTarget, now_ms: i64) -> R
     Ok(done)
 }
 
-/// What is applied and what is missing.
 pub(crate) fn list_status(target: &mut impl MigrationTarget) -> Result<Vec<MigrationStatus>, Fault> {
     let applied = target.applied_migrations()?;
     check_applied(&applied)?;
     let mut all = all_missing();
-    for (known, row) in all.iter_mut().zip(applied) {
-        known.applied_at = Some(row.applied_at);
+    for (migration, row) in all.iter_mut().zip(applied) {
+        migration.applied_at = Some(row.applied_at);
     }
     Ok(all)
 }
@@ -146,13 +138,13 @@ pub(crate) fn all_missing() -> Vec<MigrationStatus> {
         .collect()
 }
 
-/// A database that knows more than this program, or something else, is left alone.
+/// Refuses a database whose migrations are newer than or different from this program's.
 fn check_applied(applied: &[MigrationRow]) -> Result<(), Fault> {
     if applied.len() > SCRIPTS.len() {
         let newest = applied.last().map_or("", |row| row.name.as_str());
         return Err(Fault::new(format!(
             "the database is newer than this program (schema {}, {newest:?}; known: {}): \
-             nothing was touched",
+             nothing was changed",
             applied.len(),
             SCRIPTS.len()
         )));
@@ -160,7 +152,7 @@ fn check_applied(applied: &[MigrationRow]) -> Result<(), Fault> {
     for (row, (name, script)) in applied.iter().zip(SCRIPTS) {
         if row.checksum != checksum(script) {
             return Err(Fault::new(format!(
-                "migration {} in the database ({:?}) is not this program's {name:?}: nothing was touched",
+                "migration {} in the database ({:?}) is not this program's {name:?}: nothing was changed",
                 row.version, row.name
             )));
         }

@@ -1,8 +1,7 @@
-//! The door to the database: one text of SQL, two engines behind it.
+//! Database access: one SQL text for two engines.
 //!
-//! A piece of work is a plain function over a [`Tx`]. It runs on a thread that owns a connection:
-//! on SQLite the one writer (which commits whatever is queued together) or one of the readers, on
-//! PostgreSQL one of the pool. So no verb is asynchronous, and none knows which engine it is on.
+//! Work is a synchronous function over a [`Tx`]. It runs on a thread that owns a connection: on SQLite the single
+//! writer (which commits all queued jobs together) or one of the readers, on PostgreSQL one of a pool.
 
 mod dialect;
 mod job;
@@ -26,32 +25,28 @@ use tokio::sync::{oneshot, watch};
 use crate::context::StoreContext;
 use job::{JobQueue, PendingJob};
 
-/// Where the data is.
 #[derive(Clone, Debug)]
 pub enum DatabaseLocation {
-    /// A SQLite file.
     File(PathBuf),
-    /// A PostgreSQL server, `postgres://…`.
+    /// `postgres://…`
     Server(String),
 }
 
-/// The queues that lead to the connections.
 pub(crate) struct Database {
     write_queue: JobQueue,
     read_queue: JobQueue,
     threads: Vec<std::thread::JoinHandle<()>>,
-    /// The SQLite file.
     sqlite_path: Option<PathBuf>,
-    /// Holds this node's number on a database server.
+    /// Dropping it releases this node's number on a database server.
     node_lock: Option<crossbeam_channel::Sender<()>>,
-    /// Counts the commits that appended to the log.
+    /// Counts the commits that appended to the event log.
     pub(crate) appended: watch::Receiver<u64>,
-    /// Whether the log must be read with a snapshot-safe cursor.
+    /// Whether the event log must be read with a snapshot-safe cursor.
     pub(crate) is_server: bool,
 }
 
 impl Database {
-    /// Applies the migrations that are missing. Refuses a schema newer than this program.
+    /// Refuses a schema newer than this program.
     pub(crate) fn migrate(location: &DatabaseLocation, now_ms: i64) -> Result<Vec<AppliedMigration>, Fault> {
         match location {
             DatabaseLocation::File(path) => migrate::apply_missing(&mut sqlite::SqliteMigrator::open(path)?, now_ms),
@@ -61,7 +56,7 @@ impl Database {
         }
     }
 
-    /// What has been applied and what is missing, without touching anything.
+    /// Changes nothing.
     pub(crate) fn migration_status(location: &DatabaseLocation) -> Result<Vec<MigrationStatus>, Fault> {
         match location {
             DatabaseLocation::File(path) if !path.exists() => Ok(migrate::all_missing()),
@@ -70,14 +65,13 @@ impl Database {
         }
     }
 
-    /// Opens the connections and starts their threads.
     pub(crate) fn open(
         location: &DatabaseLocation,
         connections: usize,
         node: u16,
         context: &Arc<StoreContext>,
     ) -> Result<Self, Fault> {
-        let (waker, wake) = watch::channel(0);
+        let (waker, appended) = watch::channel(0);
         let waker = Arc::new(waker);
         match location {
             DatabaseLocation::File(path) => {
@@ -88,45 +82,45 @@ impl Database {
                     write_queue: writes,
                     read_queue: reads,
                     threads,
-                    appended: wake,
+                    appended,
                     sqlite_path: Some(path.clone()),
                     node_lock: None,
                     is_server: false,
                 })
             }
             DatabaseLocation::Server(url) => {
-                let (hold, holder) = postgres::claim_node_number(url, node)?;
+                let (node_lock, node_thread) = postgres::claim_node_number(url, node)?;
                 let (queue, mut threads) = postgres::spawn_pool(url, connections, context, waker)?;
-                threads.push(holder);
+                threads.push(node_thread);
                 Ok(Self {
                     write_queue: queue.clone(),
                     read_queue: queue,
                     threads,
-                    appended: wake,
+                    appended,
                     sqlite_path: None,
-                    node_lock: Some(hold),
+                    node_lock: Some(node_lock),
                     is_server: true,
                 })
             }
         }
     }
 
-    /// Runs `work` in a transaction and answers once it is on disk.
+    /// Returns once the transaction is durable.
     pub(crate) async fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
         run_job(&self.write_queue, work, true).await
     }
 
-    /// Runs `work` on one consistent view where the engine gives one without a round trip.
+    /// On SQLite in one snapshot; on PostgreSQL each statement has its own.
     pub(crate) async fn read<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
         run_job(&self.read_queue, work, false).await
     }
 
-    /// The same as [`Db::read`], for a thread that may wait.
+    /// As [`Database::read`], for a thread that may block.
     pub(crate) fn read_blocking<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         let sent = self.read_queue.send(PendingJob::new_boxed(work, reply, false));
         sent.map_err(|_| Fault::new("the store is closed"))?;
-        let stopped = |_| Err(Fault::new("the store stopped in the middle").into());
+        let stopped = |_| Err(Fault::new("the store stopped while a job was running").into());
         answer.blocking_recv().unwrap_or_else(stopped)
     }
 
@@ -142,7 +136,7 @@ impl Database {
         } = self;
         drop((writes, reads, node));
         for thread in threads {
-            // A thread that panicked has logged it; there is nothing left to close.
+            // A panic has already been logged.
             drop(thread.join());
         }
         if let Some(file) = file {
@@ -157,5 +151,5 @@ async fn run_job<T: Send + 'static>(queue: &JobQueue, work: impl TransactionWork
     queue.send(job).map_err(|_| Fault::new("the store is closed"))?;
     answer
         .await
-        .unwrap_or_else(|_| Err(Fault::new("the store stopped in the middle").into()))
+        .unwrap_or_else(|_| Err(Fault::new("the store stopped while a job was running").into()))
 }

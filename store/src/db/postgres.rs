@@ -23,20 +23,19 @@ use super::{dialect, migrate};
 use crate::context::StoreContext;
 use tls::ConnectionTarget;
 
-/// How often work is run again after another transaction got in its way.
+/// Retries after a serialization failure or a deadlock.
 const MAX_RETRIES: usize = 8;
-/// Of the server's advisory locks, those that stand for nodes.
+/// Base of the advisory lock keys that stand for nodes.
 const NODE_LOCK_BASE: i64 = 7269 << 32;
-/// Tenths of a second.
+/// Each takes 100 ms.
 const NODE_LOCK_RETRIES: u32 = 30;
-/// How often it is looked at whether the number is still held.
+/// How often the lock on the node's number is checked.
 const NODE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Statements that a connection keeps prepared: more than ordinary work uses. Lists of advertising records have
 /// as many more as callers think of orders and filters.
 const STATEMENT_CACHE_SIZE: NonZeroUsize = NonZeroUsize::new(512).unwrap();
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A connection and the statements that it has prepared.
 pub(crate) struct PostgresConnection {
     client: Client,
     /// By their text. One that falls out is closed on the server as well.
@@ -140,7 +139,7 @@ impl PostgresConnection {
         Ok(taken)
     }
 
-    /// Begins a transaction; nothing is lost yet where the connection broke while it was idle.
+    /// Begins a transaction, reconnecting if the connection broke while it was idle.
     fn begin_transaction(&mut self, url: &str) -> Result<(), Fault> {
         match self.batch_execute("BEGIN") {
             Err(fault) if fault.is_transient() => {
@@ -158,8 +157,8 @@ impl PostgresConnection {
     }
 }
 
-/// Whether the server is away or out of room: the connection broke, or its state is of a class
-/// that tells so (08 connections, 53 resources, 57P it was stopped).
+/// Whether the server is unavailable or out of resources: the connection broke, or the SQLSTATE is in class 08
+/// (connection), 53 (resources) or 57P (shutdown).
 fn is_transient(error: &postgres::Error) -> bool {
     let classes = ["08", "53", "57P"];
     let broken = error
@@ -176,8 +175,8 @@ fn to_sql_params<'a>(args: &'a [SqlValue<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
     args.iter().map(|arg| -> &(dyn ToSql + Sync) { arg }).collect()
 }
 
-/// Takes a node's number for as long as the sender lives: no two nodes issue the same ids. Where
-/// the connection is lost meanwhile, the number is taken anew as soon as the server is back.
+/// Claims a node's number for as long as the sender lives, so that no two nodes issue the same ids. If the connection
+/// is lost, the number is claimed again when the server is back.
 pub(crate) fn claim_node_number(url: &str, node: u16) -> Result<(Sender<()>, JoinHandle<()>), Fault> {
     let mut conn = connect_and_lock_node(url, node)?;
     let (hold, released) = bounded::<()>(0);
@@ -213,8 +212,8 @@ fn connect_and_lock_node(url: &str, node: u16) -> Result<PostgresConnection, Fau
     )))
 }
 
-/// Starts `count` threads over one queue. The first connection is made at once, so that a wrong
-/// address is known at the start; the others when they are needed.
+/// Starts `count` threads on one queue. The first connection is opened at once, so that a wrong address fails at
+/// startup; the others are opened on first use.
 pub(crate) fn spawn_pool(
     url: &str,
     count: usize,
@@ -293,7 +292,6 @@ impl PoolWorker {
     }
 }
 
-/// A connection for migrations.
 pub(crate) struct PostgresMigrator(PostgresConnection);
 
 impl PostgresMigrator {

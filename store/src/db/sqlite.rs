@@ -1,4 +1,4 @@
-//! SQLite: one writer that commits whatever is queued together, and a few readers.
+//! SQLite: one writer that commits all queued jobs together, and a few readers.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,18 +17,17 @@ use super::value::{SqlRow, SqlValue};
 use super::{dialect, migrate};
 use crate::context::StoreContext;
 
-/// Jobs that share one commit at most.
 const MAX_COMMIT_JOBS: usize = 256;
-/// The log of changes is folded back into the file from this size on.
+/// Bytes of WAL from which it is checkpointed into the file.
 const CHECKPOINT_SIZE: u64 = 4 << 20;
-/// From this size on the writer itself waits for it to be folded and starts it afresh.
+/// Bytes of WAL from which the writer itself waits for a checkpoint and truncates it.
 const TRUNCATE_SIZE: u64 = 64 << 20;
 const CHECKPOINT_INTERVAL: Duration = Duration::from_millis(200);
 const STATEMENT_CACHE_SIZE: usize = 256;
 
-/// KiB of pages that a connection keeps.
+/// Page cache of a connection.
 const CACHE_KIB: u32 = 16 * 1024;
-/// The writer's: an import touches pages all over the file.
+/// The writer's page cache: an import touches pages all over the file.
 const WRITER_CACHE_KIB: u32 = 64 * 1024;
 
 fn open_connection(path: &Path, cache_kib: u32) -> Result<Connection, Fault> {
@@ -104,7 +103,7 @@ fn statement_fault(sql: &str, error: rusqlite::Error) -> Fault {
     if of_the_disk { fault.into_transient() } else { fault }
 }
 
-/// A full disk may end the transaction that the jobs share: none of them has happened then.
+/// SQLite may roll back the shared transaction when the disk is full; none of its jobs has happened then.
 fn ensure_transaction_open(conn: &Connection) -> Result<(), Fault> {
     if conn.is_autocommit() {
         return Err(Fault::new("the database gave the transaction up").into_transient());
@@ -112,7 +111,7 @@ fn ensure_transaction_open(conn: &Connection) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Starts the writer and the thread that folds the log of changes back into the file.
+/// Starts the writer and the thread that checkpoints the WAL.
 pub(crate) fn spawn_writer(
     path: &Path,
     context: &Arc<StoreContext>,
@@ -175,9 +174,9 @@ fn run_writer(
     }
 }
 
-/// Runs the first job and all that are queued behind it, then commits once: the flush to disk is
-/// shared. A job that fails after it has changed something makes all of them run again, this
-/// time each with a savepoint of its own; that is rare, and savepoints are dear.
+/// Runs the first job and all queued ones, then commits once, so that they share one flush to disk. If a job fails
+/// after it has changed something, all of them run again, each in a savepoint; that is rare, and savepoints are
+/// expensive.
 fn commit_together(
     conn: &Connection,
     first: Box<dyn DatabaseJob>,
@@ -200,7 +199,7 @@ fn commit_together(
     (result.map_err(Arc::new), marks)
 }
 
-/// Runs all jobs in one transaction; false when one of them must be undone alone.
+/// Returns false if one of the jobs must be rolled back alone.
 fn run_jobs(
     conn: &Connection,
     jobs: &mut [Box<dyn DatabaseJob>],
@@ -221,7 +220,7 @@ fn run_jobs(
     Ok(true)
 }
 
-/// Undoes everything and runs all jobs again, each so that it can be undone alone.
+/// Rolls back and runs all jobs again, each in a savepoint.
 fn run_with_savepoints(
     conn: &Connection,
     jobs: &mut [Box<dyn DatabaseJob>],
@@ -245,7 +244,6 @@ fn run_with_savepoints(
     Ok(())
 }
 
-/// Starts the readers.
 pub(crate) fn spawn_readers(
     path: &Path,
     count: usize,
@@ -282,7 +280,7 @@ fn spawn_thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinH
         .map_err(Fault::context("starting a thread"))
 }
 
-/// Copies a database as of one moment into a file that must not be there yet.
+/// Copies a snapshot of a database into a new file; returns its size in bytes.
 pub(crate) fn copy_database(from: &Path, to: &Path) -> Result<u64, Fault> {
     if to.exists() {
         return Err(Fault::new(format!("{} is there already", to.display())));
@@ -292,8 +290,7 @@ pub(crate) fn copy_database(from: &Path, to: &Path) -> Result<u64, Fault> {
     Ok(file_size(to))
 }
 
-/// Leaves the file alone, without its log of changes. The connections that were open closed side
-/// by side, so that none of them may have been the last.
+/// Checkpoints and removes the WAL: connections that are closed concurrently may leave it behind.
 pub(crate) fn truncate_wal(path: &Path) {
     let tidied = open_connection(path, CACHE_KIB).map(|conn| checkpoint_wal(&conn, "TRUNCATE"));
     if let Err(fault) = tidied {
@@ -301,7 +298,7 @@ pub(crate) fn truncate_wal(path: &Path) {
     }
 }
 
-/// What a check of every page finds.
+/// Returns the problems that SQLite's integrity check reports.
 pub(crate) fn check_integrity(path: &Path) -> Result<Vec<String>, Fault> {
     let mut found = Vec::new();
     for_each_row(
@@ -317,7 +314,6 @@ pub(crate) fn check_integrity(path: &Path) -> Result<Vec<String>, Fault> {
     Ok(found)
 }
 
-/// A connection for migrations.
 pub(crate) struct SqliteMigrator(Connection);
 
 impl SqliteMigrator {

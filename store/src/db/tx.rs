@@ -1,4 +1,4 @@
-//! A transaction, as the verbs see it.
+//! Transactions as queries see them.
 
 use std::sync::atomic::Ordering;
 
@@ -9,7 +9,6 @@ use super::value::{SqlRow, SqlValue};
 use super::{postgres, sqlite};
 use crate::context::StoreContext;
 
-/// An open transaction. What a verb does through it is done as a whole or not at all.
 pub struct Tx<'c> {
     conn: EngineConnection<'c>,
     context: &'c StoreContext,
@@ -17,14 +16,13 @@ pub struct Tx<'c> {
     pub(crate) effects: CommitEffects,
 }
 
-/// What a commit must make known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CommitEffects {
-    /// By how much the log got longer: its readers are woken.
+    /// Event log entries appended; readers are woken.
     pub(crate) appended_events: u32,
-    /// A credential may mean something else.
+    /// Cached credentials are invalid.
     pub(crate) credentials_changed: bool,
-    /// Something is to be sent: senders are woken.
+    /// Webhook senders are woken.
     pub(crate) deliveries_queued: bool,
 }
 
@@ -35,7 +33,7 @@ impl CommitEffects {
         self.deliveries_queued |= other.deliveries_queued;
     }
 
-    /// Makes it known, after the commit and before anyone is told of it.
+    /// Called after the commit and before its caller learns of it.
     pub(crate) fn publish(self, context: &StoreContext, waker: &watch::Sender<u64>) {
         if self.credentials_changed {
             context.credentials_version.fetch_add(1, Ordering::SeqCst);
@@ -64,78 +62,71 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// The platform's time when the work began; the same for all of it.
+    /// The clock's time when the transaction started.
     pub const fn now(&self) -> Time {
         self.now
     }
 
-    /// A new id.
     pub fn next_id<K>(&self) -> Id<K> {
         self.context.ids.next()
     }
 
-    /// Keeps later ids above one that an import brings along.
+    /// Makes later ids higher than an imported one.
     pub fn keep_ids_above<K>(&self, id: Id<K>) {
         self.context.ids.raise_floor(id.get());
     }
 
-    /// What the log adds to a transaction's number on a database server.
+    /// Added to a transaction's number to form log sequence numbers on PostgreSQL.
     pub(crate) fn log_base(&self) -> i64 {
         self.context.log_base.load(Ordering::Relaxed)
     }
 
-    /// Says that after the commit a credential may mean something else: a token revoked, an app
-    /// or a user changed.
+    /// Invalidates cached credentials after the commit: a token was revoked, an app or a user changed.
     pub fn mark_credentials_changed(&mut self) {
         self.effects.credentials_changed = true;
     }
 
-    /// Says that after the commit something is to be sent.
+    /// Wakes the webhook senders after the commit.
     pub(crate) fn mark_deliveries_queued(&mut self) {
         self.effects.deliveries_queued = true;
     }
 
-    /// The source of random bytes.
     pub fn rng(&self) -> &Rng {
         &self.context.rng
     }
 
-    /// Encrypts a secret for one place (`table.column:row`).
-    pub(crate) fn encrypt(&self, place: &str, secret: &str) -> Result<Vec<u8>, Fault> {
-        self.context
-            .keyring
-            .encrypt(place, secret.as_bytes(), &self.context.rng)
+    /// Encrypts a secret for one cell (`table.column:row`).
+    pub(crate) fn encrypt(&self, cell: &str, secret: &str) -> Result<Vec<u8>, Fault> {
+        self.context.keyring.encrypt(cell, secret.as_bytes(), &self.context.rng)
     }
 
-    /// Decrypts what [`Tx::seal`] made for the same place.
-    pub(crate) fn decrypt(&self, place: &str, sealed: &[u8]) -> Result<base::Secret, Fault> {
+    /// Decrypts what [`Tx::encrypt`] returned for the same cell.
+    pub(crate) fn decrypt(&self, cell: &str, encrypted: &[u8]) -> Result<base::Secret, Fault> {
         let plain = self
             .context
             .keyring
-            .decrypt(place, sealed)
-            .map_err(|error| Fault::new(format!("{place} cannot be decrypted: {error}")))?;
+            .decrypt(cell, encrypted)
+            .map_err(|error| Fault::new(format!("failed to decrypt {cell}: {error}")))?;
         String::from_utf8(plain)
             .map(base::Secret::new)
-            .map_err(Fault::context("a decrypted secret"))
+            .map_err(Fault::context("decoding a decrypted secret"))
     }
 
-    /// The same for bytes.
-    pub(crate) fn encrypt_bytes(&self, place: &str, plain: &[u8]) -> Result<Vec<u8>, Fault> {
+    pub(crate) fn encrypt_bytes(&self, cell: &str, plain: &[u8]) -> Result<Vec<u8>, Fault> {
         let context = self.context;
-        context.keyring.encrypt(place, plain, &context.rng)
+        context.keyring.encrypt(cell, plain, &context.rng)
     }
 
-    /// What was sealed for a place; none where it was not.
-    pub(crate) fn try_decrypt(&self, place: &str, sealed: &[u8]) -> Option<Vec<u8>> {
-        self.context.keyring.decrypt(place, sealed).ok()
+    /// None if it was not encrypted for this cell.
+    pub(crate) fn try_decrypt(&self, cell: &str, encrypted: &[u8]) -> Option<Vec<u8>> {
+        self.context.keyring.decrypt(cell, encrypted).ok()
     }
 
-    /// Whether a sealed secret needs no new seal.
-    pub(crate) fn is_encrypted_with_current_key(&self, sealed: &[u8]) -> bool {
-        self.context.keyring.is_encrypted_with_current_key(sealed)
+    /// False if key rotation has to encrypt it again.
+    pub(crate) fn is_encrypted_with_current_key(&self, encrypted: &[u8]) -> bool {
+        self.context.keyring.is_encrypted_with_current_key(encrypted)
     }
 
-    /// All rows of a query.
     pub(crate) fn query_rows<T>(
         &mut self,
         sql: &str,
@@ -150,7 +141,6 @@ impl<'c> Tx<'c> {
         Ok(all)
     }
 
-    /// The first row of a query, if there is one.
     pub(crate) fn query_row<T>(
         &mut self,
         sql: &str,
@@ -165,7 +155,7 @@ impl<'c> Tx<'c> {
         Ok(first)
     }
 
-    /// Runs through the rows of a query until `read` answers false.
+    /// Stops when `read` returns false.
     pub(crate) fn for_each_row(
         &mut self,
         sql: &str,
@@ -178,8 +168,8 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// Rows for each of many keys, in no order that holds on both engines. The query names the
-    /// key once, as `= $1`; `more` are its further arguments from `$2` on.
+    /// Rows for each of many keys, in no order that holds on both engines. The query must contain the key once, as `=
+    /// $1`; `more` are its further arguments from `$2` on.
     pub(crate) fn query_by_keys<T>(
         &mut self,
         sql: &str,
@@ -207,8 +197,7 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// Whether this is a database server that others may write to at the same time.
-    /// Whether others may write to the same database at the same time.
+    /// Whether others may write to the database at the same time.
     pub const fn is_shared(&self) -> bool {
         self.is_postgres()
     }

@@ -1,4 +1,4 @@
-//! What goes into a statement, and what comes out of one.
+//! Statement arguments and result rows.
 
 use std::error::Error;
 
@@ -6,7 +6,6 @@ use base::{Fault, Id};
 use bytes::BytesMut;
 use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
-/// One argument of a statement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SqlValue<'a> {
     Null,
@@ -76,7 +75,7 @@ impl ToSql for SqlValue<'_> {
     to_sql_checked!();
 }
 
-/// One row of an answer; cells are counted from 0.
+/// Cells are counted from 0.
 pub(crate) enum SqlRow<'r, 's> {
     Sqlite(&'r rusqlite::Row<'s>),
     Postgres(&'r postgres::Row),
@@ -87,8 +86,8 @@ macro_rules! cells {
         $($(#[$doc])*
         pub(crate) fn $name(&self, cell: usize) -> Result<$type, Fault> {
             match self {
-                Self::Sqlite(row) => row.get(cell).map_err(Fault::context("a cell of a row")),
-                Self::Postgres(row) => row.try_get(cell).map_err(Fault::context("a cell of a row")),
+                Self::Sqlite(row) => row.get(cell).map_err(Fault::context("reading a cell")),
+                Self::Postgres(row) => row.try_get(cell).map_err(Fault::context("reading a cell")),
             }
         })*
     };
@@ -104,7 +103,7 @@ impl SqlRow<'_, '_> {
         opt_bytes -> Option<Vec<u8>>;
     }
 
-    /// A switch: stored as 0 or 1.
+    /// Stored as 0 or 1.
     pub(crate) fn bool(&self, cell: usize) -> Result<bool, Fault> {
         self.int(cell).map(|value| value != 0)
     }

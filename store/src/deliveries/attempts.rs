@@ -1,30 +1,27 @@
-//! Each try to reach a webhook, with what it answered.
+//! Delivery attempts and challenge requests to webhooks, with their responses.
 
 use base::{Fault, Time};
 
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// A try to reach a webhook: with a delivery, or with a challenge.
+/// An attempt to reach a webhook: a delivery or a challenge.
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryAttempt {
-    /// Which webhook.
     pub webhook_id: i64,
-    /// What was sent; 0: a challenge.
+    /// 0 for a challenge.
     pub delivery_seq: i64,
-    /// When, on the platform's clock.
     pub at: Time,
-    /// The status of the answer; 0 where there was none.
+    /// The HTTP status; 0 without a response.
     pub status: i64,
-    /// What went wrong, or empty.
+    /// The error, or empty.
     pub problem: String,
-    /// How long it took, in milliseconds.
     pub duration_ms: i64,
     /// The signature that was sent, or the token of the challenge.
     pub signature_or_token: String,
-    /// The right answer to the challenge.
+    /// The correct response to the challenge.
     pub expected: String,
-    /// How the answer began.
+    /// The beginning of the response body.
     pub answer: String,
 }
 
@@ -42,7 +39,6 @@ fn attempt_from_row(row: &SqlRow<'_, '_>) -> Result<DeliveryAttempt, Fault> {
     })
 }
 
-/// Notes a try.
 pub fn insert_attempt(tx: &mut Tx<'_>, attempt: &DeliveryAttempt) -> Result<(), Fault> {
     let sql = "INSERT INTO delivery_attempt (webhook_id, delivery_seq, at, status, problem, \
                took_ms, sent, expected, answer) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
@@ -60,7 +56,7 @@ pub fn insert_attempt(tx: &mut Tx<'_>, attempt: &DeliveryAttempt) -> Result<(), 
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// The tries of a delivery, newest first.
+/// Newest first.
 pub fn list_attempts(
     tx: &mut Tx<'_>,
     webhook_id: i64,
@@ -74,12 +70,12 @@ pub fn list_attempts(
     tx.query_rows(sql, &args, attempt_from_row)
 }
 
-/// The challenges of a webhook, newest first.
+/// Newest first.
 pub fn list_challenges(tx: &mut Tx<'_>, webhook_id: i64, limit: i64) -> Result<Vec<DeliveryAttempt>, Fault> {
     list_attempts(tx, webhook_id, 0, limit)
 }
 
-/// Forgets the oldest tries, at most `limit` of them, if they were made before a moment.
+/// Deletes those of the `limit` oldest attempts that were made before a time.
 pub fn prune_attempts(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM delivery_attempt WHERE seq IN (SELECT seq FROM delivery_attempt \
                ORDER BY seq LIMIT $1) AND at < $2";

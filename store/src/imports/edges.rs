@@ -1,27 +1,21 @@
-//! Edges of an import: rows alone, counters are moved once for all.
+//! Imported edges. Only rows are written; the importer updates counters in bulk.
 
 use base::{Fault, PostId, UserId};
 
 use crate::Tx;
 use crate::graph::{self, RelationKind};
 
-/// One account's stance towards another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EdgeKind {
-    /// Follows.
     Follow,
-    /// Blocks.
     Block,
-    /// Mutes.
     Mute,
-    /// Has asked to follow.
     Request,
-    /// Takes no direct messages.
     DmBlock,
 }
 
-/// Adds an edge with an id of its own, by which edges are ordered; false when it is there already, or when it is a follow and one of the two blocks
-/// the other, or a request that has nothing to wait for.
+/// Returns false if the edge exists, if it is a follow between users one of whom blocks the other, or if it is a
+/// follow request that would have no effect. Edges are ordered by `id`.
 pub fn insert_edge(tx: &mut Tx<'_>, kind: EdgeKind, source: UserId, target: UserId, id: i64) -> Result<bool, Fault> {
     let sql = match kind {
         EdgeKind::Follow => {
@@ -56,28 +50,25 @@ pub fn insert_edge(tx: &mut Tx<'_>, kind: EdgeKind, source: UserId, target: User
     Ok(tx.execute(sql, &[source.into(), target.into(), id.into()])? > 0)
 }
 
-/// Whether anyone waits for an approval.
 pub fn has_follow_requests(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM follow_request LIMIT 1";
     Ok(tx.query_row(sql, &[], |_| Ok(()))?.is_some())
 }
 
-/// Ends what one of two users, in this order, has with the other as a follower, once one of them
-/// blocks the other; whether it was a follow.
+/// Deletes a follow or follow request after a block; returns whether there was a follow.
 pub fn delete_follow_between(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, Fault> {
     graph::delete(tx, RelationKind::Request, source, target)?;
     let sql = "DELETE FROM follow WHERE source_id = $1 AND target_id = $2";
     Ok(tx.execute(sql, &[source.into(), target.into()])? > 0)
 }
 
-/// Adds a like with an id of its own, by which likes are ordered; false when it is there already.
+/// Returns false if the like exists. Likes are ordered by `id`.
 pub fn insert_like(tx: &mut Tx<'_>, user: UserId, post: PostId, id: i64) -> Result<bool, Fault> {
     let sql = "INSERT INTO post_like (user_id, post_id, id) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
     Ok(tx.execute(sql, &[user.into(), post.into(), id.into()])? > 0)
 }
 
-/// Puts a post into a user's mentions.
 pub fn insert_mention(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<(), Fault> {
     let sql = "INSERT INTO mention (user_id, post_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     tx.execute(sql, &[user.into(), post.into()]).map(|_| ())

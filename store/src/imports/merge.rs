@@ -1,4 +1,4 @@
-//! Two accounts that turn out to be one.
+//! Merging of two accounts that belong to the same person.
 
 mod account_references;
 mod conversations;
@@ -8,8 +8,8 @@ use base::{Fault, UserId};
 use self::account_references::ACCOUNT_REFERENCES;
 use crate::{Tx, follows, user_search};
 
-/// A placeholder whose id is ours has become known under its own id: what waits for the one now
-/// waits for the other, and the placeholder is gone.
+/// Moves posts and lists from a placeholder with a generated id to the user with the real id, and deletes the
+/// placeholder.
 pub fn absorb_placeholder(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
     let moves = [
         "UPDATE post SET author_id = $1 WHERE author_id = $2 AND state = 3",
@@ -28,7 +28,7 @@ fn delete_placeholder(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
         .map(|_| ())
 }
 
-/// Rows that both have and that more hangs on than their counters: done before `from`'s go.
+/// Resolves rows that both accounts have and that other rows depend on, before those of `from` are deleted.
 const RESOLVE_DUPLICATES: &[&str] = &[
     "UPDATE poll_option SET votes = votes - 1 WHERE EXISTS (SELECT 1 FROM poll_vote a \
      JOIN poll_vote b ON b.poll_id = a.poll_id WHERE a.user_id = $1 AND b.user_id = $2 \
@@ -45,7 +45,7 @@ const RESOLVE_DUPLICATES: &[&str] = &[
      AND other.nullcast = post.nullcast AND other.state = 0)",
 ];
 
-/// The badge of an affiliate goes with them, unless `to` has one: there is one for each.
+/// Moves the affiliate badge, unless `to` has one: a user has at most one.
 const MOVE_BADGE: &[&str] = &[
     "DELETE FROM affiliate WHERE user_id = $1 AND EXISTS \
      (SELECT 1 FROM users WHERE id = $2 AND affiliation <> '')",
@@ -53,7 +53,7 @@ const MOVE_BADGE: &[&str] = &[
      WHERE id = $2 AND affiliation = ''",
 ];
 
-/// Nobody follows someone when one of them blocks the other.
+/// A block between two users excludes follows between them.
 const DELETE_BLOCKED_FOLLOWS: &[&str] = &[
     "UPDATE users SET followers_count = followers_count - 1 WHERE id IN \
      (SELECT target_id FROM follow WHERE source_id = $1 AND (target_id IN \
@@ -76,7 +76,7 @@ const DELETE_BLOCKED_FOLLOWS: &[&str] = &[
      (SELECT protected FROM users WHERE id = $1) = 0)",
 ];
 
-/// Nobody follows, blocks, mutes or joins themselves.
+/// Users cannot follow, block, mute or subscribe to themselves.
 const DELETE_SELF_RELATIONS: &[&str] = &[
     "DELETE FROM follow_request WHERE source_id = $1 AND target_id = $1",
     "DELETE FROM dm_block WHERE source_id = $1 AND target_id = $1",
@@ -107,10 +107,10 @@ const RECOUNT_SQL: &[&str] = &[
      (SELECT MAX(id) FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0) WHERE id = $1",
 ];
 
-/// Gives everything that `from` has to `to`, counts `to` again and removes `from`. It looks
-/// through all posts: for the one person whose archive is imported, not for everyone in it.
+/// Moves everything from `from` to `to`, recounts `to` and deletes `from`. Scans all posts, so it is meant for the
+/// importing user only.
 pub fn merge_accounts(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
-    // Nobody counts the two as verified followers while they are made one.
+    // Take both out of the verified counts; `to` is added back at the end.
     let verified = follows::filter_verified(tx, &[from, to])?;
     for user in &verified {
         follows::add_to_verified_counts(tx, *user, -1)?;
@@ -119,11 +119,11 @@ pub fn merge_accounts(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), F
     for sql in RESOLVE_DUPLICATES.iter().chain(MOVE_BADGE) {
         tx.execute(sql, &[from.into(), to.into()])?;
     }
-    for stand in ACCOUNT_REFERENCES.iter() {
-        for sql in &stand.duplicate_sql {
+    for reference in ACCOUNT_REFERENCES.iter() {
+        for sql in &reference.duplicate_sql {
             tx.execute(sql, &[from.into(), to.into()])?;
         }
-        tx.execute(stand.move_sql, &[to.into(), from.into()])?;
+        tx.execute(reference.move_sql, &[to.into(), from.into()])?;
     }
     rename_badges(tx, from, to)?;
     for sql in DELETE_SELF_RELATIONS
@@ -139,7 +139,7 @@ pub fn merge_accounts(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), F
     delete_placeholder(tx, from)
 }
 
-/// The badge of an organization's affiliates names it.
+/// Affiliate badges contain the organization's id.
 fn rename_badges(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
     let (before, after) = (format!("\"{from}\""), format!("\"{to}\""));
     let sql = "UPDATE users SET affiliation = REPLACE(affiliation, CAST($1 AS TEXT), \

@@ -1,26 +1,21 @@
-//! Posts of an import: placeholders and what becomes of them.
+//! Imported posts and placeholders.
 
 use base::{Fault, PostId, Time, UserId};
 
 use crate::Tx;
 use crate::posts::{Post, PostState};
 
-/// What an import must know of a post that is there.
 #[derive(Clone, Copy, Debug)]
 pub struct ImportedPostSummary {
-    /// The post.
     pub id: PostId,
-    /// Its author.
     pub author_id: UserId,
-    /// Whether it is there for others.
     pub state: PostState,
-    /// Its conversation.
     pub conversation_id: PostId,
-    /// Whether anything of its text is known.
+    /// Whether its text is known.
     pub has_text: bool,
 }
 
-/// Those of these posts that are there, in whatever state.
+/// Posts in any state.
 pub fn find_posts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<ImportedPostSummary>, Fault> {
     let sql = "SELECT id, author_id, state, conversation_id, \
                CASE WHEN text = '' THEN CAST(0 AS BIGINT) ELSE CAST(1 AS BIGINT) END \
@@ -36,7 +31,7 @@ pub fn find_posts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<ImportedPostSummar
     })
 }
 
-/// Adds a post of which little is known: its text may be empty, its author 0.
+/// Inserts a placeholder; its text may be empty, its author 0.
 pub fn insert_placeholder(tx: &mut Tx<'_>, post: &Post) -> Result<bool, Fault> {
     let sql = "INSERT INTO post (id, author_id, created_at, state, text, lang, conversation_id, \
                entities, display_end) VALUES ($1, $2, $3, 3, $4, $5, $6, $7, $8) \
@@ -54,7 +49,7 @@ pub fn insert_placeholder(tx: &mut Tx<'_>, post: &Post) -> Result<bool, Fault> {
     Ok(tx.execute(sql, &args)? > 0)
 }
 
-/// Completes a placeholder by what has become known of its author (unless that is 0) and its text.
+/// Adds the author (unless it is 0) and text of a placeholder once they are known.
 pub fn complete_placeholder(tx: &mut Tx<'_>, post: &Post) -> Result<(), Fault> {
     if post.author_id.get() != 0 {
         let sql = "UPDATE post SET author_id = $1 WHERE id = $2 AND state = 3 AND author_id = 0";
@@ -75,45 +70,37 @@ pub fn complete_placeholder(tx: &mut Tx<'_>, post: &Post) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Whether a user has a live repost of a post, of those that everyone sees or of those that are
-/// for promotion only.
+/// Whether a user has a live repost of a post; `nullcast` selects promoted-only reposts.
 pub fn has_reposted(tx: &mut Tx<'_>, post: PostId, by: UserId, nullcast: bool) -> Result<bool, Fault> {
     Ok(crate::reposts::find_by_user(tx, by, post, nullcast)?.is_some())
 }
 
-/// Marks a live post as superseded by a later version, without counters.
+/// Does not change counters.
 pub fn mark_superseded(tx: &mut Tx<'_>, post: PostId, root: PostId) -> Result<(), Fault> {
     let sql = "UPDATE post SET state = 1, edit_root_id = $1 WHERE id = $2";
     tx.execute(sql, &[root.into(), post.into()]).map(|_| ())
 }
 
-/// The replies to any of these posts.
 pub fn list_replies(tx: &mut Tx<'_>, parents: &[i64]) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT id FROM post WHERE in_reply_to_post_id = $1";
     tx.query_by_keys(sql, parents, &[], |row| row.int(0))
 }
 
-/// Says which conversation a post belongs to.
 pub fn set_conversation(tx: &mut Tx<'_>, post: i64, conversation: PostId) -> Result<(), Fault> {
     let sql = "UPDATE post SET conversation_id = $1 WHERE id = $2";
     tx.execute(sql, &[conversation.into(), post.into()]).map(|_| ())
 }
 
-/// By how much a post's counters move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PostCounterDeltas {
-    /// Live replies.
+    /// Live replies; the others likewise.
     pub replies: i64,
-    /// Live quotes.
     pub quotes: i64,
-    /// Live reposts.
     pub reposts: i64,
-    /// Likes.
     pub likes: i64,
 }
 
-/// Moves a post's counters. An imported like or repost is one of those that the post's own
-/// figures told of, as far as these go.
+/// Imported likes and reposts are subtracted from the imported totals, which already included them.
 pub fn apply_post_deltas(tx: &mut Tx<'_>, post: i64, by: &PostCounterDeltas) -> Result<(), Fault> {
     let sql = "UPDATE post SET reply_count = reply_count + $1, quote_count = quote_count + $2, \
                repost_count = repost_count + $3, like_count = like_count + $4, \
@@ -132,7 +119,7 @@ pub fn apply_post_deltas(tx: &mut Tx<'_>, post: i64, by: &PostCounterDeltas) -> 
 }
 
 impl Post {
-    /// A post of which nothing is known but its id and perhaps its author.
+    /// A post of which only the id and perhaps the author is known.
     pub fn placeholder(id: PostId, author_id: UserId, created_at: Time) -> Self {
         Self {
             id,

@@ -1,21 +1,19 @@
-//! How far an import has come.
+//! Import progress.
 
 use base::{Fault, UserId};
 
 use crate::Tx;
 
-/// Where an import stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportProgress {
-    /// Where in the source it goes on.
+    /// The position in the source at which to resume.
     pub position: String,
-    /// What has been done so far (JSON).
+    /// JSON.
     pub report: String,
-    /// Whether it came to its end.
     pub finished: bool,
 }
 
-/// Where the import of a source stands, if one was ever begun.
+/// None if the import was never started.
 pub fn load_progress(tx: &mut Tx<'_>, source: &str) -> Result<Option<ImportProgress>, Fault> {
     let sql = "SELECT position, report, finished FROM import_progress WHERE source = $1";
     tx.query_row(sql, &[source.into()], |row| {
@@ -27,30 +25,30 @@ pub fn load_progress(tx: &mut Tx<'_>, source: &str) -> Result<Option<ImportProgr
     })
 }
 
-/// Says where the import of a source stands, in the transaction of what it has stored.
-pub fn set_progress(tx: &mut Tx<'_>, source: &str, mark: &ImportProgress) -> Result<(), Fault> {
+/// To be called in the transaction of the imported rows.
+pub fn set_progress(tx: &mut Tx<'_>, source: &str, progress: &ImportProgress) -> Result<(), Fault> {
     let sql = "INSERT INTO import_progress (source, position, report, finished) \
                VALUES ($1, $2, $3, $4) ON CONFLICT (source) DO UPDATE SET \
                position = excluded.position, report = excluded.report, \
                finished = excluded.finished";
     let args = [
         source.into(),
-        (&mark.position).into(),
-        (&mark.report).into(),
-        mark.finished.into(),
+        (&progress.position).into(),
+        (&progress.report).into(),
+        progress.finished.into(),
     ];
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// Whether an import stands at `position` and goes on from there. Until the transaction ends,
-/// another one of the same source waits here.
+/// Whether an import is at `position` and may continue. Blocks other imports of the same source until the end of the
+/// transaction.
 pub fn claim_progress(tx: &mut Tx<'_>, source: &str, position: &str) -> Result<bool, Fault> {
     let sql = "UPDATE import_progress SET finished = 0 \
                WHERE source = $1 AND position = $2 AND finished = 0";
     Ok(tx.execute(sql, &[source.into(), position.into()])? > 0)
 }
 
-/// Notes whose posts a source has brought.
+/// Records authors whose posts were imported from a source.
 pub fn insert_authors(tx: &mut Tx<'_>, source: &str, authors: &[UserId]) -> Result<(), Fault> {
     let sql = "INSERT INTO import_author (source, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     for author in authors {
@@ -59,8 +57,8 @@ pub fn insert_authors(tx: &mut Tx<'_>, source: &str, authors: &[UserId]) -> Resu
     Ok(())
 }
 
-/// Makes the readers of some of those whose posts a source has brought, and these themselves, read
-/// their home timeline afresh, and the lists that they are on; false when all know.
+/// Invalidates the home timelines of up to `limit` imported authors and their followers, and the lists they are
+/// members of; returns false when there are none left.
 pub fn invalidate_home_timelines(tx: &mut Tx<'_>, source: &str, limit: i64) -> Result<bool, Fault> {
     let sql = "SELECT MAX(user_id) FROM (SELECT user_id FROM import_author WHERE source = $1 \
                ORDER BY user_id LIMIT $2) some_authors";

@@ -1,5 +1,4 @@
-//! How line items did in auctions: counted by the hour, and forgotten after some days. What an
-//! auction adds costs the same however many there were.
+//! Auction statistics of line items, by the hour; their cost does not depend on the number of auctions.
 
 use std::collections::BTreeMap;
 
@@ -8,33 +7,26 @@ use base::{Fault, Time};
 use super::{HOUR_MS, hour_start};
 use crate::Tx;
 
-/// What became of a line item in an auction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuctionBid {
-    /// The line item.
     pub line_item_id: i64,
-    /// The least bid that would have won a place.
+    /// The lowest bid that would have won, in micros.
     pub price_micro: i64,
-    /// Whether it won one.
     pub won: bool,
-    /// How many auctions it stands for, where not all are looked at.
+    /// The number of auctions it stands for when sampled.
     pub weight: i64,
 }
 
-/// What became of a line item in its auctions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuctionStatistics {
-    /// Auctions that it was in.
     pub entered: i64,
-    /// Those of them that it won.
     pub won: i64,
-    /// What places went for, and how often: the lowest first.
+    /// Prices (micros) and how often they occurred, lowest first.
     prices: Vec<(i64, i64)>,
 }
 
 impl AuctionStatistics {
-    /// A bid that would have won half of the auctions: never less than the median of what places
-    /// went for, and an eighth more at most.
+    /// A bid (micros) that would have won half of the auctions: at least the median price, and at most an eighth more.
     pub fn median_bid(&self) -> Option<i64> {
         let mut passed = 0_i64;
         let mut prices = self.prices.iter();
@@ -46,7 +38,7 @@ impl AuctionStatistics {
     }
 }
 
-/// Eight steps between an amount and its double.
+/// Eight buckets per doubling.
 fn price_bucket(price: i64) -> i64 {
     let price = price.max(1);
     let double = i64::from(price.ilog2());
@@ -54,7 +46,6 @@ fn price_bucket(price: i64) -> i64 {
     double * 8 + i64::try_from(eighths).unwrap_or(8) - 8
 }
 
-/// Counts what became of line items in an auction.
 pub fn record_auction(tx: &mut Tx<'_>, bids: &[AuctionBid]) -> Result<(), Fault> {
     let hour = hour_start(tx.now().ms(), 0);
     let mut rows: BTreeMap<(i64, i64), (i64, i64, i64)> = BTreeMap::new();
@@ -70,7 +61,7 @@ pub fn record_auction(tx: &mut Tx<'_>, bids: &[AuctionBid]) -> Result<(), Fault>
                won = ad_auction.won + excluded.won, \
                highest = CASE WHEN excluded.highest > ad_auction.highest \
                THEN excluded.highest ELSE ad_auction.highest END";
-    // In one order everywhere, so that two who count at once wait for each other and do not clash.
+    // A fixed order, so that concurrent transactions do not deadlock.
     for ((item, step), (entered, won, highest)) in rows {
         let args = [item, hour, step, entered, won, highest].map(Into::into);
         tx.execute(sql, &args)?;
@@ -78,8 +69,7 @@ pub fn record_auction(tx: &mut Tx<'_>, bids: &[AuctionBid]) -> Result<(), Fault>
     Ok(())
 }
 
-/// What became of some line items in auctions since a moment's hour; those that were in none are
-/// left out.
+/// Statistics since the hour of a time; line items without auctions are omitted.
 pub fn load_auction_statistics(
     tx: &mut Tx<'_>,
     line_items: &[i64],
@@ -95,18 +85,18 @@ pub fn load_auction_statistics(
     rows.sort_unstable();
     let mut all: BTreeMap<i64, AuctionStatistics> = BTreeMap::new();
     for [item, _, entered, won, highest] in rows {
-        let contest = all.entry(item).or_default();
-        contest.entered = contest.entered.saturating_add(entered);
-        contest.won = contest.won.saturating_add(won);
-        contest.prices.push((highest, entered));
+        let statistics = all.entry(item).or_default();
+        statistics.entered = statistics.entered.saturating_add(entered);
+        statistics.won = statistics.won.saturating_add(won);
+        statistics.prices.push((highest, entered));
     }
     Ok(all)
 }
 
-/// How long they are kept: what is looked back over, and a day more.
+/// The reporting period and a day more.
 const RETENTION_MS: i64 = 8 * 24 * HOUR_MS;
 
-/// Forgets some of what was longer ago; how many rows.
+/// Returns how many rows were deleted.
 pub fn prune_auctions(tx: &mut Tx<'_>, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM ad_auction WHERE (line_item_id, hour, step) IN \
                (SELECT line_item_id, hour, step FROM ad_auction WHERE hour < $1 LIMIT $2)";

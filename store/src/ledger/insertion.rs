@@ -1,4 +1,4 @@
-//! Adding to the ledger: rows, and every sum that they belong to, in one transaction.
+//! Adds events to the ledger, and to every sum they count towards, in one transaction.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
@@ -14,21 +14,20 @@ const EVENT_COLUMNS: &str = "line_item_id, event_time, id, recorded_at, kind, ac
      funding_instrument_id, campaign_id, creative, creative_id, subject, viewer, placement, \
      platform, country, metro, age, gender, price_micro, billed, charge_micro, origin, once";
 const COLUMN_COUNT: usize = 23;
-/// Rows of one statement.
+/// Rows per statement.
 const BATCH_SIZE: usize = 64;
 
-/// Adds what happened, but what is there already: an impression has one of each kind. Answers which
-/// were added.
-pub fn insert_events(tx: &mut Tx<'_>, facts: &[AdEvent]) -> Result<HashSet<i64>, Fault> {
-    let mut added = HashSet::with_capacity(facts.len());
-    let (whole, rest) = facts.as_chunks::<BATCH_SIZE>();
-    for some in whole {
-        insert_batch(tx, some, &mut added)?;
+/// Events that exist (same impression and kind) are skipped; returns the ids of those added.
+pub fn insert_events(tx: &mut Tx<'_>, events: &[AdEvent]) -> Result<HashSet<i64>, Fault> {
+    let mut added = HashSet::with_capacity(events.len());
+    let (batches, rest) = events.as_chunks::<BATCH_SIZE>();
+    for batch in batches {
+        insert_batch(tx, batch, &mut added)?;
     }
     for one in rest {
         insert_batch(tx, std::slice::from_ref(one), &mut added)?;
     }
-    let new = facts.iter().filter(|fact| added.contains(&fact.id));
+    let new = events.iter().filter(|event| added.contains(&event.id));
     update_sums(tx, new)?;
     Ok(added)
 }
@@ -38,7 +37,7 @@ fn insert_batch(tx: &mut Tx<'_>, facts: &[AdEvent], added: &mut HashSet<i64>) ->
     static MANY: LazyLock<String> = LazyLock::new(|| insert_sql(BATCH_SIZE));
     let sql = if facts.len() == 1 { &*ONE } else { &*MANY };
     let now = tx.now();
-    let args: Vec<SqlValue<'_>> = facts.iter().flat_map(|fact| event_to_values(fact, now)).collect();
+    let args: Vec<SqlValue<'_>> = events.iter().flat_map(|event| event_to_values(event, now)).collect();
     let ids = tx.query_rows(sql, &args, |row| row.int(0))?;
     added.extend(ids);
     Ok(())
@@ -46,8 +45,8 @@ fn insert_batch(tx: &mut Tx<'_>, facts: &[AdEvent], added: &mut HashSet<i64>) ->
 
 fn insert_sql(rows: usize) -> String {
     let marks = |row: usize| -> String {
-        let of = (1..=COLUMN_COUNT).map(|place| format!("${}", row * COLUMN_COUNT + place));
-        format!("({})", of.collect::<Vec<_>>().join(", "))
+        let placeholders = (1..=COLUMN_COUNT).map(|place| format!("${}", row * COLUMN_COUNT + place));
+        format!("({})", placeholders.collect::<Vec<_>>().join(", "))
     };
     let all: Vec<String> = (0..rows).map(marks).collect();
     format!(
@@ -56,93 +55,93 @@ fn insert_sql(rows: usize) -> String {
     )
 }
 
-fn event_to_values(fact: &AdEvent, now: base::Time) -> [SqlValue<'_>; COLUMN_COUNT] {
-    let looks = &fact.viewer_traits;
+fn event_to_values(event: &AdEvent, now: base::Time) -> [SqlValue<'_>; COLUMN_COUNT] {
+    let traits = &event.viewer_traits;
     [
-        fact.line_item_id.into(),
-        fact.at.into(),
-        fact.id.into(),
+        event.line_item_id.into(),
+        event.at.into(),
+        event.id.into(),
         now.into(),
-        fact.kind.to_number().into(),
-        fact.account_id.into(),
-        fact.funding_id.into(),
-        fact.campaign_id.into(),
-        fact.creative.to_number().into(),
-        fact.creative_id.into(),
-        fact.subject_id.into(),
-        fact.viewer_id.into(),
-        fact.placement.to_number().into(),
-        looks.platform.into(),
-        (&looks.country).into(),
-        (&looks.metro).into(),
-        looks.age.into(),
-        looks.gender.into(),
-        fact.price_micro.into(),
-        fact.billed.into(),
-        fact.charge_micro.into(),
-        fact.origin.to_number().into(),
-        fact.impression_id.into(),
+        event.kind.to_number().into(),
+        event.account_id.into(),
+        event.funding_id.into(),
+        event.campaign_id.into(),
+        event.creative.to_number().into(),
+        event.creative_id.into(),
+        event.subject_id.into(),
+        event.viewer_id.into(),
+        event.placement.to_number().into(),
+        traits.platform.into(),
+        (&traits.country).into(),
+        (&traits.metro).into(),
+        traits.age.into(),
+        traits.gender.into(),
+        event.price_micro.into(),
+        event.billed.into(),
+        event.charge_micro.into(),
+        event.origin.to_number().into(),
+        event.impression_id.into(),
     ]
 }
 
-/// What a fact counts for.
-fn counted_entities(fact: &AdEvent) -> impl Iterator<Item = (AdEntity, i64)> {
-    let post = fact.creative == AdEntity::PromotedPost && fact.subject_id != 0;
+/// The entities an event counts towards.
+fn counted_entities(event: &AdEvent) -> impl Iterator<Item = (AdEntity, i64)> {
+    let post = event.creative == AdEntity::PromotedPost && event.subject_id != 0;
     let own = [
-        (AdEntity::Account, fact.account_id),
-        (AdEntity::Funding, fact.funding_id),
-        (AdEntity::Campaign, fact.campaign_id),
-        (AdEntity::LineItem, fact.line_item_id),
-        (fact.creative, fact.creative_id),
+        (AdEntity::Account, event.account_id),
+        (AdEntity::Funding, event.funding_id),
+        (AdEntity::Campaign, event.campaign_id),
+        (AdEntity::LineItem, event.line_item_id),
+        (event.creative, event.creative_id),
     ];
-    let post = post.then_some((AdEntity::Post, fact.subject_id));
+    let post = post.then_some((AdEntity::Post, event.subject_id));
     own.into_iter().chain(post)
 }
 
-/// What of an entity an hour tells: the first and last of its times, and the placements.
+/// First and last event time, and a bit mask of placement groups.
 type ActivityTimes = (i64, i64, i64);
 
-fn update_sums<'f>(tx: &mut Tx<'_>, facts: impl Iterator<Item = &'f AdEvent>) -> Result<(), Fault> {
+fn update_sums<'f>(tx: &mut Tx<'_>, events: impl Iterator<Item = &'f AdEvent>) -> Result<(), Fault> {
     let mut hours: BTreeMap<(i64, i64, i64, i64), MetricSums> = BTreeMap::new();
     let mut totals: BTreeMap<(i64, i64), MetricSums> = BTreeMap::new();
     let mut active: BTreeMap<(i64, i64, i64, i64), ActivityTimes> = BTreeMap::new();
-    let mut seen: BTreeMap<i64, i64> = BTreeMap::new();
+    let mut post_impressions: BTreeMap<i64, i64> = BTreeMap::new();
     let now = tx.now().ms();
-    for fact in facts {
-        let (at, group) = (fact.at.ms(), fact.placement.group().to_number());
+    for event in events {
+        let (at, group) = (event.at.ms(), event.placement.group().to_number());
         let (hour, recorded) = (
-            hour_start(at, fact.hour_offset_ms),
-            hour_start(now, fact.hour_offset_ms),
+            hour_start(at, event.hour_offset_ms),
+            hour_start(now, event.hour_offset_ms),
         );
-        let billed = i64::from(fact.billed);
-        for (entity, id) in counted_entities(fact) {
+        let billed = i64::from(event.billed);
+        for (entity, id) in counted_entities(event) {
             let entity = entity.to_number();
             let by_hour = hours.entry((entity, id, hour, group)).or_default();
-            by_hour.count_events(fact.kind, 1, billed, fact.charge_micro);
+            by_hour.count_events(event.kind, 1, billed, event.charge_micro);
             let total = totals.entry((entity, id)).or_default();
-            total.count_events(fact.kind, 1, billed, fact.charge_micro);
-            let key = (fact.account_id, entity, recorded, id);
-            let told = active.entry(key).or_insert((at, at, 0));
-            *told = (told.0.min(at), told.1.max(at), told.2 | 1 << (group / 16));
+            total.count_events(event.kind, 1, billed, event.charge_micro);
+            let key = (event.account_id, entity, recorded, id);
+            let times = active.entry(key).or_insert((at, at, 0));
+            *times = (times.0.min(at), times.1.max(at), times.2 | 1 << (group / 16));
         }
-        let shown = fact.kind == AdEventKind::Impression && fact.creative == AdEntity::PromotedPost;
-        if shown && fact.origin == AdEventOrigin::Served {
-            *seen.entry(fact.subject_id).or_default() += 1;
+        let shown = event.kind == AdEventKind::Impression && event.creative == AdEntity::PromotedPost;
+        if shown && event.origin == AdEventOrigin::Served {
+            *post_impressions.entry(event.subject_id).or_default() += 1;
         }
     }
-    // In one order everywhere, so that two who add at once wait for each other and do not clash.
+    // A fixed order, so that concurrent transactions do not deadlock.
     for ((entity, id, hour, group), sums) in &hours {
         add_hourly_sums(tx, [*entity, *id, *hour, *group], sums)?;
     }
     for ((entity, id), sums) in &totals {
         add_total_sums(tx, [*entity, *id], sums)?;
     }
-    for ((account, entity, hour, id), told) in &active {
-        add_activity(tx, [*account, *entity, *hour, *id], *told)?;
+    for ((account, entity, hour, id), times) in &active {
+        add_activity(tx, [*account, *entity, *hour, *id], *times)?;
     }
-    for (post, times) in &seen {
+    for (post, impressions) in &post_impressions {
         let sql = "UPDATE post SET impression_count = impression_count + $1 WHERE id = $2";
-        tx.execute(sql, &[(*times).into(), (*post).into()])?;
+        tx.execute(sql, &[(*impressions).into(), (*post).into()])?;
     }
     Ok(())
 }
@@ -187,14 +186,13 @@ fn add_activity(tx: &mut Tx<'_>, key: [i64; 4], (first, last, places): ActivityT
                last_at = CASE WHEN excluded.last_at > ad_active.last_at \
                THEN excluded.last_at ELSE ad_active.last_at END, \
                placements = ad_active.placements | excluded.placements";
-    let told = [first, last, places];
-    let numbers = key.iter().chain(&told);
+    let times = [first, last, places];
+    let numbers = key.iter().chain(&times);
     let args: Vec<SqlValue<'_>> = numbers.map(|n| (*n).into()).collect();
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// Notes the part of a micro that a line item's impressions have come to and that is not charged
-/// yet.
+/// Sets the uncharged fraction of a line item's impressions, in thousandths of a micro.
 pub fn set_owed(tx: &mut Tx<'_>, line_item: i64, thousandths: i64) -> Result<(), Fault> {
     let sql = "UPDATE ad_total SET owed = $1 WHERE entity = $2 AND entity_id = $3";
     let args = [

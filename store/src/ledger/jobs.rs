@@ -1,24 +1,18 @@
-//! Jobs: figures of a long time, worked out in the background and kept as a file for a while.
+//! Asynchronous analytics jobs and their result files.
 
 use base::{Fault, Time};
 
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// Where a job stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnalyticsJobState {
-    /// It waits.
     Queued,
-    /// It is worked on.
     Processing,
-    /// Its file is being kept.
+    /// The result file is being stored.
     Uploading,
-    /// Its file is there.
     Success,
-    /// It could not be done.
     Failed,
-    /// It was called off.
     Cancelled,
 }
 
@@ -32,7 +26,7 @@ impl AnalyticsJobState {
         Self::Cancelled,
     ];
 
-    /// As it is answered.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Queued => "QUEUED",
@@ -55,30 +49,23 @@ impl AnalyticsJobState {
         }
     }
 
-    /// Whether it is still to be done.
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Queued | Self::Processing | Self::Uploading)
     }
 }
 
-/// A job as stored, without its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnalyticsJob {
-    /// Snowflake id.
     pub id: i64,
-    /// The account.
     pub account_id: i64,
-    /// Where it stands.
     pub state: AnalyticsJobState,
-    /// What was asked for (JSON).
+    /// JSON.
     pub request: String,
-    /// What its file's address ends in.
+    /// The last path segment of the file's URL.
     pub token: String,
-    /// When it was made.
     pub created_at: Time,
-    /// When it was changed last.
     pub updated_at: Time,
-    /// Until when its file is given.
+    /// When the file expires.
     pub expires_at: Option<Time>,
 }
 
@@ -99,7 +86,7 @@ fn job_from_row(row: &SqlRow<'_, '_>) -> Result<AnalyticsJob, Fault> {
     Ok(AnalyticsJob {
         id: row.int(0)?,
         account_id: row.int(1)?,
-        state: state.ok_or_else(|| Fault::new(format!("a job of figures in state {number}")))?,
+        state: state.ok_or_else(|| Fault::new(format!("unknown analytics job state {number}")))?,
         request: row.text(3)?,
         token: row.text(4)?,
         created_at: row.time(5)?,
@@ -108,7 +95,6 @@ fn job_from_row(row: &SqlRow<'_, '_>) -> Result<AnalyticsJob, Fault> {
     })
 }
 
-/// Adds a job.
 pub fn insert_job(tx: &mut Tx<'_>, job: &AnalyticsJob) -> Result<(), Fault> {
     let sql = columns!("INSERT INTO ad_job (", ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
     let args = [
@@ -124,13 +110,13 @@ pub fn insert_job(tx: &mut Tx<'_>, job: &AnalyticsJob) -> Result<(), Fault> {
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// The job with an id, whose ever it is.
+/// The job may belong to any account.
 pub fn find_job(tx: &mut Tx<'_>, id: i64) -> Result<Option<AnalyticsJob>, Fault> {
     let sql = columns!("SELECT ", " FROM ad_job WHERE id = $1");
     tx.query_row(sql, &[id.into()], job_from_row)
 }
 
-/// Jobs of an account below an id, the newest first.
+/// Newest first, with an id below `below`.
 pub fn list_jobs(tx: &mut Tx<'_>, account: i64, below: i64, limit: i64) -> Result<Vec<AnalyticsJob>, Fault> {
     let sql = columns!(
         "SELECT ",
@@ -139,13 +125,12 @@ pub fn list_jobs(tx: &mut Tx<'_>, account: i64, below: i64, limit: i64) -> Resul
     tx.query_rows(sql, &[account.into(), below.into(), limit.into()], job_from_row)
 }
 
-/// How many of an account's jobs are still to be done. An account has few of them.
 pub fn count_open_jobs(tx: &mut Tx<'_>, account: i64) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM ad_job WHERE state < 3 AND account_id = $1";
     Ok(tx.query_row(sql, &[account.into()], |row| row.int(0))?.unwrap_or(0))
 }
 
-/// Jobs of a state that were made until a moment, the oldest first.
+/// Oldest first, created at or before `until`.
 pub fn list_open_jobs(
     tx: &mut Tx<'_>,
     state: AnalyticsJobState,
@@ -163,34 +148,34 @@ pub fn list_open_jobs(
     )
 }
 
-/// Moves a job on; false when it is not where it was thought to be.
+/// Changes a job's state and file; returns false if the job is not in the expected state.
 pub fn transition_job(
     tx: &mut Tx<'_>,
     id: i64,
     (from, to): (AnalyticsJobState, AnalyticsJobState),
-    made: Option<(&[u8], Time)>,
+    file: Option<(&[u8], Time)>,
 ) -> Result<bool, Fault> {
     let sql = "UPDATE ad_job SET state = $1, updated_at = $2, file = $3, expires_at = $4 \
                WHERE id = $5 AND state = $6";
     let args = [
         to.to_number().into(),
         tx.now().into(),
-        made.map(|(file, _)| file).into(),
-        made.map(|(_, until)| until).into(),
+        file.map(|(bytes, _)| bytes).into(),
+        file.map(|(_, until)| until).into(),
         id.into(),
         from.to_number().into(),
     ];
     Ok(tx.execute(sql, &args)? > 0)
 }
 
-/// The file that an address ends in this for, while it is given.
+/// None once the file has expired.
 pub fn find_job_file(tx: &mut Tx<'_>, token: &str) -> Result<Option<Vec<u8>>, Fault> {
     let sql = "SELECT file FROM ad_job WHERE token = $1 AND expires_at > $2";
     let found = tx.query_row(sql, &[token.into(), tx.now().into()], |row| row.opt_bytes(0))?;
     Ok(found.flatten())
 }
 
-/// Throws files away that are not given any longer; how many.
+/// Returns how many files were deleted.
 pub fn delete_expired_files(tx: &mut Tx<'_>, limit: i64) -> Result<u64, Fault> {
     let sql = "UPDATE ad_job SET file = NULL WHERE id IN (SELECT id FROM ad_job \
                WHERE expires_at <= $1 AND file IS NOT NULL ORDER BY expires_at LIMIT $2)";

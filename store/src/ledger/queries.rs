@@ -1,4 +1,4 @@
-//! Figures, from the sums where those hold them and from the rows where not.
+//! Ledger queries, answered from sums where possible and from events otherwise.
 
 use base::{Fault, Time, UserId};
 
@@ -15,8 +15,7 @@ fn sums_from_row(row: &SqlRow<'_, '_>, from: usize) -> Result<MetricSums, Fault>
     Ok(MetricSums(all))
 }
 
-/// Sums of some entities by the hour, in a span and in a group of placements: the entity, when the
-/// hour begins, and the sums. Hours without any are left out.
+/// Entity, start of the hour, and sums, in a period and placement group. Empty hours are omitted.
 pub fn hourly_sums(
     tx: &mut Tx<'_>,
     entity: AdEntity,
@@ -45,8 +44,7 @@ pub fn hourly_sums(
     })
 }
 
-/// Sums of all time of some entities, and what of a micro is not charged yet; those of whom nothing
-/// is known are left out.
+/// Entity, total sums, and the uncharged thousandths of a micro; entities without events are omitted.
 pub fn total_sums_by_entity(
     tx: &mut Tx<'_>,
     entity: AdEntity,
@@ -66,13 +64,12 @@ pub fn total_sums_by_entity(
     })
 }
 
-/// Sums of all time of one entity.
 pub fn total_sums(tx: &mut Tx<'_>, entity: AdEntity, id: i64) -> Result<MetricSums, Fault> {
     let found = total_sums_by_entity(tx, entity, &[id])?;
     Ok(found.first().map(|(_, sums, _)| *sums).unwrap_or_default())
 }
 
-/// What some entities have spent; those that are not known are left out.
+/// Micros per entity; entities without events are omitted.
 pub fn total_spend(tx: &mut Tx<'_>, entity: AdEntity, ids: &[i64]) -> Result<Vec<(i64, i64)>, Fault> {
     let sql = "SELECT entity_id, charge_micro FROM ad_total WHERE entity_id = $1 AND entity = $2";
     tx.query_by_keys(sql, ids, &[entity.to_number().into()], |row| {
@@ -80,7 +77,7 @@ pub fn total_spend(tx: &mut Tx<'_>, entity: AdEntity, ids: &[i64]) -> Result<Vec
     })
 }
 
-/// What some entities have spent between the beginnings of two hours.
+/// Micros per entity between the starts of two hours.
 pub fn spend_between(
     tx: &mut Tx<'_>,
     entity: AdEntity,
@@ -103,7 +100,7 @@ macro_rules! columns {
 }
 
 fn event_from_row(row: &SqlRow<'_, '_>) -> Result<AdEvent, Fault> {
-    let unknown = || Fault::new("a row of the ledger with an unknown number");
+    let unknown = || Fault::new("unknown number in a ledger row");
     Ok(AdEvent {
         line_item_id: row.int(0)?,
         at: row.time(1)?,
@@ -133,17 +130,17 @@ fn event_from_row(row: &SqlRow<'_, '_>) -> Result<AdEvent, Fault> {
     })
 }
 
-/// What is known of some impressions: of each the impression and the kind.
+/// Pairs of impression and event kind.
 pub fn event_kinds_by_impressions(tx: &mut Tx<'_>, impressions: &[i64]) -> Result<Vec<(i64, AdEventKind)>, Fault> {
     let sql = "SELECT once, kind FROM ad_event WHERE once = $1";
     let rows = tx.query_by_keys(sql, impressions, &[], |row| Ok((row.int(0)?, row.int(1)?)))?;
-    let known = rows.into_iter();
-    Ok(known
+    let kinds_by_id = rows.into_iter();
+    Ok(kinds_by_id
         .filter_map(|(once, kind)| Some((once, AdEventKind::from_number(kind)?)))
         .collect())
 }
 
-/// What a viewer was shown since a moment, the latest first.
+/// Latest first, at most 1000.
 pub fn list_impressions_of_viewer(tx: &mut Tx<'_>, viewer: i64, since: Time) -> Result<Vec<AdEvent>, Fault> {
     let sql = concat!(
         "SELECT ",
@@ -154,7 +151,7 @@ pub fn list_impressions_of_viewer(tx: &mut Tx<'_>, viewer: i64, since: Time) -> 
     tx.query_rows(sql, &[viewer.into(), since.into()], event_from_row)
 }
 
-/// When a viewer was shown which line item since a moment.
+/// Line items and times of a viewer's impressions.
 pub fn list_line_item_impressions(tx: &mut Tx<'_>, viewer: i64, since: Time) -> Result<Vec<(i64, Time)>, Fault> {
     let sql = "SELECT line_item_id, event_time FROM ad_event \
                WHERE viewer = $1 AND event_time > $2 AND kind = 0";
@@ -163,18 +160,13 @@ pub fn list_line_item_impressions(tx: &mut Tx<'_>, viewer: i64, since: Time) -> 
     })
 }
 
-/// Who saw some line items in a span, and how often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ViewerImpressions {
-    /// The line item.
     pub line_item_id: i64,
-    /// The viewer.
     pub viewer: i64,
-    /// Impressions.
     pub impressions: i64,
 }
 
-/// Who saw some line items in a span.
 pub fn count_viewer_impressions(
     tx: &mut Tx<'_>,
     line_items: &[i64],
@@ -192,8 +184,7 @@ pub fn count_viewer_impressions(
     })
 }
 
-/// Users to whom some of these kinds happened with some line items since a moment: who was shown
-/// something, who did something with it.
+/// Users with events of these kinds, in id order.
 pub fn list_viewers(
     tx: &mut Tx<'_>,
     line_items: &[i64],
@@ -214,77 +205,61 @@ pub fn list_viewers(
     Ok(all)
 }
 
-/// By what rows are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportSegment {
-    /// Nothing.
     None,
-    /// Age.
     Age,
-    /// Gender.
     Gender,
-    /// Metropolitan area.
     Metro,
-    /// Platform.
     Platform,
 }
 
-/// Which rows are counted.
 #[derive(Clone, Debug)]
 pub struct ReportFilter<'a> {
-    /// From then on.
+    /// Inclusive.
     pub from: Time,
-    /// Until before then.
+    /// Exclusive.
     pub to: Time,
-    /// The length of a span, in milliseconds.
+    /// The length of an interval, in milliseconds.
     pub interval_ms: i64,
-    /// The group of placements.
     pub group: Placement,
-    /// By what they are told apart.
     pub segment: ReportSegment,
-    /// In this country only, or empty.
+    /// Only this country, if not empty.
     pub country: &'a str,
-    /// On this platform only.
     pub platform: Option<i64>,
 }
 
-/// Rows of one creative, span, segment and kind.
+/// Events of one creative, interval, segment and kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportRow {
-    /// The line item.
     pub line_item_id: i64,
-    /// The creative.
     pub creative: (AdEntity, i64),
-    /// The span's number.
+    /// The interval's index.
     pub interval: i64,
-    /// The segment's value; empty where it is not known.
+    /// Empty if unknown.
     pub segment: String,
-    /// The kind.
     pub kind: AdEventKind,
-    /// How many.
     pub count: i64,
-    /// How many of them are paid for.
     pub billed: i64,
-    /// What they cost.
+    /// Micros.
     pub charge: i64,
 }
 
-/// Counts rows of some line items.
-pub fn load_report(tx: &mut Tx<'_>, line_items: &[i64], cut: &ReportFilter<'_>) -> Result<Vec<ReportRow>, Fault> {
-    let segment = match cut.segment {
+pub fn load_report(tx: &mut Tx<'_>, line_items: &[i64], filter: &ReportFilter<'_>) -> Result<Vec<ReportRow>, Fault> {
+    let segment = match filter.segment {
         ReportSegment::None => "''",
         ReportSegment::Age => "COALESCE(CAST(age AS TEXT), '')",
         ReportSegment::Gender => "COALESCE(CAST(gender AS TEXT), '')",
         ReportSegment::Metro => "metro",
         ReportSegment::Platform => "COALESCE(CAST(platform AS TEXT), '')",
     };
-    // Few statements: segments times the two filters.
-    let country = if cut.country.is_empty() {
+    // `intern_sql` needs few distinct statements: segments times the two filters.
+    let country = if filter.country.is_empty() {
         "country >= $6"
     } else {
         "country = $6"
     };
-    let platform = if cut.platform.is_some() {
+    let platform = if filter.platform.is_some() {
         "platform = $7"
     } else {
         "CAST(0 AS BIGINT) > $7"
@@ -298,13 +273,13 @@ pub fn load_report(tx: &mut Tx<'_>, line_items: &[i64], cut: &ReportFilter<'_>) 
     );
     let group = cut.group.to_number();
     let more = [
-        cut.from.into(),
-        cut.to.into(),
+        filter.from.into(),
+        filter.to.into(),
         group.into(),
         (group + PLACEMENT_GROUP_SIZE).into(),
-        cut.country.into(),
-        cut.platform.unwrap_or(-1).into(),
-        cut.interval_ms.into(),
+        filter.country.into(),
+        filter.platform.unwrap_or(-1).into(),
+        filter.interval_ms.into(),
     ];
     let rows = tx.query_by_keys(&sql, line_items, &more, |row| {
         let unknown = || Fault::new("a row of the ledger with an unknown number");
@@ -322,20 +297,16 @@ pub fn load_report(tx: &mut Tx<'_>, line_items: &[i64], cut: &ReportFilter<'_>) 
     Ok(rows)
 }
 
-/// An entity of which something was recorded.
+/// An entity with events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActiveEntity {
-    /// The entity.
     pub entity_id: i64,
-    /// The earliest of the times.
     pub first: Time,
-    /// The latest.
     pub last: Time,
-    /// In which groups of placements.
     pub groups: Vec<Placement>,
 }
 
-/// Entities of an account of which something was recorded in some hours.
+/// Entities of an account with events that were recorded in a range of hours.
 pub fn list_active_entities(
     tx: &mut Tx<'_>,
     account: i64,
@@ -348,11 +319,11 @@ pub fn list_active_entities(
     let rows = tx.query_rows(sql, &args, |row| {
         Ok((row.int(0)?, row.time(1)?, row.time(2)?, row.int(3)?))
     })?;
-    // Rows of one entity may stand apart: an index serves the order of hours, not of entities.
+    // Rows are in the order of hours, so those of one entity are not adjacent.
     let mut all: std::collections::BTreeMap<i64, (Time, Time, i64)> = std::collections::BTreeMap::new();
     for (id, first, last, mask) in rows {
-        let known = all.entry(id).or_insert((first, last, mask));
-        *known = (known.0.min(first), known.1.max(last), known.2 | mask);
+        let active = all.entry(id).or_insert((first, last, mask));
+        *active = (active.0.min(first), active.1.max(last), active.2 | mask);
     }
     let groups = |mask: i64| {
         let all = Placement::ALL.iter().copied();

@@ -1,10 +1,9 @@
-//! Videos that something was shown before.
+//! Videos that were preceded by an ad.
 
 use base::{Fault, PostId, Time, UserId};
 
 use crate::Tx;
 
-/// Notes that something was shown before a post's video.
 pub fn record_video_ad(tx: &mut Tx<'_>, post: PostId, at: Time) -> Result<(), Fault> {
     let sql = "INSERT INTO ad_video (author_id, post_id, shown_at) \
                SELECT author_id, id, $1 FROM post WHERE id = $2 \
@@ -14,7 +13,7 @@ pub fn record_video_ad(tx: &mut Tx<'_>, post: PostId, at: Time) -> Result<(), Fa
     tx.execute(sql, &[at.into(), post.into()]).map(|_| ())
 }
 
-/// Before how many of an author's videos something was shown since a moment.
+/// The number of an author's videos that were preceded by an ad since a time.
 pub fn count_videos_with_ads(tx: &mut Tx<'_>, author: UserId, since: Time) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM ad_video WHERE author_id = $1 AND shown_at > $2";
     let found = tx.query_row(sql, &[author.into(), since.into()], |row| row.int(0))?;

@@ -1,4 +1,4 @@
-//! Who follows a list and who has pinned it.
+//! Followers and pins of lists.
 
 use base::{Fault, UserId};
 
@@ -8,7 +8,7 @@ use crate::exports::IdPair;
 use crate::follows::UserEdge;
 use crate::posts::PageRange;
 
-/// Makes a user follow a list, with its counter; false when they do already.
+/// Also updates the counter; returns false if the user already follows the list.
 pub fn follow(tx: &mut Tx<'_>, list: i64, user: UserId) -> Result<bool, Fault> {
     let sql = "INSERT INTO list_follow (list_id, user_id, id) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
@@ -20,7 +20,7 @@ pub fn follow(tx: &mut Tx<'_>, list: i64, user: UserId) -> Result<bool, Fault> {
     Ok(added)
 }
 
-/// Ends that a user follows a list, with its counter; false when they do not.
+/// Also updates the counter; returns false if the user does not follow the list.
 pub fn unfollow(tx: &mut Tx<'_>, list: i64, user: UserId) -> Result<bool, Fault> {
     let sql = "DELETE FROM list_follow WHERE list_id = $1 AND user_id = $2";
     let removed = tx.execute(sql, &[list.into(), user.into()])? > 0;
@@ -35,20 +35,19 @@ fn add_to_follower_count(tx: &mut Tx<'_>, list: i64, by: i64) -> Result<(), Faul
     tx.execute(sql, &[by.into(), list.into()]).map(|_| ())
 }
 
-/// A page of those who follow a list, latest first: the user and the edge's own number.
+/// Latest first: the user and the edge's own id.
 pub fn follower_page(tx: &mut Tx<'_>, list: i64, span: &PageRange) -> Result<Vec<UserEdge>, Fault> {
     let sql = edge_page_query!("SELECT user_id, id FROM list_follow WHERE list_id = $1");
     typed_edge_page(tx, list, span, sql)
 }
 
-/// A page of the lists that a user follows, latest first: the list and the edge's own number.
-/// Nobody follows a private one.
+/// Latest first: the list and the edge's own id. Private lists have no followers.
 pub fn followed_page(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Result<Vec<IdPair>, Fault> {
     let sql = edge_page_query!("SELECT list_id, id FROM list_follow WHERE user_id = $1");
     edge_page(tx, user, span, sql)
 }
 
-/// Pins a list; false when it is pinned already.
+/// Returns false if the list is already pinned.
 pub fn pin(tx: &mut Tx<'_>, user: UserId, list: i64) -> Result<bool, Fault> {
     let sql = "INSERT INTO list_pin (user_id, list_id, id) VALUES ($1, $2, $3) \
                ON CONFLICT DO NOTHING";
@@ -56,19 +55,19 @@ pub fn pin(tx: &mut Tx<'_>, user: UserId, list: i64) -> Result<bool, Fault> {
     Ok(tx.execute(sql, &[user.into(), list.into(), id.into()])? > 0)
 }
 
-/// Unpins a list; false when it is not pinned.
+/// Returns false if the list is not pinned.
 pub fn unpin(tx: &mut Tx<'_>, user: UserId, list: i64) -> Result<bool, Fault> {
     let sql = "DELETE FROM list_pin WHERE user_id = $1 AND list_id = $2";
     Ok(tx.execute(sql, &[user.into(), list.into()])? > 0)
 }
 
-/// The lists that a user has pinned, latest first. They are few.
+/// Latest first.
 pub fn list_pinned(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT list_id, id FROM list_pin WHERE user_id = $1 ORDER BY id DESC";
     tx.query_rows(sql, &[user.into()], |row| row.int(0))
 }
 
-/// Lets nobody but `owner` keep a list pinned, and nobody follow it.
+/// Removes all followers, and all pins except the owner's.
 pub(super) fn remove_all_followers(tx: &mut Tx<'_>, list: i64, owner: UserId) -> Result<(), Fault> {
     tx.execute("DELETE FROM list_follow WHERE list_id = $1", &[list.into()])?;
     let sql = "UPDATE list SET follower_count = 0 WHERE id = $1";

@@ -1,4 +1,4 @@
-//! Who is on a list, and the lists that somebody is on.
+//! Members of lists.
 
 use base::{Fault, UserId};
 
@@ -9,13 +9,13 @@ use crate::exports::{EdgeWithId, IdPair};
 use crate::follows::UserEdge;
 use crate::posts::PageRange;
 
-/// Puts a user on a list, with both counters; false when it is there already.
+/// Also updates both counters; returns false if the user is already a member.
 pub fn add_member(tx: &mut Tx<'_>, list: &List, user: UserId) -> Result<bool, Fault> {
     let id = tx.next_id::<()>().get();
     add_member_with_id(tx, list, user, id)
 }
 
-/// The same, with the membership's own number.
+/// As [`add_member`], with a given id, by which members are ordered.
 pub fn add_member_with_id(tx: &mut Tx<'_>, list: &List, user: UserId, id: i64) -> Result<bool, Fault> {
     let sql = "INSERT INTO list_member (list_id, user_id, id, private) VALUES ($1, $2, $3, $4) \
                ON CONFLICT DO NOTHING";
@@ -27,7 +27,7 @@ pub fn add_member_with_id(tx: &mut Tx<'_>, list: &List, user: UserId, id: i64) -
     Ok(true)
 }
 
-/// Takes a user off a list, with both counters; false when it is not on it.
+/// Also updates both counters; returns false if the user is not a member.
 pub fn remove_member(tx: &mut Tx<'_>, list: &List, user: UserId) -> Result<bool, Fault> {
     let sql = "DELETE FROM list_member WHERE list_id = $1 AND user_id = $2";
     if tx.execute(sql, &[list.id.into(), user.into()])? == 0 {
@@ -48,40 +48,38 @@ fn add_to_counts(tx: &mut Tx<'_>, list: &List, user: UserId, by: i64) -> Result<
     Ok(())
 }
 
-/// Moves the counters of everyone on a list that becomes open (1), private or nothing (-1).
+/// Adds to the listed count of every member: 1 if the list becomes public, -1 if it becomes private or is deleted.
 pub(super) fn add_to_listed_counts(tx: &mut Tx<'_>, list: i64, by: i64) -> Result<(), Fault> {
     let sql = "UPDATE users SET listed_count = listed_count + $1 \
                WHERE id IN (SELECT user_id FROM list_member WHERE list_id = $2)";
     tx.execute(sql, &[by.into(), list.into()]).map(|_| ())
 }
 
-/// Whether a user is on a list.
 pub fn is_member(tx: &mut Tx<'_>, list: i64, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM list_member WHERE list_id = $1 AND user_id = $2";
     Ok(tx.query_row(sql, &[list.into(), user.into()], |_| Ok(()))?.is_some())
 }
 
-/// The lists that these users are on and everyone may see: the user, the list.
+/// Pairs of user and list.
 pub fn public_lists_of_users(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<(UserId, i64)>, Fault> {
     let keys: Vec<_> = users.iter().map(|user| user.get()).collect();
     let sql = "SELECT user_id, list_id FROM list_member WHERE user_id = $1 AND private = 0";
     tx.query_by_keys(sql, &keys, &[], |row| Ok((row.id(0)?, row.int(1)?)))
 }
 
-/// Everyone who is on a list.
 pub fn list_member_ids(tx: &mut Tx<'_>, list: i64) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT user_id FROM list_member WHERE list_id = $1";
     tx.query_rows(sql, &[list.into()], |row| row.id(0))
 }
 
-/// A page of those who are on a list, latest first: the user and the membership's own number.
+/// Latest first: the user and the membership's own id.
 pub fn member_page(tx: &mut Tx<'_>, list: i64, span: &PageRange) -> Result<Vec<UserEdge>, Fault> {
     let sql = edge_page_query!("SELECT user_id, id FROM list_member WHERE list_id = $1");
     typed_edge_page(tx, list, span, sql)
 }
 
-/// A page of the lists that a user is on and everyone may see, and of the private ones that
-/// belong to `owner`; latest first: the list and the membership's own number.
+/// The public lists that a user is a member of, and `owner`'s private ones; latest first: the list and the
+/// membership's own id.
 pub fn membership_page(
     tx: &mut Tx<'_>,
     user: UserId,
@@ -93,7 +91,7 @@ pub fn membership_page(
     let Some(owner) = owner else {
         return Ok(found);
     };
-    // The owner's lists first: they are few, what others keep privately may be many.
+    // `CROSS JOIN` starts from the owner's lists, which are few.
     let own = "SELECT m.list_id, m.id FROM list l CROSS JOIN list_member m \
                WHERE l.owner_id = $1 AND l.deleted_at IS NULL AND l.private = 1 \
                AND m.list_id = l.id AND m.user_id = $2 AND m.id > $3 AND m.id < $4";
@@ -103,7 +101,7 @@ pub fn membership_page(
     Ok(trim_page(found, span))
 }
 
-/// The members of all live lists behind one, as list and user.
+/// Members of all lists that are not deleted, in the order of list and user, after a pair.
 pub fn list_all_members(tx: &mut Tx<'_>, after: IdPair, limit: i64) -> Result<Vec<EdgeWithId>, Fault> {
     let sql = "SELECT m.list_id, m.user_id, m.id FROM list_member m JOIN list l ON l.id = m.list_id \
                WHERE (m.list_id, m.user_id) > ($1, $2) AND l.deleted_at IS NULL \

@@ -1,4 +1,4 @@
-//! What each participant was given and still has.
+//! Inboxes: each participant's copies of events.
 
 use std::cmp::Reverse;
 
@@ -10,7 +10,6 @@ use crate::db::SqlValue;
 use crate::edges::{directional_query, query_page, trim_page};
 use crate::posts::PageRange;
 
-/// Gives an event to each of some participants.
 pub(super) fn insert_copies(tx: &mut Tx<'_>, event: &MessageEvent, readers: &[UserId]) -> Result<(), Fault> {
     let sql = "INSERT INTO dm_inbox (user_id, kind, event_id, conversation_id) \
                VALUES ($1, $2, $3, $4)";
@@ -25,15 +24,13 @@ pub(super) fn insert_copies(tx: &mut Tx<'_>, event: &MessageEvent, readers: &[Us
     })
 }
 
-/// Whether a user has an event.
 pub fn has_event(tx: &mut Tx<'_>, user: UserId, event: &MessageEvent) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM dm_inbox WHERE user_id = $1 AND kind = $2 AND event_id = $3";
     let args = [user.into(), event.kind.to_number().into(), event.id.into()];
     Ok(tx.query_row(sql, &args, |_| Ok(()))?.is_some())
 }
 
-/// A page of the events that a user has, newest first, of some kinds, in one conversation or in
-/// all of them.
+/// Event ids, newest first, of some kinds, in one conversation or in all.
 pub fn inbox_page(
     tx: &mut Tx<'_>,
     user: UserId,
@@ -56,8 +53,8 @@ fn inbox_page_of_kind(
     kind: MessageEventKind,
     span: &PageRange,
 ) -> Result<Vec<i64>, Fault> {
-    let mut of: Vec<SqlValue<'_>> = vec![user.into(), kind.to_number().into()];
-    of.extend(conversation.map(SqlValue::from));
+    let mut keys: Vec<SqlValue<'_>> = vec![user.into(), kind.to_number().into()];
+    keys.extend(conversation.map(SqlValue::from));
     let sql = match conversation {
         None => directional_query!(
             "SELECT event_id FROM dm_inbox WHERE user_id = $1 AND kind = $2 AND event_id > $3 \
@@ -70,18 +67,16 @@ fn inbox_page_of_kind(
             " LIMIT $6"
         ),
     };
-    query_page(tx, &of, span, sql, |row| row.int(0))
+    query_page(tx, &keys, span, sql, |row| row.int(0))
 }
 
-/// The newest message that a user has in a conversation.
 pub fn newest_message(tx: &mut Tx<'_>, user: UserId, conversation: i64) -> Result<Option<i64>, Fault> {
     let span = PageRange::newest(1);
     let found = inbox_page(tx, user, Some(conversation), &[MessageEventKind::Message], &span)?;
     Ok(found.first().copied())
 }
 
-/// Takes an event from a user; false when they do not have it. The last one to lose it loses it
-/// for all.
+/// Returns false if the user has no copy. The event is deleted with its last copy.
 pub fn remove_copy(tx: &mut Tx<'_>, user: UserId, event: &MessageEvent) -> Result<bool, Fault> {
     let sql = "DELETE FROM dm_inbox WHERE user_id = $1 AND kind = $2 AND event_id = $3";
     let args = [user.into(), event.kind.to_number().into(), event.id.into()];
@@ -94,7 +89,7 @@ pub fn remove_copy(tx: &mut Tx<'_>, user: UserId, event: &MessageEvent) -> Resul
     Ok(true)
 }
 
-/// Forgets an event that nobody has any more, and what it carried.
+/// Deletes an event without copies, and releases its media.
 fn delete_if_unreferenced(tx: &mut Tx<'_>, event: i64) -> Result<(), Fault> {
     let sql = "SELECT media_id FROM dm_event WHERE id = $1 AND copies <= 0";
     let Some(media) = tx.query_row(sql, &[event.into()], |row| row.opt_id(0))? else {
@@ -105,8 +100,8 @@ fn delete_if_unreferenced(tx: &mut Tx<'_>, event: i64) -> Result<(), Fault> {
     media.map_or(Ok(()), |media| crate::media::remove_message_use(tx, media, now))
 }
 
-/// Takes a user out of a conversation, with all that they have of it; false when they are not in
-/// it. It costs what they have there: rows of their own, once.
+/// Removes a user from a conversation with all their copies; returns false if they are not a participant. The cost is
+/// proportional to the number of copies.
 pub fn remove_participant(tx: &mut Tx<'_>, conversation: i64, user: UserId) -> Result<bool, Fault> {
     let args = [user.into(), conversation.into()];
     let sql = "DELETE FROM dm_participant WHERE user_id = $1 AND conversation_id = $2";
@@ -118,10 +113,11 @@ pub fn remove_participant(tx: &mut Tx<'_>, conversation: i64, user: UserId) -> R
     tx.execute(sql, &args)?;
     let sql = "SELECT e.id FROM dm_inbox i JOIN dm_event e ON e.id = i.event_id \
                WHERE i.user_id = $1 AND i.conversation_id = $2 AND e.copies <= 0";
-    let lost = tx.query_rows(sql, &args, |row| row.int(0))?;
+    let unreferenced = tx.query_rows(sql, &args, |row| row.int(0))?;
     let sql = "DELETE FROM dm_inbox WHERE user_id = $1 AND conversation_id = $2";
     tx.execute(sql, &args)?;
-    lost.into_iter()
+    unreferenced
+        .into_iter()
         .try_for_each(|event| delete_if_unreferenced(tx, event))
         .map(|()| true)
 }

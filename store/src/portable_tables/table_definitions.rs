@@ -1,4 +1,4 @@
-//! The carried tables.
+//! The definitions of the portable tables.
 
 use super::{ColumnType, CounterUpdate, PortableColumn, TableDefinition};
 
@@ -7,7 +7,7 @@ use ColumnType::{
     Text, Time, User, UserOrNone, Users,
 };
 
-/// How a row is looked for that others refer to.
+/// The query for a referenced row of each table.
 pub(super) const REFERENCED_TABLES: &[(&str, &str)] = &[
     ("app", "SELECT 1 FROM app WHERE id = $1"),
     ("bookmark_folder", "SELECT 1 FROM bookmark_folder WHERE id = $1"),
@@ -46,8 +46,8 @@ impl TableDefinition {
         self
     }
 
-    const fn requiring(mut self, what: &'static str) -> Self {
-        self.insert_condition = what;
+    const fn requiring(mut self, condition: &'static str) -> Self {
+        self.insert_condition = condition;
         self
     }
 
@@ -108,7 +108,7 @@ const PLACE: TableDefinition = define_table(
     },
 );
 
-/// Without its keys: an import makes new ones, which their owner finds in the portal.
+/// Without credentials: an import creates new ones, which the owner finds in the portal.
 const APP: TableDefinition = define_table(
     "app",
     1,

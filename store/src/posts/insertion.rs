@@ -1,4 +1,4 @@
-//! Posts stored, and the counters that this moves.
+//! Inserts posts and updates the counters they affect.
 
 use std::sync::OnceLock;
 
@@ -8,39 +8,38 @@ use super::{Post, PostState, find_by_id};
 use crate::Tx;
 use crate::db::SqlValue;
 
-/// What comes with a post when it is stored.
 #[derive(Clone, Debug, Default)]
 pub struct NewPostDetails {
-    /// Of text, attachments and targets; what the duplicate rule goes by.
+    /// A digest of text, attachments and targets, for duplicate detection.
     pub fingerprint: Option<Vec<u8>>,
-    /// Users whose mentions timeline it goes to.
+    /// The users whose mentions timeline includes the post.
     pub mentioned: Vec<UserId>,
-    /// Likes that an import brought along.
+    /// Likes according to an import.
     pub imported_likes: i64,
-    /// Reposts that an import brought along.
+    /// Reposts according to an import.
     pub imported_reposts: i64,
-    /// The version that it takes the place of.
+    /// The version that this one replaces.
     pub replaces: Option<PostId>,
-    /// The address that opens a private conversation, or empty.
+    /// The link that opens a private conversation, or empty.
     pub direct_message_deep_link: String,
 }
 
-/// Stores a post with its mentions and every counter that it moves; false when the id is taken.
-pub fn insert(tx: &mut Tx<'_>, post: &Post, beside: &NewPostDetails) -> Result<bool, Fault> {
-    if !insert_row(tx, post, beside)? {
+/// Also stores mentions and updates all counters; returns false if the id is taken.
+pub fn insert(tx: &mut Tx<'_>, post: &Post, details: &NewPostDetails) -> Result<bool, Fault> {
+    if !insert_row(tx, post, details)? {
         return Ok(false);
     }
     if post.state != PostState::Live {
         return Ok(true);
     }
-    for user in &beside.mentioned {
+    for user in &details.mentioned {
         let sql = "INSERT INTO mention (user_id, post_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
         tx.execute(sql, &[(*user).into(), post.id.into()])?;
     }
-    if let Some(replaced) = beside.replaces {
+    if let Some(replaced) = details.replaces {
         let sql = "UPDATE post SET state = 1, edit_root_id = $1 WHERE id = $2";
         tx.execute(sql, &[post.edit_root_id.into(), replaced.into()])?;
-        // The version before stood for what this one stands for now, perhaps not all of it.
+        // The replaced version was counted, possibly for other targets.
         if let Some(before) = find_by_id(tx, replaced)? {
             add_to_author_counts(tx, &before, -1)?;
             add_to_target_counts(tx, &before, -1)?;
@@ -51,8 +50,8 @@ pub fn insert(tx: &mut Tx<'_>, post: &Post, beside: &NewPostDetails) -> Result<b
     Ok(true)
 }
 
-/// What a post's row is written with, column by column; its id comes first.
-fn post_columns<'a>(post: &'a Post, beside: &'a NewPostDetails) -> [PostColumn<'a>; 37] {
+/// Column names and values of a post's row; the id comes first.
+fn post_columns<'a>(post: &'a Post, details: &'a NewPostDetails) -> [PostColumn<'a>; 37] {
     [
         ("id", post.id.into()),
         ("author_id", post.author_id.into()),
@@ -85,47 +84,46 @@ fn post_columns<'a>(post: &'a Post, beside: &'a NewPostDetails) -> [PostColumn<'
         ("geo", (&post.geo).into()),
         ("withheld", (&post.withheld).into()),
         ("app_id", post.app_id.into()),
-        ("imported_like_count", beside.imported_likes.into()),
-        ("imported_repost_count", beside.imported_reposts.into()),
-        ("fingerprint", beside.fingerprint.as_ref().into()),
+        ("imported_like_count", details.imported_likes.into()),
+        ("imported_repost_count", details.imported_reposts.into()),
+        ("fingerprint", details.fingerprint.as_ref().into()),
         ("unshared", post.unshared.into()),
         ("members_only", post.members_only.into()),
-        ("direct_message_deep_link", (&beside.direct_message_deep_link).into()),
+        ("direct_message_deep_link", (&details.direct_message_deep_link).into()),
     ]
 }
 
 type PostColumn<'a> = (&'static str, SqlValue<'a>);
 
-fn insert_row(tx: &mut Tx<'_>, post: &Post, beside: &NewPostDetails) -> Result<bool, Fault> {
+fn insert_row(tx: &mut Tx<'_>, post: &Post, details: &NewPostDetails) -> Result<bool, Fault> {
     static SQL: OnceLock<String> = OnceLock::new();
-    let columns = post_columns(post, beside);
+    let columns = post_columns(post, details);
     let sql = SQL.get_or_init(|| {
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-        let places: Vec<String> = (1..=names.len()).map(|n| format!("${n}")).collect();
-        let (names, places) = (names.join(", "), places.join(", "));
-        format!("INSERT INTO post ({names}) VALUES ({places}) ON CONFLICT DO NOTHING")
+        let placeholders: Vec<String> = (1..=names.len()).map(|n| format!("${n}")).collect();
+        let (names, placeholders) = (names.join(", "), placeholders.join(", "));
+        format!("INSERT INTO post ({names}) VALUES ({placeholders}) ON CONFLICT DO NOTHING")
     });
     Ok(tx.execute(sql, &columns.map(|(_, value)| value))? > 0)
 }
 
-/// Puts the real post in the place of its placeholder, without mentions and counters. Likes and
-/// reposts that came before it are taken off the figures that it brings along. False when there is
-/// no such placeholder.
-pub fn replace_placeholder(tx: &mut Tx<'_>, post: &Post, beside: &NewPostDetails) -> Result<bool, Fault> {
+/// Replaces a placeholder by the real post, without mentions and counters. Likes and reposts already stored are
+/// subtracted from the imported totals. Returns false if there is no such placeholder.
+pub fn replace_placeholder(tx: &mut Tx<'_>, post: &Post, details: &NewPostDetails) -> Result<bool, Fault> {
     static SQL: OnceLock<String> = OnceLock::new();
-    let mut columns = post_columns(post, beside);
-    // The id is what the row is found by.
+    let mut columns = post_columns(post, details);
+    // The id becomes the last argument, of the `WHERE` clause.
     columns.rotate_left(1);
     let sql = SQL.get_or_init(|| {
         let names = columns.iter().map(|(name, _)| *name);
         let sets: Vec<String> = (1..columns.len())
             .zip(names)
-            .map(|(place, name)| match name.strip_prefix("imported_") {
-                Some(known) => format!(
-                    "{name} = CASE WHEN CAST(${place} AS BIGINT) > {known} \
-                     THEN CAST(${place} AS BIGINT) - {known} ELSE 0 END"
+            .map(|(index, name)| match name.strip_prefix("imported_") {
+                Some(count_column) => format!(
+                    "{name} = CASE WHEN CAST(${index} AS BIGINT) > {count_column} \
+                     THEN CAST(${index} AS BIGINT) - {count_column} ELSE 0 END"
                 ),
-                None => format!("{name} = ${place}"),
+                None => format!("{name} = ${index}"),
             })
             .collect();
         let (sets, id) = (sets.join(", "), columns.len());
@@ -134,7 +132,7 @@ pub fn replace_placeholder(tx: &mut Tx<'_>, post: &Post, beside: &NewPostDetails
     Ok(tx.execute(sql, &columns.map(|(_, value)| value))? > 0)
 }
 
-/// Moves the author's counters; a nullcast post counts as any other, but is nobody's newest.
+/// Updates the author's counters; a nullcast post counts, but is not the most recent post.
 pub(crate) fn add_to_author_counts(tx: &mut Tx<'_>, post: &Post, by: i64) -> Result<(), Fault> {
     let media = if post.media_keys.is_empty() { 0 } else { by };
     let newest = if by > 0 && !post.nullcast { post.id.get() } else { 0 };
@@ -145,7 +143,7 @@ pub(crate) fn add_to_author_counts(tx: &mut Tx<'_>, post: &Post, by: i64) -> Res
         .map(|_| ())
 }
 
-/// Moves the counters of the posts that this one replies to, quotes or reposts.
+/// Updates the counters of the posts it replies to, quotes or reposts.
 pub(super) fn add_to_target_counts(tx: &mut Tx<'_>, post: &Post, by: i64) -> Result<(), Fault> {
     let targets = [
         (
@@ -157,7 +155,7 @@ pub(super) fn add_to_target_counts(tx: &mut Tx<'_>, post: &Post, by: i64) -> Res
             "UPDATE post SET quote_count = quote_count + $1 WHERE id = $2",
         ),
         (
-            // One that is for promotion only is nobody's repost but the advertiser's.
+            // Nullcast reposts are not counted.
             post.repost_of_id.filter(|_| !post.nullcast),
             "UPDATE post SET repost_count = repost_count + $1 WHERE id = $2",
         ),
@@ -170,8 +168,8 @@ pub(super) fn add_to_target_counts(tx: &mut Tx<'_>, post: &Post, by: i64) -> Res
     Ok(())
 }
 
-/// Stores a post's row alone: whoever stores many at once moves the counters once for all. False
-/// when the id is taken, or the author reposts the same post already.
-pub fn insert_without_counts(tx: &mut Tx<'_>, post: &Post, beside: &NewPostDetails) -> Result<bool, Fault> {
-    insert_row(tx, post, beside)
+/// Inserts only the row, for bulk inserts that update counters at the end. Returns false if the id is taken, or the
+/// author has already reposted the same post.
+pub fn insert_without_counts(tx: &mut Tx<'_>, post: &Post, details: &NewPostDetails) -> Result<bool, Fault> {
+    insert_row(tx, post, details)
 }

@@ -1,4 +1,4 @@
-//! Pages of posts: an author's, those that mention somebody, the newest of all.
+//! Pages of posts: by author, by mentioned user, and the newest of all.
 
 use base::{Fault, PostId, UserId};
 
@@ -6,26 +6,21 @@ use super::{Post, post_from_row};
 use crate::Tx;
 use crate::edges::{directional_query, query_page};
 
-/// Which part of a timeline is asked for: ids strictly between two bounds.
+/// A keyset page: ids strictly between two bounds.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRange {
-    /// Only ids above this.
+    /// Exclusive.
     pub above: i64,
-    /// Only ids below this.
+    /// Exclusive.
     pub below: i64,
-    /// From the old end on, for a page towards the newer ones. The answer is newest first all
-    /// the same.
+    /// Take the oldest rows of the range, for pages towards newer ids. Results are newest first in any case.
     pub ascending: bool,
-    /// At most so many.
     pub limit: i64,
-    /// Leaves replies out.
     pub without_replies: bool,
-    /// Leaves reposts out.
     pub without_reposts: bool,
 }
 
 impl PageRange {
-    /// The newest `limit` of everything.
     pub const fn newest(limit: i64) -> Self {
         Self {
             above: 0,
@@ -38,7 +33,7 @@ impl PageRange {
     }
 }
 
-/// A page of an author's live posts, newest first.
+/// An author's live posts, newest first.
 pub fn page_by_author(tx: &mut Tx<'_>, author: UserId, span: &PageRange) -> Result<Vec<Post>, Fault> {
     let sql = directional_query!(
         columns!(
@@ -58,15 +53,15 @@ pub fn page_by_author(tx: &mut Tx<'_>, author: UserId, span: &PageRange) -> Resu
     )
 }
 
-/// A user's own live posts below an id, newest first: those that are for promotion only, or all
-/// others; with answers and what begins with a mention, or without.
+/// A user's own live posts below an id, newest first: either the nullcast ones or all others; `replies` includes
+/// replies and posts that begin with a mention.
 pub fn list_own_posts(
     tx: &mut Tx<'_>,
-    (user, nullcast, answers): (UserId, bool, bool),
+    (user, nullcast, replies): (UserId, bool, bool),
     below: i64,
     limit: i64,
 ) -> Result<Vec<Post>, Fault> {
-    macro_rules! of {
+    macro_rules! own_posts_sql {
         ($nullcast:literal) => {
             columns!(
                 "SELECT ",
@@ -79,12 +74,16 @@ pub fn list_own_posts(
             )
         };
     }
-    let sql = if nullcast { of!("1") } else { of!("0") };
-    let args = [user.into(), below.into(), answers.into(), limit.into()];
+    let sql = if nullcast {
+        own_posts_sql!("1")
+    } else {
+        own_posts_sql!("0")
+    };
+    let args = [user.into(), below.into(), replies.into(), limit.into()];
     tx.query_rows(sql, &args, post_from_row)
 }
 
-/// A page of the live posts that mention a user, newest first.
+/// Newest first.
 pub fn page_mentioning(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Result<Vec<Post>, Fault> {
     let sql = directional_query!(
         columns!(
@@ -105,15 +104,14 @@ pub fn page_mentioning(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Resul
     )
 }
 
-/// Ids and authors of the newest live posts of everyone above an id, newest first.
+/// Ids and authors of everyone's newest live posts above an id, newest first.
 pub fn list_recent(tx: &mut Tx<'_>, above: PostId, limit: i64) -> Result<Vec<(PostId, UserId)>, Fault> {
     let sql = "SELECT id, author_id FROM post WHERE state = 0 AND nullcast = 0 AND id > $1 \
                ORDER BY id DESC LIMIT $2";
     tx.query_rows(sql, &[above.into(), limit.into()], |row| Ok((row.id(0)?, row.id(1)?)))
 }
 
-/// The same of some authors, for a database server: one request that takes no more rows than they
-/// have, however much others write.
+/// As [`list_recent`], for some authors, on PostgreSQL: reads only rows of these authors.
 pub fn list_recent_by_authors(
     tx: &mut Tx<'_>,
     authors: &[UserId],
@@ -128,42 +126,38 @@ pub fn list_recent_by_authors(
     })
 }
 
-/// Ids of an author's live posts below an id, newest first.
+/// Live posts below an id, newest first.
 pub fn list_ids_by_author(tx: &mut Tx<'_>, author: UserId, below: i64, limit: i64) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT id FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 \
                AND id < $2 ORDER BY id DESC LIMIT $3";
     tx.query_rows(sql, &[author.into(), below.into(), limit.into()], |row| row.id(0))
 }
 
-/// How many of an author's live posts from an id on show a video.
+/// The number of an author's live posts with a video from an id on.
 pub fn count_videos_since(tx: &mut Tx<'_>, author: UserId, from: i64) -> Result<i64, Fault> {
-    // Keys of videos begin with 7 or 13, those of photos and moving pictures with others.
+    // Media keys of videos begin with 7 or 13.
     let sql = "SELECT COUNT(*) FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 \
                AND id >= $2 AND (',' || media_keys LIKE '%,7_%' OR ',' || media_keys LIKE '%,13_%')";
     let found = tx.query_row(sql, &[author.into(), from.into()], |row| row.int(0))?;
     Ok(found.unwrap_or(0))
 }
 
-/// Ids of everyone's live posts between two ids, the first excluded, oldest first.
+/// Live posts of everyone, oldest first, with ids above `above` up to `last`.
 pub fn list_live_between(tx: &mut Tx<'_>, above: i64, last: i64, limit: i64) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT id FROM post WHERE id > $1 AND id <= $2 AND state = 0 ORDER BY id LIMIT $3";
     tx.query_rows(sql, &[above.into(), last.into(), limit.into()], |row| row.id(0))
 }
 
-/// What a post says, for who counts words.
+/// A post's text, for counting terms.
 #[derive(Clone, Debug)]
 pub struct PostText {
-    /// The post.
     pub id: i64,
-    /// Who wrote it.
     pub author_id: i64,
-    /// The whole text.
     pub text: String,
-    /// The code of its language.
     pub lang: String,
 }
 
-/// What some posts say that are live, no reposts and not for promotion only; in no particular order.
+/// Texts of live posts that are neither reposts nor nullcast, in no particular order.
 pub fn find_texts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<PostText>, Fault> {
     let sql = "SELECT id, author_id, text, lang FROM post WHERE id = $1 AND state = 0 \
                AND nullcast = 0 AND repost_of_id IS NULL";

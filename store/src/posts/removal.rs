@@ -1,4 +1,4 @@
-//! What goes with a deleted post.
+//! Deletion of posts and everything that depends on them.
 
 use base::{Fault, PostId, Time, UserId};
 
@@ -6,7 +6,7 @@ use super::insertion::add_to_target_counts;
 use super::{Post, add_to_author_counts, list_versions};
 use crate::{Tx, polls};
 
-/// Leaves nothing of posts but their ids.
+/// Clears everything but the id.
 macro_rules! blank {
     () => {
         "UPDATE post SET state = 2, text = '', entities = '', short_entities = '', \
@@ -16,16 +16,16 @@ macro_rules! blank {
     };
 }
 
-/// Deletes a live post with every counter it moved, its earlier versions, its poll, its reposts,
-/// and the likes, bookmarks and mentions of all of them. Only ids stay. Answers the posts that went, each
-/// with its author; none when another was faster.
+/// Deletes a live post with its earlier versions, poll and reposts, and the likes, bookmarks and mentions of all of
+/// them, and updates all counters. Only ids stay. Returns the deleted posts with their authors; empty if the post was
+/// already deleted.
 pub fn delete(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<(PostId, UserId)>, Fault> {
     let versions = match post.edit_root_id {
         Some(root) => list_versions(tx, root)?,
         None => vec![post.id],
     };
     let now = tx.now();
-    // The posts themselves first: whoever acts on one at the same time waits, and finds it gone.
+    // Update the posts first: concurrent actions on them wait and then find them deleted.
     for id in &versions {
         let sql = concat!(blank!(), " id = $2 AND state <> 2");
         if tx.execute(sql, &[now.into(), (*id).into()])? == 0 && *id == post.id {
@@ -34,9 +34,9 @@ pub fn delete(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<(PostId, UserId)>, Fau
         execute_all(tx, DELETE_POST_EDGES, *id)?;
         polls::delete_by_post(tx, *id)?;
     }
-    let mut gone: Vec<(PostId, UserId)> = versions.iter().map(|id| (*id, post.author_id)).collect();
+    let mut deleted: Vec<(PostId, UserId)> = versions.iter().map(|id| (*id, post.author_id)).collect();
     for id in &versions {
-        gone.extend(delete_reposts(tx, *id)?);
+        deleted.extend(delete_reposts(tx, *id)?);
     }
     add_to_target_counts(tx, post, -1)?;
     add_to_author_counts(tx, post, -1)?;
@@ -44,11 +44,11 @@ pub fn delete(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<(PostId, UserId)>, Fau
                (SELECT MAX(id) FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0) \
                WHERE id = $1";
     tx.execute(sql, &[post.author_id.into()])?;
-    Ok(gone)
+    Ok(deleted)
 }
 
-/// Statements that remove everything that points to some posts.
-macro_rules! clearing {
+/// Statements that delete all rows that refer to some posts.
+macro_rules! delete_edges_sql {
     ($posts:literal) => {
         &[
             concat!("DELETE FROM mention WHERE post_id ", $posts),
@@ -68,18 +68,18 @@ macro_rules! clearing {
     };
 }
 
-/// Of the post $1.
-const DELETE_POST_EDGES: &[&str] = clearing!("= $1");
-/// Of the reposts of the post $1.
-const DELETE_REPOST_EDGES: &[&str] = clearing!("IN (SELECT id FROM post WHERE repost_of_id = $1 AND state = 0)");
+/// `$1` is the post.
+const DELETE_POST_EDGES: &[&str] = delete_edges_sql!("= $1");
+/// `$1` is the reposted post.
+const DELETE_REPOST_EDGES: &[&str] =
+    delete_edges_sql!("IN (SELECT id FROM post WHERE repost_of_id = $1 AND state = 0)");
 
 fn execute_all(tx: &mut Tx<'_>, statements: &[&'static str], post: PostId) -> Result<(), Fault> {
     let mut statements = statements.iter();
     statements.try_for_each(|sql| tx.execute(sql, &[post.into()]).map(|_| ()))
 }
 
-/// What the authors of a post's reposts lose with them; each has one that is seen at most, and one
-/// for promotion.
+/// Updates counters of the authors of a post's reposts. Each has at most one public and one nullcast repost.
 const UPDATE_REPOST_AUTHORS: &[&str] = &[
     "UPDATE users SET post_count = post_count - (SELECT COUNT(*) FROM post \
      WHERE repost_of_id = $1 AND state = 0 AND author_id = users.id) WHERE id IN \
@@ -93,21 +93,21 @@ const UPDATE_REPOST_AUTHORS: &[&str] = &[
      AND most_recent_post_id IN (SELECT id FROM post WHERE repost_of_id = $1 AND state = 0)",
 ];
 
-/// All of them at once: there may be many.
-fn delete_reposts(tx: &mut Tx<'_>, of: PostId) -> Result<Vec<(PostId, UserId)>, Fault> {
+/// Deletes all reposts in bulk: there may be many.
+fn delete_reposts(tx: &mut Tx<'_>, post: PostId) -> Result<Vec<(PostId, UserId)>, Fault> {
     let sql = "SELECT id, author_id FROM post WHERE repost_of_id = $1 AND state = 0";
-    let reposts = tx.query_rows(sql, &[of.into()], |row| Ok((row.id(0)?, row.id(1)?)))?;
+    let reposts = tx.query_rows(sql, &[post.into()], |row| Ok((row.id(0)?, row.id(1)?)))?;
     if !reposts.is_empty() {
-        execute_all(tx, DELETE_REPOST_EDGES, of)?;
-        execute_all(tx, UPDATE_REPOST_AUTHORS, of)?;
+        execute_all(tx, DELETE_REPOST_EDGES, post)?;
+        execute_all(tx, UPDATE_REPOST_AUTHORS, post)?;
         let sql = concat!(blank!(), " repost_of_id = $2 AND state = 0");
         let now = tx.now();
-        tx.execute(sql, &[now.into(), of.into()])?;
+        tx.execute(sql, &[now.into(), post.into()])?;
     }
     Ok(reposts)
 }
 
-/// Since when those of these posts are gone that are.
+/// Deletion times of those posts that were deleted.
 pub fn removal_times(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<(i64, Time)>, Fault> {
     let sql = "SELECT id, removed_at FROM post WHERE id = $1 AND removed_at IS NOT NULL";
     tx.query_by_keys(sql, posts, &[], |row| Ok((row.int(0)?, row.time(1)?)))

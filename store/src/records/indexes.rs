@@ -1,5 +1,4 @@
-//! What of a body is searched: expressions over its fields, the indexes over them, and statements
-//! that are put together from declared names only.
+//! SQL expressions over the fields of a record's body, the indexes over them, and interned statements.
 
 use std::collections::HashSet;
 
@@ -7,33 +6,31 @@ use base::Fault;
 
 use crate::{Tx, meta};
 
-/// An index over a declared field.
+/// An index over a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordIndex {
-    /// Records of a kind by a field's value, in order of creation.
+    /// Kind and field: by value, in order of creation.
     Filter(&'static str, &'static str),
-    /// Records of a kind in the order of a field.
+    /// Kind and field: per account, in the order of the field.
     Sort(&'static str, &'static str),
-    /// Records of a kind in every account, in the order of a field.
+    /// Kind and field: all accounts, in the order of the field.
     GlobalSort(&'static str, &'static str),
-    /// What [`Index::Filter`] leads to, with all that lists of the kind ask about beside it, so that
-    /// they look at no record that they do not show.
+    /// As [`RecordIndex::Filter`], with every column that lists of the kind filter or sort by, so that they read only
+    /// matching records.
     CoveringFilter(&'static str, &'static str, IndexedFields),
-    /// The same of records by their names.
+    /// As [`RecordIndex::CoveringFilter`], by name.
     CoveringName(&'static str, IndexedFields),
 }
 
-/// The fields that lists of a kind are filtered by, and those that they are ordered by.
+/// The fields that lists of a kind filter by and sort by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IndexedFields {
-    /// Filtered by.
     pub filter_fields: Vec<&'static str>,
-    /// Ordered by.
     pub sort_fields: Vec<&'static str>,
 }
 
 impl IndexedFields {
-    /// The columns, behind others.
+    /// Further index columns, except the field `but`.
     fn columns_sql(&self, but: &str) -> String {
         let filters = self.filter_fields.iter().filter(|name| **name != but);
         let filters = filters.map(|name| field_sql(name));
@@ -43,18 +40,17 @@ impl IndexedFields {
     }
 }
 
-/// The index of [`Index::Under`].
+/// The name of [`RecordIndex::CoveringFilter`].
 pub(super) fn covering_index_name(kind: &str, field: &str) -> String {
     format!("ads_{kind}_under_{field}")
 }
 
-/// The index of [`Index::Names`].
+/// The name of [`RecordIndex::CoveringName`].
 pub(super) fn name_index_name(kind: &str) -> String {
     format!("ads_{kind}_names")
 }
 
 impl RecordIndex {
-    /// Its name.
     fn name(&self) -> String {
         match self {
             Self::Filter(kind, field) => format!("ads_{kind}_of_{field}"),
@@ -101,8 +97,8 @@ impl RecordIndex {
 
 const INDEXES_KEY: &str = "ads_indexes";
 
-/// Makes the indexes that are declared and not there yet, and removes those that are not declared
-/// any more. What is there already is remembered, so that starting touches nothing.
+/// Creates missing indexes and drops those no longer declared. The current set is stored, so that a start without
+/// changes does nothing.
 pub fn sync_indexes(tx: &mut Tx<'_>, indexes: &[RecordIndex]) -> Result<(), Fault> {
     if tx.is_postgres() {
         // Nodes that start at the same time make each index once.
@@ -130,12 +126,12 @@ pub fn sync_indexes(tx: &mut Tx<'_>, indexes: &[RecordIndex]) -> Result<(), Faul
     Ok(())
 }
 
-/// A field of the body as a number. The same text in statements and indexes.
+/// A field of the body as a number; the same text in statements and indexes.
 pub(super) fn field_sql(name: &str) -> String {
     format!("CAST(body ->> '{name}' AS BIGINT)")
 }
 
-/// The same for an order, where what is not there comes before everything else.
+/// As [`field_sql`], for sorting: missing fields come first.
 pub(super) fn sort_field_sql(name: &str) -> String {
     format!("COALESCE(CAST(body ->> '{name}' AS BIGINT), -1)")
 }

@@ -1,12 +1,11 @@
-//! Which line items have something to show that people may see now.
+//! Line items with a creative that can be served.
 
 use base::Fault;
 
 use super::indexes::field_sql;
 use crate::Tx;
 
-/// Of some line items those that have a promoted post, a promoted account or a creative which can
-/// be seen now. The look at each ends with the first.
+/// Those of `items` with a promoted post, promoted account or media creative that is visible now.
 pub fn servable_line_items(tx: &mut Tx<'_>, items: &[i64], sandbox: bool) -> Result<Vec<i64>, Fault> {
     let (item, user) = (field_sql("line_item_id"), field_sql("user_id"));
     let of = |kind: &str, seen: &str| {
@@ -32,15 +31,14 @@ pub fn servable_line_items(tx: &mut Tx<'_>, items: &[i64], sandbox: bool) -> Res
     tx.query_by_keys(&sql, items, &[], |row| row.int(0))
 }
 
-/// A post that everyone may see: live, by somebody who takes part and is open to all; of a repost,
-/// what it reposts is so as well.
+/// A public post: live, by an active and unprotected user; for a repost, the original as well.
 const PUBLIC_POST: &str = " AND EXISTS (SELECT 1 FROM post p JOIN users u ON u.id = p.author_id \
                          WHERE p.id = CAST(ads_record.body ->> 'post_id' AS BIGINT) \
                          AND p.state = 0 AND u.state = 0 AND u.protected = 0 \
                          AND (p.repost_of_id IS NULL OR EXISTS (SELECT 1 FROM post o \
                          JOIN users w ON w.id = o.author_id WHERE o.id = p.repost_of_id \
                          AND o.state = 0 AND w.state = 0 AND w.protected = 0)))";
-/// One that was tried out, and is no post of the platform.
+/// A sandbox post, which is not a post of the platform.
 const SANDBOX_POST: &str = " AND EXISTS (SELECT 1 FROM ads_record s \
                           WHERE s.id = CAST(ads_record.body ->> 'post_id' AS BIGINT) \
                           AND s.kind = 'account_post' AND s.level = 0 \

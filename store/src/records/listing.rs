@@ -1,4 +1,4 @@
-//! Pages of records: filtered, ordered, and continued behind a place in that order.
+//! Pages of records: filtered, ordered, and continued after a cursor.
 
 mod gather;
 #[cfg(test)]
@@ -13,32 +13,24 @@ use super::{RecordRow, columns, record_from_row};
 use crate::Tx;
 use crate::db::{SqlRow, SqlValue};
 
-/// What records are ordered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordOrderKey {
-    /// When they were made.
     Created,
-    /// When they were changed.
     Updated,
-    /// Whether they were deleted.
     Deleted,
-    /// Their name, in lower case.
+    /// In lower case.
     Name,
-    /// A declared field that is a number.
+    /// A numeric field.
     Field(&'static str),
 }
 
-/// An order and its direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordOrder {
-    /// By what.
     pub key: RecordOrderKey,
-    /// The highest first.
     pub descending: bool,
 }
 
 impl RecordOrder {
-    /// The newest first.
     pub const NEWEST: Self = Self {
         key: RecordOrderKey::Created,
         descending: true,
@@ -53,10 +45,9 @@ impl RecordOrder {
     }
 }
 
-/// A record's place in some orders, and its id, which breaks ties in the direction of the last.
+/// Values of the orders and the id, which breaks ties in the direction of the last order.
 pub type RecordCursor = (Vec<OrderValue>, i64);
 
-/// Which of two places comes first.
 pub fn compare_cursors(orders: &[RecordOrder], one: (&[OrderValue], i64), other: (&[OrderValue], i64)) -> Ordering {
     let way = |falling: bool, ordering: Ordering| {
         if falling { ordering.reverse() } else { ordering }
@@ -68,49 +59,39 @@ pub fn compare_cursors(orders: &[RecordOrder], one: (&[OrderValue], i64), other:
     first.unwrap_or_else(|| way(last, one.1.cmp(&other.1)))
 }
 
-/// Records, each with its place in the orders that were asked for.
+/// Records with their values of the requested orders.
 pub type RecordPage = Vec<(Vec<OrderValue>, RecordRow)>;
 
-/// A record's place in one order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OrderValue {
-    /// Of a number or a moment.
     Number(i64),
-    /// Of a name.
     Name(Vec<u8>),
 }
 
-/// Which records are listed.
 #[derive(Clone, Debug)]
 pub struct RecordListing<'a> {
-    /// Their kind.
     pub kind: &'static str,
-    /// Their account.
     pub account: i64,
     /// Fields that must have one of some values.
     pub number_filters: &'a [(&'static str, Vec<i64>)],
-    /// The same for words.
+    /// Fields that must have one of some values.
     pub text_filters: &'a [(&'static str, Vec<String>)],
-    /// How their name begins, in lower case; or empty.
+    /// In lower case; may be empty.
     pub name_prefix: &'a str,
-    /// Drafts too.
     pub include_drafts: bool,
-    /// Deleted ones too.
     pub include_deleted: bool,
-    /// In which order; where it leaves records together, in the next.
+    /// Each order breaks ties of the previous one.
     pub orders: &'a [RecordOrder],
-    /// Those behind this place only.
+    /// Only records after this one.
     pub after: Option<RecordCursor>,
-    /// At most so many.
     pub limit: i64,
-    /// The fields that have an index with all that lists of the kind ask about, where it has such
-    /// indexes.
+    /// The fields with a covering index, if the kind has such indexes.
     pub indexed_fields: Option<&'a [&'static str]>,
 }
 
 impl RecordOrderKey {
-    /// The expression of an order. Lists with more than what is shown have an index of their own,
-    /// by an expression of its own: it must not be taken for lists that skip what it holds.
+    /// The order's expression. Lists that include unlisted records have an index of their own, over a different
+    /// expression, so that it is not used for other lists.
     fn order_sql(self, shown: bool) -> String {
         match self {
             Self::Created if shown => "created_at".to_owned(),
@@ -123,7 +104,6 @@ impl RecordOrderKey {
     }
 }
 
-/// A statement's text and arguments as they grow.
 struct SqlQueryBuilder<'a> {
     sql: String,
     args: Vec<SqlValue<'a>>,
@@ -147,7 +127,7 @@ impl<'a> SqlQueryBuilder<'a> {
         }
     }
 
-    /// Only what has one of some values in each field.
+    /// Restricts each field to one of its values.
     fn push_filters(&mut self, listing: &'a RecordListing<'_>, numbers: &'a [(&'static str, Vec<i64>)]) {
         for (name, values) in numbers {
             self.push_one_of(&field_sql(name), values.iter().map(|value| (*value).into()));
@@ -158,7 +138,7 @@ impl<'a> SqlQueryBuilder<'a> {
         }
     }
 
-    /// Only names from a beginning up to what lies behind it.
+    /// Restricts names to a prefix; `upper` is its upper bound.
     fn push_name_range(&mut self, name: &str, prefix: &'a str, upper: &'a [u8]) {
         let from = self.bind_value(prefix.as_bytes());
         let to = self.bind_value(upper);
@@ -166,8 +146,7 @@ impl<'a> SqlQueryBuilder<'a> {
     }
 }
 
-/// A page of them, each with its place in the order; and how many there are in all, wherever the page
-/// begins, if that is asked for.
+/// A page with the records' order values and, if `totals`, the total count of the listing.
 pub fn page_with_total(
     tx: &mut Tx<'_>,
     listing: &RecordListing<'_>,
@@ -186,7 +165,7 @@ pub fn page_with_total(
     Ok((rows, total))
 }
 
-/// A page, found along its order.
+/// Reads the page along its order.
 fn page_by_order(tx: &mut Tx<'_>, listing: &RecordListing<'_>) -> Result<RecordPage, Fault> {
     // Where one field may have several values, each is walked by itself, so that no value's
     // records are read beyond the page.
@@ -238,7 +217,7 @@ fn page_by_filters<'a>(
     })
 }
 
-/// A record's places in some orders, which stand in a row's columns from one on.
+/// The order values in a row's columns from `first` on.
 fn order_values(row: &SqlRow<'_, '_>, orders: &[RecordOrder], first: usize) -> Result<Vec<OrderValue>, Fault> {
     let places = orders.iter().zip(first..);
     let places = places.map(|(order, column)| match order.key {
@@ -248,8 +227,7 @@ fn order_values(row: &SqlRow<'_, '_>, orders: &[RecordOrder], first: usize) -> R
     places.collect()
 }
 
-/// Only what comes behind a place. Of several orders the first one leads to it, and the others
-/// decide among those that it leaves together.
+/// Restricts to rows after a cursor. The first order gives an indexable bound, the others break ties.
 fn push_after_cursor<'a>(
     query: &mut SqlQueryBuilder<'a>,
     orders: &[RecordOrder],
@@ -280,7 +258,6 @@ fn push_after_cursor<'a>(
     query.push_sql(&format!(" AND {sql}"));
 }
 
-/// How many there are of them, wherever a page begins.
 fn total_count(tx: &mut Tx<'_>, listing: &RecordListing<'_>) -> Result<i64, Fault> {
     let mut upper = Vec::new();
     let query = filtered_query(listing, listing.number_filters, ("COUNT(*)", true), &mut upper);
@@ -322,7 +299,7 @@ fn filtered_query<'a>(
     query
 }
 
-/// The first bytes behind all that begin with these. UTF-8 has no byte that is the highest.
+/// An upper bound of all strings with a prefix. The highest byte value does not occur in UTF-8.
 fn prefix_upper_bound(prefix: &[u8]) -> Vec<u8> {
     let mut bytes = prefix.to_vec();
     if let Some(last) = bytes.last_mut() {

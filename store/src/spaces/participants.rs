@@ -1,4 +1,4 @@
-//! What users are to a space.
+//! Roles of users in spaces.
 
 use base::{Fault, UserId};
 
@@ -7,16 +7,15 @@ use crate::edges::{edge_page_query, typed_edge_page};
 use crate::follows::UserEdge;
 use crate::posts::PageRange;
 
-/// What a user is to a space. One may be several things at once.
+/// A user may have several roles in a space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SpaceRole {
-    /// Leads it.
     Host,
-    /// Was asked to speak.
+    /// Invited to speak.
     Invited,
     /// Speaks, or has spoken.
     Speaker,
-    /// Is in it, or was at its end.
+    /// Is present, or was at the end.
     Participant,
     /// Wants to be reminded.
     Subscriber,
@@ -45,11 +44,11 @@ impl SpaceRole {
             Self::Subscriber,
             Self::Buyer,
         ];
-        let known = all.into_iter().find(|role| role.to_number() == number);
-        known.ok_or_else(|| Fault::new(format!("a part {number} in a space")))
+        let role = all.into_iter().find(|role| role.to_number() == number);
+        role.ok_or_else(|| Fault::new(format!("unknown space role {number}")))
     }
 
-    /// The counter that goes with it.
+    /// The counter of users with this role.
     const fn counter_sql(self) -> Option<&'static str> {
         match self {
             Self::Participant => Some("UPDATE space SET participant_count = participant_count + $1 WHERE id = $2"),
@@ -59,7 +58,7 @@ impl SpaceRole {
     }
 }
 
-/// Makes a user something to a space, with the counter; false when they are it already.
+/// Also updates the counter; returns false if the user already has the role.
 pub fn add_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole, user: UserId) -> Result<bool, Fault> {
     let sql = "INSERT INTO space_part (space_id, role, user_id, id) VALUES ($1, $2, $3, $4) \
                ON CONFLICT DO NOTHING";
@@ -72,7 +71,7 @@ pub fn add_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole, user: UserId) -> R
     Ok(added)
 }
 
-/// Ends that a user is something to a space, with the counter; false when they are not.
+/// Also updates the counter; returns false if the user does not have the role.
 pub fn remove_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole, user: UserId) -> Result<bool, Fault> {
     let sql = "DELETE FROM space_part WHERE space_id = $1 AND role = $2 AND user_id = $3";
     let removed = tx.execute(sql, &[space.into(), role.to_number().into(), user.into()])? > 0;
@@ -82,22 +81,20 @@ pub fn remove_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole, user: UserId) -
     Ok(removed)
 }
 
-/// Whether a user is something to a space.
 pub fn has_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM space_part WHERE space_id = $1 AND role = $2 AND user_id = $3";
     let args = [space.into(), role.to_number().into(), user.into()];
     Ok(tx.query_row(sql, &args, |_| Ok(()))?.is_some())
 }
 
-/// How many are something to a space. For roles that are few.
+/// Only for roles that few users have.
 pub fn count_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM space_part WHERE space_id = $1 AND role = $2";
     let size = tx.query_row(sql, &[space.into(), role.to_number().into()], |row| row.int(0))?;
     Ok(size.unwrap_or(0))
 }
 
-/// Hosts, speakers and those who were invited to these spaces, in the order in which they became
-/// it. They are few.
+/// Hosts, speakers and invited speakers, in the order in which they got the role.
 pub fn list_hosts_and_speakers(tx: &mut Tx<'_>, spaces: &[i64]) -> Result<Vec<(i64, SpaceRole, UserId)>, Fault> {
     let sql = "SELECT space_id, role, user_id, id FROM space_part \
                WHERE space_id = $1 AND role < 3";
@@ -109,7 +106,7 @@ pub fn list_hosts_and_speakers(tx: &mut Tx<'_>, spaces: &[i64]) -> Result<Vec<(i
     Ok(found.into_iter().map(|(_, part)| part).collect())
 }
 
-/// A page of those who bought a ticket, latest first: the user and the ticket's own number.
+/// Latest first: the user and the ticket's own id.
 pub fn buyer_page(tx: &mut Tx<'_>, space: i64, span: &PageRange) -> Result<Vec<UserEdge>, Fault> {
     let sql = edge_page_query!("SELECT user_id, id FROM space_part WHERE space_id = $1 AND role = 5");
     typed_edge_page(tx, space, span, sql)

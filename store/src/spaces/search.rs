@@ -1,16 +1,16 @@
-//! Spaces found by the words of their titles.
+//! Search for spaces by the words of their titles.
 
 use base::Fault;
 
 use super::SpaceState;
 use crate::Tx;
 
-/// Looked at in one go.
+/// Candidates per query.
 const BATCH_SIZE: i64 = 500;
-/// So often at most: who asks for nothing but common words gets what the newest spaces have.
+/// Bounds the cost of queries with common words only; such searches cover only the newest spaces.
 const MAX_BATCHES: usize = 20;
 
-/// Lets a space be found by these words; whatever it was found by before no longer counts.
+/// Replaces the space's index words.
 pub fn index_words(tx: &mut Tx<'_>, space: i64, state: SpaceState, words: &[String]) -> Result<(), Fault> {
     remove_words(tx, space)?;
     let sql = "INSERT INTO space_word (word, state, space_id) VALUES ($1, $2, $3) \
@@ -21,35 +21,36 @@ pub fn index_words(tx: &mut Tx<'_>, space: i64, state: SpaceState, words: &[Stri
     Ok(())
 }
 
-/// Lets a space no longer be found.
 pub fn remove_words(tx: &mut Tx<'_>, space: i64) -> Result<(), Fault> {
     let sql = "DELETE FROM space_word WHERE space_id = $1";
     tx.execute(sql, &[space.into()]).map(|_| ())
 }
 
-/// Ids of the spaces in a state whose titles have all of these words, newest first.
+/// Ids of the spaces in a state whose titles contain all words, newest first.
 pub fn search_titles(tx: &mut Tx<'_>, state: SpaceState, words: &[String], limit: usize) -> Result<Vec<i64>, Fault> {
-    // Fewer are looked at where the longest word leads, which is mostly the rarest.
+    // The longest word is usually the rarest, so it leaves the fewest candidates.
     let Some(first) = words.iter().max_by_key(|word| word.len()) else {
         return Ok(Vec::new());
     };
-    let chunk = "SELECT space_id FROM space_word WHERE word = $1 AND state = $2 \
+    let batch_sql = "SELECT space_id FROM space_word WHERE word = $1 AND state = $2 \
                  AND space_id < $3 ORDER BY space_id DESC LIMIT $4";
-    let also = "SELECT space_id FROM space_word WHERE space_id = $1 AND word = $2 AND state = $3";
+    let filter_sql = "SELECT space_id FROM space_word WHERE space_id = $1 AND word = $2 AND state = $3";
     let (mut all, mut below) = (Vec::new(), i64::MAX);
     for _ in 0..MAX_BATCHES {
         let args = [first.into(), state.to_number().into(), below.into(), BATCH_SIZE.into()];
-        let mut some = tx.query_rows(chunk, &args, |row| row.int(0))?;
-        let last = some.last().copied();
-        let whole = i64::try_from(some.len()).unwrap_or(0) == BATCH_SIZE;
+        let mut batch = tx.query_rows(batch_sql, &args, |row| row.int(0))?;
+        let last = batch.last().copied();
+        let is_full = i64::try_from(batch.len()).unwrap_or(0) == BATCH_SIZE;
         for word in words.iter().filter(|word| *word != first) {
-            some = tx.query_by_keys(also, &some, &[word.into(), state.to_number().into()], |row| row.int(0))?;
+            batch = tx.query_by_keys(filter_sql, &batch, &[word.into(), state.to_number().into()], |row| {
+                row.int(0)
+            })?;
         }
-        some.sort_unstable_by(|one, other| other.cmp(one));
-        all.extend(some);
+        batch.sort_unstable_by(|one, other| other.cmp(one));
+        all.extend(batch);
         all.truncate(limit);
         match last {
-            Some(last) if whole && all.len() < limit => below = last,
+            Some(last) if is_full && all.len() < limit => below = last,
             _ => break,
         }
     }

@@ -1,4 +1,4 @@
-//! What spaces are about.
+//! Topics of spaces.
 
 use base::Fault;
 
@@ -6,14 +6,11 @@ use crate::Tx;
 use crate::db::SqlRow;
 use crate::exports::IdPair;
 
-/// A topic of spaces.
 #[derive(Clone, Debug)]
 pub struct SpaceTopic {
-    /// Snowflake id.
     pub id: i64,
-    /// Its name.
     pub name: String,
-    /// What it is about, or empty.
+    /// May be empty.
     pub description: String,
 }
 
@@ -25,24 +22,22 @@ fn topic_from_row(row: &SqlRow<'_, '_>) -> Result<SpaceTopic, Fault> {
     })
 }
 
-/// The topic with a name, made now where there is none.
 pub fn find_or_insert_topic(tx: &mut Tx<'_>, name: &str) -> Result<SpaceTopic, Fault> {
     let sql = "INSERT INTO space_topic (id, name) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     let id = tx.next_id::<()>();
     tx.execute(sql, &[id.into(), name.into()])?;
     let sql = "SELECT id, name, description FROM space_topic WHERE name = $1";
     tx.query_row(sql, &[name.into()], topic_from_row)?
-        .ok_or_else(|| Fault::new("a topic is gone as soon as it was made"))
+        .ok_or_else(|| Fault::new("a topic that was just inserted is missing"))
 }
 
-/// Says that a space is about a topic.
 pub fn add_topic(tx: &mut Tx<'_>, space: i64, topic: i64) -> Result<(), Fault> {
     let sql = "INSERT INTO space_subject (space_id, topic_id) VALUES ($1, $2) \
                ON CONFLICT DO NOTHING";
     tx.execute(sql, &[space.into(), topic.into()]).map(|_| ())
 }
 
-/// The topics of these spaces, as space and topic.
+/// Pairs of space and topic, sorted.
 pub fn topics_by_spaces(tx: &mut Tx<'_>, spaces: &[i64]) -> Result<Vec<IdPair>, Fault> {
     let sql = "SELECT space_id, topic_id FROM space_subject WHERE space_id = $1";
     let mut found = tx.query_by_keys(sql, spaces, &[], |row| Ok((row.int(0)?, row.int(1)?)))?;
@@ -50,7 +45,7 @@ pub fn topics_by_spaces(tx: &mut Tx<'_>, spaces: &[i64]) -> Result<Vec<IdPair>, 
     Ok(found)
 }
 
-/// The topics with these ids, in no particular order; unknown ids are left out.
+/// In no particular order; unknown ids are skipped.
 pub fn find_topics(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<SpaceTopic>, Fault> {
     let sql = "SELECT id, name, description FROM space_topic WHERE id = $1";
     tx.query_by_keys(sql, ids, &[], topic_from_row)

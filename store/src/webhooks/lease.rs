@@ -1,12 +1,10 @@
-//! Which node sends to a webhook: of several that work on one database, one at a time. Times are
-//! the machine's.
+//! Leases that assign each webhook to one node at a time. Times are the machine's.
 
 use base::{Fault, Time};
 
 use crate::Tx;
 
-/// Takes a webhook for a node until a moment; false when another node has it. With one node there
-/// is nobody to share with.
+/// Acquires or extends a lease; returns false if another node has it. Always true with a single node.
 pub fn acquire_lease(tx: &mut Tx<'_>, webhook_id: i64, node: i64, now: Time, until: Time) -> Result<bool, Fault> {
     if !tx.is_shared() {
         return Ok(true);
@@ -18,7 +16,7 @@ pub fn acquire_lease(tx: &mut Tx<'_>, webhook_id: i64, node: i64, now: Time, unt
     Ok(tx.execute(sql, &args)? > 0)
 }
 
-/// Keeps what a node has until a later moment; which webhooks those are.
+/// Extends all leases of a node; returns its webhooks.
 pub fn renew_leases(tx: &mut Tx<'_>, node: i64, until: Time) -> Result<Vec<i64>, Fault> {
     if !tx.is_shared() {
         return Ok(Vec::new());
@@ -29,13 +27,12 @@ pub fn renew_leases(tx: &mut Tx<'_>, node: i64, until: Time) -> Result<Vec<i64>,
     tx.query_rows(sql, &[node.into()], |row| row.int(0))
 }
 
-/// Gives a webhook back.
 pub fn release_lease(tx: &mut Tx<'_>, webhook_id: i64, node: i64) -> Result<(), Fault> {
     let sql = "DELETE FROM webhook_lease WHERE webhook_id = $1 AND node = $2";
     tx.execute(sql, &[webhook_id.into(), node.into()]).map(|_| ())
 }
 
-/// Gives back all that a node has: at its end, and at its start what it had when it was killed.
+/// Releases all leases of a node, at its shutdown and at its start.
 pub fn release_node_leases(tx: &mut Tx<'_>, node: i64) -> Result<(), Fault> {
     if !tx.is_shared() {
         return Ok(());

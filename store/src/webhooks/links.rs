@@ -1,20 +1,16 @@
-//! Webhooks that get the posts which match the rules of their app's filtered stream.
+//! Webhooks that receive the posts matching their app's filtered stream rules.
 
 use base::{AppId, Fault, Time};
 
 use crate::Tx;
 use crate::db::SqlRow;
 
-/// A link of an app's stream to one of its webhooks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamLink {
-    /// The webhook.
     pub webhook_id: i64,
-    /// The app, whose rules choose the posts.
     pub app_id: AppId,
-    /// Fields and expansions of what is sent, as the query asked for them.
+    /// The requested fields and expansions, as a query string.
     pub fields: String,
-    /// When it was made.
     pub created_at: Time,
 }
 
@@ -27,7 +23,7 @@ fn link_from_row(row: &SqlRow<'_, '_>) -> Result<StreamLink, Fault> {
     })
 }
 
-/// Links an app's stream to one of its webhooks; again, the fields are those of the last time.
+/// Inserts a link or replaces its fields.
 pub fn link_stream(tx: &mut Tx<'_>, webhook_id: i64, app: AppId, fields: &str) -> Result<(), Fault> {
     let now = tx.now();
     let sql = "INSERT INTO stream_link (webhook_id, app_id, fields, created_at) \
@@ -36,26 +32,23 @@ pub fn link_stream(tx: &mut Tx<'_>, webhook_id: i64, app: AppId, fields: &str) -
     tx.execute(sql, &args).map(|_| ())
 }
 
-/// Ends an app's link; false when there is none.
+/// Returns false if there is none.
 pub fn unlink_stream(tx: &mut Tx<'_>, webhook_id: i64, app: AppId) -> Result<bool, Fault> {
     let sql = "DELETE FROM stream_link WHERE webhook_id = $1 AND app_id = $2";
     Ok(tx.execute(sql, &[webhook_id.into(), app.into()])? > 0)
 }
 
-/// Ends the link of a webhook.
 pub(super) fn delete_webhook_links(tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Fault> {
     let sql = "DELETE FROM stream_link WHERE webhook_id = $1";
     tx.execute(sql, &[webhook_id.into()]).map(|_| ())
 }
 
-/// The links of an app's stream.
 pub fn stream_links(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<StreamLink>, Fault> {
     let sql = "SELECT webhook_id, app_id, fields, created_at FROM stream_link \
                WHERE app_id = $1 ORDER BY webhook_id";
     tx.query_rows(sql, &[app.into()], link_from_row)
 }
 
-/// The links of all apps.
 pub fn all_stream_links(tx: &mut Tx<'_>) -> Result<Vec<StreamLink>, Fault> {
     let sql = "SELECT webhook_id, app_id, fields, created_at FROM stream_link ORDER BY webhook_id";
     tx.query_rows(sql, &[], link_from_row)

@@ -1,4 +1,4 @@
-//! Who has which keys, and which members that leads to.
+//! Matching: which users have which keys, and which audience members they match.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use base::{Fault, UserId};
 use super::{AudienceKey, AudienceKeyKind};
 use crate::Tx;
 
-/// Makes what is matched elsewhere wait for this transaction's end.
+/// Serializes matching until the end of the transaction.
 fn lock_matching(tx: &mut Tx<'_>) -> Result<(), Fault> {
     if tx.is_postgres() {
         let sql = "SELECT CAST(CAST(pg_advisory_xact_lock(7306) AS TEXT) AS TEXT)";
@@ -17,21 +17,18 @@ fn lock_matching(tx: &mut Tx<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Whether any audience has members: else nobody's keys are needed.
 fn has_members(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM audience_member LIMIT 1";
     Ok(tx.query_row(sql, &[], |_| Ok(()))?.is_some())
 }
 
-/// Whether somebody's keys are to be written down: there are audiences, and users whose keys may be
-/// others than before.
+/// Whether there are audience members, and users whose keys may have changed.
 pub fn has_pending_matches(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM users WHERE keyed = 0 LIMIT 1";
     Ok(has_members(tx)? && tx.query_row(sql, &[], |_| Ok(()))?.is_some())
 }
 
-/// Looks for the users of some members that were written since it was last done; true while there
-/// are more.
+/// Matches members that were written since the last call; returns true while there are more.
 pub fn match_pending_members(tx: &mut Tx<'_>, audience: i64, limit: i64) -> Result<bool, Fault> {
     lock_matching(tx)?;
     let sql = "SELECT number FROM audience_member WHERE audience_id = $1 AND waiting = 1 \
@@ -44,7 +41,7 @@ pub fn match_pending_members(tx: &mut Tx<'_>, audience: i64, limit: i64) -> Resu
     let sql = "DELETE FROM audience_user WHERE audience_id = $1 AND member IN (SELECT number FROM \
                audience_member WHERE audience_id = $1 AND waiting = 1 AND number <= $2)";
     tx.execute(sql, &args)?;
-    // The join's order is said: few of an audience's members wait.
+    // `CROSS JOIN` fixes the join order: few of an audience's members are waiting.
     let sql = "INSERT INTO audience_user (audience_id, user_id, member, effective_at, expires_at) \
                SELECT DISTINCT found.audience_id, user_key.user_id, found.number, \
                found.effective_at, found.expires_at FROM audience_member found \
@@ -60,7 +57,7 @@ pub fn match_pending_members(tx: &mut Tx<'_>, audience: i64, limit: i64) -> Resu
     Ok(i64::try_from(waiting.len()).unwrap_or(limit) >= limit)
 }
 
-/// Users whose keys may be others than before.
+/// Users whose keys may have changed.
 macro_rules! unkeyed {
     () => {
         "SELECT id, handle, email, email_confirmed, state, \
@@ -69,8 +66,7 @@ macro_rules! unkeyed {
     };
 }
 
-/// The keys that a user has: those of the handle, the id, a confirmed address and a phone number,
-/// which is kept as it is sent.
+/// The keys of handle, id, confirmed email and phone number (stored as a digest in hex).
 fn user_keys(id: UserId, handle: &str, email: &str, phone: &str) -> HashSet<AudienceKey> {
     let mut keys = HashSet::from([
         AudienceKeyKind::Handle.to_key(&digest(handle)),
@@ -86,8 +82,8 @@ fn user_keys(id: UserId, handle: &str, email: &str, phone: &str) -> HashSet<Audi
     keys
 }
 
-/// Writes down the keys of some users whose keys may be others than before, and what audiences that
-/// moves them into or out of: how many users, and which audiences.
+/// Refreshes the keys of users whose keys may have changed, and their audience memberships; returns how many users,
+/// and the affected audiences.
 pub fn refresh_user_keys(tx: &mut Tx<'_>, limit: i64) -> Result<(usize, BTreeSet<i64>), Fault> {
     lock_matching(tx)?;
     let sql = if tx.is_postgres() {
@@ -110,19 +106,19 @@ pub fn refresh_user_keys(tx: &mut Tx<'_>, limit: i64) -> Result<(usize, BTreeSet
     let mut known: HashMap<i64, HashSet<AudienceKey>> = HashMap::new();
     let sql = "SELECT user_id, key FROM user_key WHERE user_id = $1";
     for (user, key) in tx.query_by_keys(sql, &ids, &[], |row| Ok((row.int(0)?, row.bytes(1)?)))? {
-        let key = AudienceKey::try_from(key.as_slice()).map_err(Fault::context("a user's key"))?;
+        let key = AudienceKey::try_from(key.as_slice()).map_err(Fault::context("reading a user's key"))?;
         known.entry(user).or_default().insert(key);
     }
-    let mut moved = BTreeSet::new();
+    let mut affected = BTreeSet::new();
     for (user, keys) in &users {
         let before = known.remove(user).unwrap_or_default();
         if before != *keys {
-            replace_user_keys(tx, *user, &before, keys, &mut moved)?;
+            replace_user_keys(tx, *user, &before, keys, &mut affected)?;
         }
         let sql = "UPDATE users SET keyed = 1 WHERE id = $1";
         tx.execute(sql, &[(*user).into()])?;
     }
-    Ok((users.len(), moved))
+    Ok((users.len(), affected))
 }
 
 fn replace_user_keys(
@@ -130,7 +126,7 @@ fn replace_user_keys(
     user: i64,
     before: &HashSet<AudienceKey>,
     keys: &HashSet<AudienceKey>,
-    moved: &mut BTreeSet<i64>,
+    affected: &mut BTreeSet<i64>,
 ) -> Result<(), Fault> {
     for key in before.difference(keys) {
         let sql = "DELETE FROM user_key WHERE key = $1 AND user_id = $2";
@@ -140,7 +136,7 @@ fn replace_user_keys(
         let sql = "INSERT INTO user_key (key, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
         tx.execute(sql, &[key.as_slice().into(), user.into()])?;
     }
-    let was = user_memberships(tx, user)?;
+    let old_members = user_memberships(tx, user)?;
     let sql = "DELETE FROM audience_user WHERE user_id = $1";
     tx.execute(sql, &[user.into()])?;
     let sql = "INSERT INTO audience_user (audience_id, user_id, member, effective_at, expires_at) \
@@ -151,16 +147,15 @@ fn replace_user_keys(
                AND found.audience_id = audience_key.audience_id \
                AND found.number = audience_key.member ON CONFLICT DO NOTHING";
     tx.execute(sql, &[user.into()])?;
-    let is = user_memberships(tx, user)?;
-    for audience in was.keys().chain(is.keys()) {
-        if was.get(audience) != is.get(audience) {
-            moved.insert(*audience);
+    let new_members = user_memberships(tx, user)?;
+    for audience in old_members.keys().chain(new_members.keys()) {
+        if old_members.get(audience) != new_members.get(audience) {
+            affected.insert(*audience);
         }
     }
     Ok(())
 }
 
-/// The members that a user is, by audience.
 fn user_memberships(tx: &mut Tx<'_>, user: i64) -> Result<BTreeMap<i64, Vec<i64>>, Fault> {
     let sql = "SELECT audience_id, member FROM audience_user WHERE user_id = $1 \
                ORDER BY audience_id, member";

@@ -1,24 +1,22 @@
-//! Where accounts stand in the tables, and how a row comes to stand for another one.
+//! Every column that refers to an account, and the SQL to make it refer to another one.
 
 use std::sync::LazyLock;
 
-/// A column that names an account.
 pub(super) struct AccountReference {
     #[cfg(test)]
     table: &'static str,
     #[cfg(test)]
     column: &'static str,
-    /// What takes away those of the rows that both accounts have, and their counters; the one
-    /// account is `$1`, the other `$2`.
+    /// Delete rows that both accounts have, and correct their counters; `$1` is the old account, `$2` the new one.
     pub(super) duplicate_sql: Vec<&'static str>,
-    /// What lets the rows name `$1` instead of `$2`.
+    /// Makes the rows refer to `$1` instead of `$2`.
     pub(super) move_sql: &'static str,
 }
 
-/// What counts the rows: a table's column, by the rows' column that names it.
+/// Table and column of a counter, and the column of the counted rows that refers to its table.
 type CounterColumn = (&'static str, &'static str, &'static str);
 
-/// Table, column, what a row is unique by beside it, and what counts the rows.
+/// Table, column, the other columns of its unique key, and the counters of its rows.
 type ReferenceDefinition = (
     &'static str,
     &'static str,
@@ -135,43 +133,43 @@ const REFERENCE_DEFINITIONS: &[ReferenceDefinition] = &[
     ("import_author", "user_id", &["source"], &[]),
 ];
 
-/// All of them, with their statements, which stay for as long as the program runs.
+/// Built once; the statements are leaked.
 pub(super) static ACCOUNT_REFERENCES: LazyLock<Vec<AccountReference>> =
     LazyLock::new(|| REFERENCE_DEFINITIONS.iter().map(build_reference).collect());
 
-fn build_reference(declared: &ReferenceDefinition) -> AccountReference {
-    let (table, column, beside, counts) = *declared;
-    let same: Vec<String> = beside
+fn build_reference(definition: &ReferenceDefinition) -> AccountReference {
+    let (table, column, key_columns, counts) = *definition;
+    let conditions: Vec<String> = key_columns
         .iter()
         .filter(|other| !other.is_empty())
         .map(|other| format!(" AND b.{other} = a.{other}"))
         .collect();
-    let both = format!(
+    let both_have = format!(
         "EXISTS (SELECT 1 FROM {table} b WHERE b.{column} = $2{})",
-        same.concat()
+        conditions.concat()
     );
-    let mut twice: Vec<&'static str> = Vec::new();
-    for (counted, counter, by) in counts {
-        // What stands behind the column's name says which rows are counted.
-        let (by, which) = by.split_once(' ').unwrap_or((*by, ""));
+    let mut duplicate_sql: Vec<&'static str> = Vec::new();
+    for (counted_table, counter, by) in counts {
+        // Text after the column's name is a condition on the counted rows.
+        let (by, condition) = by.split_once(' ').unwrap_or((*by, ""));
         let sql = format!(
-            "UPDATE {counted} SET {counter} = {counter} - 1 WHERE id IN \
-             (SELECT a.{by} FROM {table} a WHERE a.{column} = $1 {which} AND {both})"
+            "UPDATE {counted_table} SET {counter} = {counter} - 1 WHERE id IN \
+             (SELECT a.{by} FROM {table} a WHERE a.{column} = $1 {condition} AND {both_have})"
         );
-        twice.push(sql.leak());
+        duplicate_sql.push(sql.leak());
     }
-    if !beside.is_empty() {
-        let sql = format!("DELETE FROM {table} AS a WHERE a.{column} = $1 AND {both}");
-        twice.push(sql.leak());
+    if !key_columns.is_empty() {
+        let sql = format!("DELETE FROM {table} AS a WHERE a.{column} = $1 AND {both_have}");
+        duplicate_sql.push(sql.leak());
     }
-    let moves = format!("UPDATE {table} SET {column} = $1 WHERE {column} = $2");
+    let move_sql = format!("UPDATE {table} SET {column} = $1 WHERE {column} = $2");
     AccountReference {
         #[cfg(test)]
         table,
         #[cfg(test)]
         column,
-        duplicate_sql: twice,
-        move_sql: moves.leak(),
+        duplicate_sql,
+        move_sql: move_sql.leak(),
     }
 }
 

@@ -1,11 +1,11 @@
-//! Conversations of two accounts that turn out to be one.
+//! Merges the conversations of two accounts that are being merged.
 
 use base::{Fault, UserId};
 
 use crate::Tx;
 use crate::messages;
 
-/// What of a conversation goes to another one, which is `$1`.
+/// Moves a conversation's rows from `$2` to `$1`.
 const MOVE_CONVERSATION: &[&str] = &[
     "UPDATE dm_event SET conversation_id = $1 WHERE conversation_id = $2",
     "UPDATE dm_inbox SET conversation_id = $1 WHERE conversation_id = $2",
@@ -13,24 +13,22 @@ const MOVE_CONVERSATION: &[&str] = &[
      AND user_id NOT IN (SELECT user_id FROM dm_participant WHERE conversation_id = $1)",
 ];
 
-/// What is left of a conversation whose events went elsewhere.
 const DELETE_EMPTY_CONVERSATION: &[&str] = &[
     "DELETE FROM dm_participant WHERE conversation_id = $1",
     "DELETE FROM dm_conversation WHERE id = $1",
 ];
 
-/// Lets `to` have the conversations of two that `from` has: where both have one with the same
-/// other, they become one. Who came to groups and went is told of `to`.
+/// Moves the conversations of `from` to `to`; where both have one with the same user, they are merged.
 pub(super) fn merge_conversations(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
     let sql = "SELECT id, lower_id, higher_id FROM dm_conversation \
                WHERE lower_id = $1 OR higher_id = $1";
     let pairs = tx.query_rows(sql, &[from.into()], |row| Ok((row.int(0)?, row.id(1)?, row.id(2)?)))?;
     for (id, lower, higher) in pairs {
         let [lower, higher] = [lower, higher].map(|one: UserId| if one == from { to } else { one });
-        let known = messages::find_direct(tx, lower, higher)?;
-        if let Some(known) = known.filter(|known| known.id != id) {
+        let existing = messages::find_direct(tx, lower, higher)?;
+        if let Some(existing) = existing.filter(|existing| existing.id != id) {
             for sql in MOVE_CONVERSATION {
-                tx.execute(sql, &[known.id.into(), id.into()])?;
+                tx.execute(sql, &[existing.id.into(), id.into()])?;
             }
             for sql in DELETE_EMPTY_CONVERSATION {
                 tx.execute(sql, &[id.into()])?;
@@ -44,12 +42,12 @@ pub(super) fn merge_conversations(tx: &mut Tx<'_>, from: UserId, to: UserId) -> 
     replace_participant(tx, from, to)
 }
 
-/// Who joined and left.
+/// Replaces `from` by `to` in join and leave events.
 fn replace_participant(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
     let sql = "SELECT id, participant_ids FROM dm_event WHERE participant_ids <> ''";
-    let told = tx.query_rows(sql, &[], |row| Ok((row.int(0)?, row.text(1)?)))?;
+    let events = tx.query_rows(sql, &[], |row| Ok((row.int(0)?, row.text(1)?)))?;
     let (before, after) = (from.to_string(), to.to_string());
-    for (id, text) in told {
+    for (id, text) in events {
         if !text.split(',').any(|one| one == before) {
             continue;
         }

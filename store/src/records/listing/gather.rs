@@ -1,5 +1,5 @@
-//! Pages of what few records fit: all of them are found by an index that holds whatever is asked
-//! about, and put in order here. To walk along the order would mean to look at many that do not fit.
+//! Pages of listings with few matches: all matches are read from a covering index and sorted in memory. Reading along
+//! the order would visit many records that do not match.
 
 use std::collections::HashMap;
 
@@ -14,21 +14,19 @@ use super::{
 use crate::Tx;
 use crate::records::RecordRow;
 
-/// Records that are found rather than walked by.
+/// The maximum number of matches to gather.
 const MAX_GATHERED: i64 = 2_000;
-/// The same where all must be counted anyway.
+/// The maximum if a total is requested as well.
 const MAX_GATHERED_WITH_TOTAL: i64 = 10_000;
 
-/// What records are found by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GatherIndex {
-    /// How their names begin.
     Name,
-    /// The field with this place in the list's numbers.
+    /// Index into `number_filters`.
     Field(usize),
 }
 
-/// By what a page's records are found; none where its order leads to them.
+/// The most selective index; none if the page should be read along its order.
 pub(super) fn choose_index(
     tx: &mut Tx<'_>,
     listing: &RecordListing<'_>,
@@ -59,7 +57,7 @@ pub(super) fn choose_index(
     Ok(best)
 }
 
-/// How many records a lead leads to, up to a bound.
+/// The number of matches in an index, up to a limit.
 fn count_matches(tx: &mut Tx<'_>, listing: &RecordListing<'_>, lead: GatherIndex, most: i64) -> Result<i64, Fault> {
     let upper = prefix_upper_bound(listing.name_prefix.as_bytes());
     let mut query = indexed_query(tx, listing, lead, "SELECT COUNT(*) FROM (SELECT 1");
@@ -77,7 +75,7 @@ fn count_matches(tx: &mut Tx<'_>, listing: &RecordListing<'_>, lead: GatherIndex
     Ok(found.unwrap_or(0))
 }
 
-/// A page, and how many records fit in all.
+/// The page and the total count.
 pub(super) fn gather_page(
     tx: &mut Tx<'_>,
     listing: &RecordListing<'_>,
@@ -111,8 +109,7 @@ pub(super) fn gather_page(
     Ok((rows.collect(), total))
 }
 
-/// The beginning of a statement, up to the levels. SQLite is told which index leads, since it knows
-/// nothing of how many records fit; a server knows.
+/// The statement up to the condition on levels. SQLite needs the index hint because it has no statistics.
 fn indexed_query<'a>(tx: &Tx<'_>, listing: &RecordListing<'_>, lead: GatherIndex, select: &str) -> SqlQueryBuilder<'a> {
     let kind = listing.kind;
     let index = match lead {
