@@ -1,4 +1,4 @@
-//! Accounts whose whole activity a webhook receives (contract §7.14, §10.3).
+//! Account activity subscriptions: webhooks that receive everything an account does (contract §7.14, §10.3).
 
 use base::{AppId, Error, Fault, Refusal, UserId};
 use store::account_activity::{self, AccountSubscription};
@@ -7,11 +7,10 @@ use store::{Tx, users};
 use crate::activity::{ActivitySubscriber, duplicate_subscription, lock_app, subscription_limit_exceeded};
 use crate::webhooks::find_owned;
 
-/// Accounts of an app at most.
 const MAX_SELF_SERVE_ACCOUNTS: i64 = 3;
 const MAX_ENTERPRISE_ACCOUNTS: i64 = 5_000;
 
-/// Accounts whose activity an app may receive.
+/// The maximum number of accounts an app may subscribe to.
 pub const fn max_subscribed_accounts(enterprise: bool) -> i64 {
     if enterprise {
         MAX_ENTERPRISE_ACCOUNTS
@@ -20,41 +19,39 @@ pub const fn max_subscribed_accounts(enterprise: bool) -> i64 {
     }
 }
 
-/// Lets a webhook of the app receive the activity of the user on whose behalf it calls.
-pub fn subscribe(tx: &mut Tx<'_>, asker: &ActivitySubscriber, user: UserId, webhook: i64) -> Result<(), Error> {
-    lock_app(tx, asker.app)?;
+/// Subscribes a webhook of the app to the activity of the user on whose behalf it calls.
+pub fn subscribe(tx: &mut Tx<'_>, subscriber: &ActivitySubscriber, user: UserId, webhook: i64) -> Result<(), Error> {
+    lock_app(tx, subscriber.app)?;
     crate::users::find_active(tx, user)?;
-    find_owned(tx, asker.app, webhook)?;
+    find_owned(tx, subscriber.app, webhook)?;
     if account_activity::exists(tx, webhook, user)? {
         return Err(duplicate_subscription().into());
     }
-    let most = max_subscribed_accounts(asker.enterprise);
-    if account_activity::count(tx, asker.app)? >= most {
-        return Err(subscription_limit_exceeded(most).into());
+    let max = max_subscribed_accounts(subscriber.enterprise);
+    if account_activity::count(tx, subscriber.app)? >= max {
+        return Err(subscription_limit_exceeded(max).into());
     }
     let account = AccountSubscription {
         user_id: user,
         webhook_id: webhook,
-        app_id: asker.app,
+        app_id: subscriber.app,
         created_at: tx.now(),
     };
     account_activity::insert(tx, &account)?;
     Ok(())
 }
 
-/// Whether a webhook of the app receives a user's activity.
 pub fn is_subscribed(tx: &mut Tx<'_>, app: AppId, user: UserId, webhook: i64) -> Result<bool, Error> {
     find_owned(tx, app, webhook)?;
     Ok(account_activity::exists(tx, webhook, user)?)
 }
 
-/// Where a webhook of the app is, and the accounts whose activity it receives.
+/// The webhook's URL, and the subscribed accounts.
 pub fn list(tx: &mut Tx<'_>, app: AppId, webhook: i64) -> Result<(String, Vec<AccountSubscription>), Error> {
     let url = find_owned(tx, app, webhook)?.url;
     Ok((url, account_activity::list_by_webhook(tx, webhook)?))
 }
 
-/// Lets a webhook of the app receive a user's activity no more.
 pub fn unsubscribe(tx: &mut Tx<'_>, app: AppId, user: UserId, webhook: i64) -> Result<(), Error> {
     find_owned(tx, app, webhook)?;
     if account_activity::delete(tx, webhook, user)? {
@@ -67,7 +64,7 @@ pub fn unsubscribe(tx: &mut Tx<'_>, app: AppId, user: UserId, webhook: i64) -> R
     .into())
 }
 
-/// The handle of an app's owner, and how many accounts' activity it receives.
+/// The username of an app's owner, and the number of subscribed accounts.
 pub fn count_subscribed_accounts(tx: &mut Tx<'_>, app: AppId, owner: UserId) -> Result<(String, i64), Fault> {
     let owner = users::find_by_id(tx, owner)?;
     let name = owner.map(|owner| owner.username).unwrap_or_default();

@@ -1,5 +1,4 @@
-//! Subscriptions of apps to single kinds of events (contract §10.5): what an app may be told of,
-//! and what ends it.
+//! Activity subscriptions: an app's subscriptions to single event types (contract §10.5), and what ends them.
 
 mod event_kinds;
 
@@ -8,7 +7,7 @@ use std::collections::BTreeSet;
 use base::refusal::{AuthenticationProblem, RefusalKind, ResourceRef};
 use base::{AppId, Error, Fault, Refusal, Scope, Scopes, UserId};
 use store::activity::{self, ActivityDirection, ActivitySubscription};
-use store::apps::AppStatus as AppState;
+use store::apps::AppStatus;
 use store::users::UserState;
 use store::{Tx, account_activity, apps, deliveries, tokens, users};
 
@@ -21,25 +20,20 @@ use crate::apps::{AccessLevel, Caller, Permission};
 use crate::grants::parse_stored_scopes;
 use crate::webhooks;
 
-/// Subscriptions of an app at most.
 const MAX_SELF_SERVE_SUBSCRIPTIONS: i64 = 1_500;
 const MAX_ENTERPRISE_SUBSCRIPTIONS: i64 = 75_000;
 
-/// Who subscribes.
 #[derive(Clone, Copy, Debug)]
 pub struct ActivitySubscriber {
-    /// The app.
     pub app: AppId,
-    /// The user on whose behalf, if on one's.
+    /// The user on whose behalf the app acts.
     pub user: Option<UserId>,
-    /// The scopes of the token, which count for its own user.
+    /// The token's scopes, which apply to its own user.
     pub scopes: Scopes,
-    /// Whether it is an enterprise app.
     pub enterprise: bool,
 }
 
 impl ActivitySubscriber {
-    /// Who calls.
     pub fn from_caller(caller: &Caller) -> Self {
         Self {
             app: caller.app_id,
@@ -58,95 +52,90 @@ impl ActivitySubscriber {
     }
 }
 
-/// What an app asks to be told.
 #[derive(Clone, Debug, Default)]
 pub struct NewActivitySubscription {
-    /// The kind of events.
     pub event_type: String,
-    /// Whom they are to be about.
     pub user_id: Option<UserId>,
-    /// What they are to say; read before it comes here.
+    /// A validated query over the event's text, or empty.
     pub keyword: String,
-    /// Which way they are to go, as the app wrote it.
+    /// The direction as the app wrote it, or empty.
     pub direction: String,
     /// The app's own label, or empty.
     pub tag: String,
-    /// The webhook that shall receive them too.
+    /// A webhook that receives the events as well as the stream.
     pub webhook_id: Option<i64>,
 }
 
-/// Subscribes an app.
 pub fn subscribe(
     tx: &mut Tx<'_>,
-    asker: &ActivitySubscriber,
-    wish: &NewActivitySubscription,
+    subscriber: &ActivitySubscriber,
+    new: &NewActivitySubscription,
 ) -> Result<ActivitySubscription, Error> {
-    let (kind, event_type) = resolve_event_kind(wish)?;
-    let direction = validate_filter(kind, wish)?;
-    lock_app(tx, asker.app)?;
-    if kind.access == EventAccess::Enterprise && !asker.enterprise {
+    let (kind, event_type) = resolve_event_kind(new)?;
+    let direction = validate_filter(kind, new)?;
+    lock_app(tx, subscriber.app)?;
+    if kind.access == EventAccess::Enterprise && !subscriber.enterprise {
         let required = "enterprise";
         return Err(Refusal::NotEnrolled { required }.into());
     }
-    if let Some(user) = wish.user_id {
-        authorize_user(tx, asker, kind, user)?;
+    if let Some(user) = new.user_id {
+        authorize_user(tx, subscriber, kind, user)?;
     }
-    if let Some(webhook) = wish.webhook_id {
-        webhooks::find_owned(tx, asker.app, webhook)?;
+    if let Some(webhook) = new.webhook_id {
+        webhooks::find_owned(tx, subscriber.app, webhook)?;
     }
     let now = tx.now();
-    let new = ActivitySubscription {
+    let subscription = ActivitySubscription {
         id: tx.next_id::<()>().get(),
-        app_id: asker.app,
+        app_id: subscriber.app,
         event_type: event_type.to_owned(),
-        user_id: wish.user_id,
-        keyword: wish.keyword.clone(),
+        user_id: new.user_id,
+        keyword: new.keyword.clone(),
         direction,
-        direction_name: wish.direction.clone(),
-        tag: wish.tag.clone(),
-        webhook_id: wish.webhook_id,
-        authorizing_user_id: asker.user,
+        direction_name: new.direction.clone(),
+        tag: new.tag.clone(),
+        webhook_id: new.webhook_id,
+        authorizing_user_id: subscriber.user,
         requires_consent: kind.is_private(),
         created_at: now,
         updated_at: now,
     };
-    if activity::count(tx, asker.app)? >= asker.max_subscriptions() {
-        let most = asker.max_subscriptions();
-        return Err(subscription_limit_exceeded(most).into());
+    if activity::count(tx, subscriber.app)? >= subscriber.max_subscriptions() {
+        let max = subscriber.max_subscriptions();
+        return Err(subscription_limit_exceeded(max).into());
     }
-    if !activity::insert(tx, &new)? {
+    if !activity::insert(tx, &subscription)? {
         return Err(duplicate_subscription().into());
     }
-    Ok(new)
+    Ok(subscription)
 }
 
-fn resolve_event_kind(wish: &NewActivitySubscription) -> Result<(&'static ActivityEventKind, &'static str), Refusal> {
-    find_event_kind(&wish.event_type).ok_or_else(|| Refusal::invalid_value("event_type", &wish.event_type))
+fn resolve_event_kind(new: &NewActivitySubscription) -> Result<(&'static ActivityEventKind, &'static str), Refusal> {
+    find_event_kind(&new.event_type).ok_or_else(|| Refusal::invalid_value("event_type", &new.event_type))
 }
 
-/// Whether a filter names what the kind needs, and nothing that it cannot tell apart; the
-/// direction that it names.
+/// Checks that a filter has what the event kind requires and nothing that it does not support; returns the direction.
 fn validate_filter(
     kind: &ActivityEventKind,
-    wish: &NewActivitySubscription,
+    new: &NewActivitySubscription,
 ) -> Result<Option<ActivityDirection>, Refusal> {
-    match (kind.filter, wish.user_id) {
+    match (kind.filter, new.user_id) {
         (RequiredFilter::User, None) => return Err(Refusal::missing_parameter("filter.user_id")),
         (RequiredFilter::Keyword | RequiredFilter::Nothing, Some(user)) => {
             return Err(unsupported_filter("filter.user_id", user, kind));
         }
         _ => {}
     }
-    if kind.filter == RequiredFilter::Keyword && wish.keyword.is_empty() {
+    if kind.filter == RequiredFilter::Keyword && new.keyword.is_empty() {
         return Err(Refusal::missing_parameter("filter.keyword"));
     }
-    if kind.filter == RequiredFilter::Nothing && !wish.keyword.is_empty() {
-        return Err(unsupported_filter("filter.keyword", &wish.keyword, kind));
+    if kind.filter == RequiredFilter::Nothing && !new.keyword.is_empty() {
+        return Err(unsupported_filter("filter.keyword", &new.keyword, kind));
     }
-    if !wish.direction.is_empty() && !kind.directional {
-        return Err(unsupported_filter("filter.direction", &wish.direction, kind));
+    if !new.direction.is_empty() && !kind.directional {
+        return Err(unsupported_filter("filter.direction", &new.direction, kind));
     }
-    Ok(match wish.direction.as_str() {
+    Ok(match new.direction.as_str() {
         "inbound" | "received" => Some(ActivityDirection::Inbound),
         "outbound" | "sent" => Some(ActivityDirection::Outbound),
         _ => None,
@@ -158,10 +147,10 @@ fn unsupported_filter(parameter: &'static str, value: impl ToString, kind: &Acti
     Refusal::invalid_parameter(parameter, value, message)
 }
 
-/// Whether the user is there and has let the app see what the kind tells.
+/// Checks that the user is active and has allowed the app to see events of this kind.
 fn authorize_user(
     tx: &mut Tx<'_>,
-    asker: &ActivitySubscriber,
+    subscriber: &ActivitySubscriber,
     kind: &ActivityEventKind,
     id: UserId,
 ) -> Result<(), Error> {
@@ -170,17 +159,17 @@ fn authorize_user(
     match user.map(|user| user.state) {
         Some(UserState::Active) => {}
         Some(UserState::Suspended) => return Err(Refusal::Suspended(subject()).into()),
-        // What is only known by its id does nothing.
+        // Placeholders have no activity.
         _ => return Err(Refusal::NotFound(subject()).into()),
     }
     let EventAccess::Scoped(scope) = kind.access else {
         return Ok(());
     };
-    if asker.user.is_some_and(|user| user != id) {
+    if subscriber.user.is_some_and(|user| user != id) {
         return Err(Refusal::NotVisible(subject()).into());
     }
-    let own = asker.user.map(|_| asker.scopes);
-    let consent = load_consent(tx, asker.app, id, own)?;
+    let own_scopes = subscriber.user.map(|_| subscriber.scopes);
+    let consent = load_consent(tx, subscriber.app, id, own_scopes)?;
     match consent {
         _ if consent.covers(scope) => Ok(()),
         AppConsent::None => Err(Refusal::NotVisible(subject()).into()),
@@ -189,19 +178,17 @@ fn authorize_user(
     }
 }
 
-/// What a user lets an app see.
+/// What a user allows an app to see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AppConsent {
-    /// Nothing: no token is live.
+    /// The app has no active token.
     None,
-    /// An OAuth 1.0a level, which overrides scopes (spec §5).
+    /// An OAuth 1.0a permission, which overrides scopes (spec §5).
     Level(Permission),
-    /// OAuth 2.0 scopes.
     Scopes(Scopes),
 }
 
 impl AppConsent {
-    /// Whether it lets the app see what a scope is for.
     fn covers(self, scope: Scope) -> bool {
         match self {
             Self::None => false,
@@ -211,15 +198,15 @@ impl AppConsent {
     }
 }
 
-/// What a user lets an app see, by its live tokens; `own` are the scopes of the token at hand.
-fn load_consent(tx: &mut Tx<'_>, app: AppId, user: UserId, own: Option<Scopes>) -> Result<AppConsent, Fault> {
+/// The user's consent by the app's active tokens; `own_scopes` are the scopes of the current token.
+fn load_consent(tx: &mut Tx<'_>, app: AppId, user: UserId, own_scopes: Option<Scopes>) -> Result<AppConsent, Fault> {
     let levels = tokens::live_permissions(tx, app, user)?;
     let levels: Result<Vec<Permission>, Fault> = levels.iter().map(|level| level.parse()).collect();
     if let Some(level) = levels?.into_iter().max() {
         return Ok(AppConsent::Level(level));
     }
-    if let Some(own) = own {
-        return Ok(AppConsent::Scopes(own));
+    if let Some(own_scopes) = own_scopes {
+        return Ok(AppConsent::Scopes(own_scopes));
     }
     let live = tokens::live_scopes(tx, app, user)?;
     if live.is_empty() {
@@ -232,12 +219,12 @@ fn load_consent(tx: &mut Tx<'_>, app: AppId, user: UserId, own: Option<Scopes>) 
     Ok(AppConsent::Scopes(all))
 }
 
-/// Whether an app may act for a user at all.
+/// Whether the app has an active token of the user.
 pub fn is_authorized(tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<bool, Fault> {
     Ok(load_consent(tx, app, user, None)? != AppConsent::None)
 }
 
-/// The OAuth 1.0a level that holds a scope.
+/// The OAuth 1.0a permission that includes a scope.
 const fn required_permission(scope: Scope) -> Permission {
     match scope {
         Scope::DmRead => Permission::Messages,
@@ -245,16 +232,15 @@ const fn required_permission(scope: Scope) -> Permission {
     }
 }
 
-/// Two calls at once must not pass a bound together, nor outlive the app.
+/// Serializes changes to an app's subscriptions, so that limits hold; refuses a deleted app.
 pub(crate) fn lock_app(tx: &mut Tx<'_>, app: AppId) -> Result<(), Error> {
     apps::lock(tx, app)?;
-    if apps::find_by_id(tx, app)?.is_none_or(|app| app.state == AppState::Deleted) {
+    if apps::find_by_id(tx, app)?.is_none_or(|app| app.state == AppStatus::Deleted) {
         return Err(Refusal::Unauthenticated(AuthenticationProblem::App).into());
     }
     Ok(())
 }
 
-/// A subscription or an account that is there already.
 pub(crate) fn duplicate_subscription() -> Refusal {
     Refusal::NamedReason {
         kind: RefusalKind::Conflict,
@@ -265,14 +251,12 @@ pub(crate) fn duplicate_subscription() -> Refusal {
     }
 }
 
-/// More than an app may have.
-pub(crate) fn subscription_limit_exceeded(most: i64) -> Refusal {
+pub(crate) fn subscription_limit_exceeded(max: i64) -> Refusal {
     Refusal::forbidden(format!(
-        "SubscriptionLimitExceeded: An app has at most {most} subscriptions."
+        "SubscriptionLimitExceeded: An app has at most {max} subscriptions."
     ))
 }
 
-/// Changes the label or the webhook of a subscription.
 pub fn update(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -282,23 +266,22 @@ pub fn update(
 ) -> Result<ActivitySubscription, Error> {
     lock_app(tx, app)?;
     let found = activity::find_by_id(tx, app, id)?;
-    let mut one = found.ok_or_else(|| Refusal::NotFound(subscription_ref(id)))?;
+    let mut subscription = found.ok_or_else(|| Refusal::NotFound(subscription_ref(id)))?;
     if let Some(webhook) = webhook {
         webhooks::find_owned(tx, app, webhook)?;
-        one.webhook_id = Some(webhook);
+        subscription.webhook_id = Some(webhook);
     }
     if let Some(tag) = tag {
-        tag.clone_into(&mut one.tag);
+        tag.clone_into(&mut subscription.tag);
     }
-    if activity::find_duplicate(tx, &one)?.is_some_and(|other| other != id) {
+    if activity::find_duplicate(tx, &subscription)?.is_some_and(|other| other != id) {
         return Err(duplicate_subscription().into());
     }
-    one.updated_at = tx.now();
-    activity::update(tx, &one)?;
-    Ok(one)
+    subscription.updated_at = tx.now();
+    activity::update(tx, &subscription)?;
+    Ok(subscription)
 }
 
-/// Ends a subscription.
 pub fn delete(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<(), Error> {
     if activity::delete(tx, app, id)? {
         return Ok(());
@@ -310,32 +293,31 @@ fn subscription_ref(id: i64) -> ResourceRef {
     ResourceRef::new("activity_subscription", "subscription_id", id)
 }
 
-/// Ends what stands on what a user has let an app see and does not let it see any more: some of
-/// its tokens are dead. The webhooks that received the account's activity until now. No app:
-/// every app, of which no token is left.
+/// Ends subscriptions that the user's consent no longer covers, after tokens were revoked; without `app`, for all
+/// apps, which have no tokens left. Returns the webhooks that received the account's activity.
 pub(crate) fn end_unauthorized_subscriptions(
     tx: &mut Tx<'_>,
     user: UserId,
     app: Option<AppId>,
 ) -> Result<Vec<i64>, Fault> {
-    let left = match app {
+    let remaining = match app {
         Some(app) => load_consent(tx, app, user, None)?,
         None => AppConsent::None,
     };
     let mut ended = BTreeSet::new();
-    for one in activity::list_by_users(tx, &[user.get()])? {
-        let kind = find_event_kind(&one.event_type).map(|(kind, _)| kind.access);
+    for subscription in activity::list_by_users(tx, &[user.get()])? {
+        let kind = find_event_kind(&subscription.event_type).map(|(kind, _)| kind.access);
         let covered = match kind {
-            Some(EventAccess::Scoped(scope)) => left.covers(scope),
+            Some(EventAccess::Scoped(scope)) => remaining.covers(scope),
             _ => true,
         };
-        if !covered && app.is_none_or(|app| app == one.app_id) {
-            activity::delete(tx, one.app_id, one.id)?;
-            ended.extend(one.webhook_id);
+        if !covered && app.is_none_or(|app| app == subscription.app_id) {
+            activity::delete(tx, subscription.app_id, subscription.id)?;
+            ended.extend(subscription.webhook_id);
         }
     }
     let mut accounts = Vec::new();
-    if !left.covers(Scope::DmRead) {
+    if !remaining.covers(Scope::DmRead) {
         accounts = account_activity::delete_by_user(tx, user, app)?;
         ended.extend(&accounts);
     }
@@ -345,19 +327,16 @@ pub(crate) fn end_unauthorized_subscriptions(
     Ok(accounts)
 }
 
-/// Ends every subscription about a user who does not take part any more.
 pub(crate) fn end_user_subscriptions(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
     end_unauthorized_subscriptions(tx, user, None)?;
     activity::delete_by_user(tx, user).map(drop)
 }
 
-/// Ends every subscription that a webhook receives which is removed.
 pub(crate) fn end_webhook_subscriptions(tx: &mut Tx<'_>, webhook: i64) -> Result<(), Fault> {
     activity::delete_by_webhook(tx, webhook)?;
     account_activity::delete_by_webhook(tx, webhook).map(drop)
 }
 
-/// Ends every subscription of an app that is deleted.
 pub(crate) fn end_app_subscriptions(tx: &mut Tx<'_>, app: AppId) -> Result<(), Fault> {
     activity::delete_by_app(tx, app)?;
     account_activity::delete_by_app(tx, app).map(drop)

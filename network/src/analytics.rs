@@ -1,5 +1,4 @@
-//! What happened to a user's own posts over time. Only what has a stored time is counted: likes,
-//! reposts, replies, quotes and bookmarks that are still there.
+//! Analytics of a user's own posts over time, from likes, reposts, replies, quotes and bookmarks that still exist.
 
 use base::refusal::ResourceRef;
 use base::{Fault, PostId, Refusal, Time, UserId};
@@ -7,23 +6,17 @@ use store::Tx;
 use store::analytics::{self, MetricSeries};
 use store::posts::{self, Post, PostState};
 
-/// Counts of one span of time.
+/// Counts of one time interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EngagementCounts {
-    /// Bookmarks.
     pub bookmarks: i64,
-    /// Likes.
     pub likes: i64,
-    /// Quotes.
     pub quotes: i64,
-    /// Replies.
     pub replies: i64,
-    /// Reposts.
     pub reposts: i64,
 }
 
 impl EngagementCounts {
-    /// All of them together.
     pub const fn total_engagements(&self) -> i64 {
         self.bookmarks + self.likes + self.quotes + self.replies + self.reposts
     }
@@ -47,29 +40,26 @@ const ALL: [MetricSeries; 5] = [
     MetricSeries::Reposts,
 ];
 
-/// What is counted: from a time on, up to another, in spans of so many milliseconds.
+/// A period, divided into buckets.
 #[derive(Clone, Copy, Debug)]
 pub struct AnalyticsWindow {
-    /// Included.
+    /// Inclusive.
     pub start: Time,
-    /// Excluded.
+    /// Exclusive.
     pub end: Time,
-    /// Of one span; the last may be shorter.
+    /// The length of a bucket in milliseconds; the last may be shorter.
     pub bucket_ms: i64,
 }
 
-/// A post's figures.
 #[derive(Clone, Debug)]
 pub struct PostAnalytics {
-    /// The post.
     pub id: PostId,
-    /// Of the whole window.
     pub total: EngagementCounts,
-    /// Of each span between the post's creation and now, by its start, oldest first.
+    /// One per bucket between the post's creation and now, with its start, oldest first.
     pub buckets: Vec<(Time, EngagementCounts)>,
 }
 
-/// The figures of a user's posts in the order of asking, and what of `ids` is none of them.
+/// Analytics in the order of `ids`, and a refusal for each id that is not a post of the user.
 pub fn load_post_analytics(
     tx: &mut Tx<'_>,
     user: UserId,
@@ -100,25 +90,25 @@ pub fn load_post_analytics(
 }
 
 fn count_post_engagements(tx: &mut Tx<'_>, post: &Post, window: &AnalyticsWindow) -> Result<PostAnalytics, Fault> {
-    let (start, length) = (window.start, window.bucket_ms.max(1));
-    let number = |time: Time| (time.ms() - start.ms()).div_euclid(length);
+    let (start, bucket_ms) = (window.start, window.bucket_ms.max(1));
+    let bucket_index = |time: Time| (time.ms() - start.ms()).div_euclid(bucket_ms);
     let end = window.end.min(tx.now().plus_ms(1));
-    let first = number(post.created_at.max(start));
-    let last = number(end.plus_ms(-1));
-    let begin = |span: i64| start.plus_ms(span.saturating_mul(length));
-    let spans = (first..=last).map(|span| (begin(span), EngagementCounts::default()));
+    let first = bucket_index(post.created_at.max(start));
+    let last = bucket_index(end.plus_ms(-1));
+    let bucket_start = |span: i64| start.plus_ms(span.saturating_mul(bucket_ms));
+    let spans = (first..=last).map(|span| (bucket_start(span), EngagementCounts::default()));
     let mut counted = PostAnalytics {
         id: post.id,
         total: EngagementCounts::default(),
         buckets: spans.collect(),
     };
     for series in ALL {
-        let rows = analytics::count_post_series(tx, series, post.id, (start, window.end), length)?;
-        for (span, many) in rows {
-            *counted.total.series_mut(series) += many;
+        let rows = analytics::count_post_series(tx, series, post.id, (start, window.end), bucket_ms)?;
+        for (span, count) in rows {
+            *counted.total.series_mut(series) += count;
             let place = usize::try_from(span - first).unwrap_or(usize::MAX);
-            if let Some((_, figures)) = counted.buckets.get_mut(place) {
-                *figures.series_mut(series) += many;
+            if let Some((_, counts)) = counted.buckets.get_mut(place) {
+                *counts.series_mut(series) += count;
             }
         }
     }

@@ -1,5 +1,4 @@
-//! The record of what was done to accounts and apps: who, what, from where. It is written in the
-//! transaction of the act itself, so that neither is there without the other.
+//! The audit trail of accounts and apps. Entries are written in the transaction of the action itself.
 
 use base::{AppId, Fault, Refusal, UserId};
 use serde_json::Value;
@@ -7,128 +6,103 @@ use store::{Tx, audit};
 
 pub use store::audit::{AuditEntry, AuditFilter, list, list_after, prune};
 
-/// What was done. Only the kinds that stand here are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuditAction(&'static str);
 
-macro_rules! kinds {
+macro_rules! audit_actions {
     ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
         impl AuditAction {
             $($(#[$doc])* pub const $name: Self = Self($text);)*
 
-            /// Every one of them.
             pub const ALL: &[Self] = &[$(Self::$name),*];
         }
     };
 }
 
-kinds! {
-    /// Someone signed in.
+audit_actions! {
     SIGN_IN_OK = "sign_in.ok";
-    /// Someone gave a wrong password or an unknown name.
     SIGN_IN_FAILED = "sign_in.failed";
-    /// Someone tried too often; written once until it is allowed again.
+    /// Too many attempts; written once until the next allowed attempt.
     SIGN_IN_THROTTLED = "sign_in.throttled";
-    /// Someone signed out.
     SIGN_OUT = "sign_out";
-    /// Sessions were ended from another one.
+    /// Sessions were ended from another session.
     SESSION_REVOKE = "session.revoke";
-    /// A session was given another id.
+    /// A session got a new id.
     SESSION_RENEW = "session.renew";
-    /// An operator set a password.
+    /// By an operator.
     PASSWORD_SET = "password.set";
-    /// A user set a new password, knowing the old one.
+    /// By the user, with the old password.
     PASSWORD_CHANGE = "password.change";
-    /// Someone asked for a link to set a new password.
+    /// A reset link was requested.
     PASSWORD_RESET_ASKED = "password.reset_asked";
-    /// A new password was set by such a link.
+    /// By a reset link.
     PASSWORD_RESET = "password.reset";
-    /// A user asked to change the address.
+    /// A change of address was requested.
     EMAIL_CHANGE = "email.change";
-    /// A user took that back.
+    /// The user cancelled a change of address.
     EMAIL_CANCEL = "email.cancel";
-    /// An address was confirmed.
     EMAIL_CONFIRM = "email.confirm";
-    /// Someone was invited.
     USER_INVITE = "user.invite";
-    /// Someone joined.
+    /// Someone registered.
     USER_JOIN = "user.join";
-    /// An operator made an account.
+    /// By an operator.
     USER_CREATE = "user.create";
-    /// An operator set a verification mark.
+    /// By an operator.
     USER_VERIFY = "user.verify";
     /// A profile was edited or marked.
     USER_UPDATE = "user.update";
-    /// An account was suspended.
     USER_SUSPEND = "user.suspend";
-    /// An account was restored.
     USER_RESTORE = "user.restore";
-    /// An account was deleted.
     USER_DELETE = "user.delete";
-    /// An account was marked as withheld somewhere, or no longer.
+    /// An account was withheld somewhere, or no longer.
     USER_WITHHOLD = "user.withhold";
-    /// A post was marked as withheld somewhere, or no longer.
+    /// A post was withheld somewhere, or no longer.
     POST_WITHHOLD = "post.withhold";
-    /// An app was registered.
     APP_CREATE = "app.create";
-    /// An app was changed.
     APP_UPDATE = "app.update";
-    /// A credential of an app was made anew.
+    /// A credential of an app was replaced.
     APP_ROTATE = "app.rotate";
-    /// An app was deleted.
     APP_DELETE = "app.delete";
-    /// An operator made a token of a user.
+    /// An operator created a token for a user.
     TOKEN_MINT = "token.mint";
-    /// An operator let a token end.
+    /// An operator made a token expire.
     TOKEN_EXPIRE = "token.expire";
-    /// The owner of an app got an access token of one's own for it.
+    /// The owner of an app created their own access token for it.
     TOKEN_OWN = "token.own";
-    /// A refresh token came a second time: its whole family was ended.
+    /// A refresh token was used twice: its whole family was revoked.
     TOKEN_REUSE = "token.reuse";
-    /// A token was revoked: by its app, by whoever it acts for, or by an operator.
+    /// By the app, the user or an operator.
     TOKEN_REVOKE = "token.revoke";
-    /// A user let an app in.
     GRANT_APPROVE = "grant.approve";
-    /// A user did not let an app in.
     GRANT_DENY = "grant.deny";
-    /// A user ended what an app may do.
     GRANT_REVOKE = "grant.revoke";
-    /// An operator took posts and people in from elsewhere.
     DATA_IMPORT = "data.import";
-    /// An operator wrote everything out.
     DATA_EXPORT = "data.export";
-    /// Someone was given a role on an advertising account.
     ADS_ROLE_GIVE = "ads_role.give";
-    /// Someone's role on an advertising account was taken away.
     ADS_ROLE_TAKE = "ads_role.take";
-    /// An operator made a copy of the database.
     DATA_BACKUP = "data.backup";
-    /// A new master key took the place of the one before.
     KEY_ROTATE = "key.rotate";
-    /// Every stored secret was sealed anew with the current master key.
+    /// All stored secrets were encrypted with the current master key.
     KEY_REWRAP = "key.rewrap";
 }
 
 impl AuditAction {
-    /// As stored.
     pub const fn name(self) -> &'static str {
         self.0
     }
 }
 
-/// Who acts, and from where.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditActor {
-    /// The user; none: an operator, or nobody who is known.
+    /// None for an operator or an unknown user.
     pub user: Option<UserId>,
-    /// Whether it is an operator, at the command line.
+    /// Whether it is an operator at the command line.
     pub operator: bool,
-    /// The address, or empty.
+    /// The client's address, or empty.
     pub address: String,
 }
 
 impl AuditActor {
-    /// A user.
     pub fn user(user: UserId, address: &str) -> Self {
         Self {
             user: Some(user),
@@ -137,12 +111,11 @@ impl AuditActor {
         }
     }
 
-    /// The user; refused where nobody is known.
+    /// Refuses actors without a user.
     pub fn require_user(&self) -> Result<UserId, Refusal> {
         self.user.ok_or_else(|| Refusal::invalid_value("user", ""))
     }
 
-    /// Nobody who is known.
     pub fn anonymous(address: &str) -> Self {
         Self {
             address: address.to_owned(),
@@ -150,7 +123,6 @@ impl AuditActor {
         }
     }
 
-    /// Whoever administers the platform.
     pub fn operator() -> Self {
         Self {
             operator: true,
@@ -159,10 +131,10 @@ impl AuditActor {
     }
 }
 
-/// Adds an entry; `detail` is `null` when there is nothing more to say.
+/// `detail` is `null` if there are no further facts.
 pub fn append(
     tx: &mut Tx<'_>,
-    by: &AuditActor,
+    actor: &AuditActor,
     kind: AuditAction,
     app: Option<AppId>,
     detail: &Value,
@@ -174,10 +146,10 @@ pub fn append(
     };
     let new = audit::NewAuditEntry {
         kind: kind.name(),
-        actor: by.user,
-        operator: by.operator,
+        actor: actor.user,
+        operator: actor.operator,
         app,
-        address: &by.address,
+        address: &actor.address,
         detail: &detail,
     };
     audit::append(tx, &new)

@@ -1,4 +1,4 @@
-//! Who is calling: a request's credentials turned into a proof that they hold (contract §2.7).
+//! Authentication of requests (contract §2.7).
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,93 +21,82 @@ use crate::apps::Permission;
 use crate::bearer::percent_encode_token;
 use crate::oauth1_flow;
 
-/// Credentials that are remembered at most.
+/// Cached credentials per kind.
 const CACHE_CAPACITY: u64 = 100_000;
 
-/// How often other nodes' changes are looked for.
+/// How often changes by other nodes are polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Whether an entry of the log says that a credential may mean something else.
+/// Whether an event may change the meaning of a credential.
 fn affects_credentials(kind: &str) -> bool {
-    let of_user = ["user.suspend", "user.restore", "user.delete"];
-    let of_others = ["token.", "bearer.", "app."];
-    of_user.contains(&kind) || of_others.iter().any(|group| kind.starts_with(group))
+    let user_kinds = ["user.suspend", "user.restore", "user.delete"];
+    let kind_prefixes = ["token.", "bearer.", "app."];
+    user_kinds.contains(&kind) || kind_prefixes.iter().any(|group| kind.starts_with(group))
 }
 
-/// How credentials are judged.
 #[derive(Clone, Debug)]
 pub struct AuthConfig {
-    /// Where the memory of signatures is kept.
+    /// The folder of the nonce journal.
     pub data_dir: PathBuf,
-    /// Addresses under which clients know this server, beside the one they connected to.
+    /// Origins under which clients know this server, besides the one they connected to.
     pub public_origins: Vec<String>,
-    /// How far a signature's timestamp may be off, in milliseconds.
+    /// Accepted deviation of a signature's timestamp, in milliseconds.
     pub timestamp_skew_ms: i64,
 }
 
-/// What of a request its credentials are read from.
 #[derive(Clone, Debug, Default)]
 pub struct AuthRequest {
-    /// The method.
+    /// Upper case.
     pub method: String,
-    /// Path and query as they came.
+    /// As received.
     pub path_and_query: String,
-    /// The `Authorization` header.
     pub authorization: Option<String>,
     /// The body, if it is a form.
     pub form: Option<Vec<u8>>,
-    /// `http` or `https`, as the client sees it.
+    /// `http` or `https`, as seen by the client.
     pub scheme: &'static str,
-    /// The host that the client named.
+    /// The `Host` header.
     pub host: Option<String>,
-    /// Whether a parameter may come several times, as lists of some clients do.
+    /// Whether a parameter may occur several times, as some clients send lists.
     pub allows_repeated_parameters: bool,
 }
 
-/// A caller that has proved who it is. Only the [`Authenticator`] makes one.
+/// An authenticated caller. Only the [`Authenticator`] creates one.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// The app.
     pub app_id: AppId,
-    /// The app's record.
     pub app: Arc<App>,
-    /// The user it acts for.
     pub user: Option<UserId>,
-    /// The kind of credential.
     pub credential: Credential,
-    /// The scopes of an OAuth 2.0 user token.
     pub scopes: Scopes,
-    /// The level of an OAuth 1.0a token.
+    /// The access level of an OAuth 1.0a token.
     pub permission: Permission,
     _proof: Proof,
 }
 
-/// Keeps others from making a [`Caller`].
+/// Prevents other modules from constructing a [`Caller`].
 #[derive(Clone, Copy, Debug)]
 struct Proof;
 
-/// A signed request, verified: the app, and the user's token if there was one.
+/// A request with a valid signature.
 #[derive(Clone, Debug)]
 pub struct VerifiedRequest {
-    /// The app that signed.
     pub app: Arc<App>,
-    /// The caller, when an access token took part.
+    /// Present if the request has an access token.
     pub caller: Option<Caller>,
-    /// The parameters of the signature.
     pub presented: OAuth1Credentials,
 }
 
-/// A credential as it was worked out from the store.
+/// A credential as resolved from the store.
 #[derive(Clone)]
 struct CachedCredential {
-    /// The store's version of credentials at that time.
+    /// The store's `credentials_version` when it was resolved.
     version: u64,
     expires_at: Option<Time>,
     caller: Result<Caller, Refusal>,
     token_secret: Option<Secret>,
 }
 
-/// Turns credentials into callers.
 pub struct Authenticator {
     store: Arc<Store>,
     nonces: NonceRegistry,
@@ -119,10 +108,9 @@ pub struct Authenticator {
 }
 
 impl Authenticator {
-    /// An authenticator over a store.
     pub fn new(store: Arc<Store>, config: &AuthConfig) -> Result<Self, Fault> {
         let origin =
-            |text: &String| RequestOrigin::parse(text).ok_or_else(|| Fault::new(format!("{text:?} is no origin")));
+            |text: &String| RequestOrigin::parse(text).ok_or_else(|| Fault::new(format!("{text:?} is not an origin")));
         let origins = config.public_origins.iter().map(origin).collect::<Result<_, _>>()?;
         let nonces = NonceRegistry::open(&store, &config.data_dir, config.timestamp_skew_ms, wall_time())?;
         Ok(Self {
@@ -136,14 +124,14 @@ impl Authenticator {
         })
     }
 
-    /// The caller, or none when no credentials came. A credential that does not hold is refused.
+    /// None without credentials; invalid credentials are refused.
     pub async fn authenticate(&self, request: &AuthRequest) -> Result<Option<Caller>, Error> {
         let header = request.authorization.as_deref().unwrap_or_default();
         if let Some(token) = parse_bearer_header(header) {
             return self.authenticate_bearer(token).await.map(Some);
         }
         match self.verify_signed_request(request).await? {
-            // A signature without a user's access token proves no caller of a resource.
+            // A signature without an access token does not authenticate a caller.
             Some(VerifiedRequest {
                 caller: None,
                 presented,
@@ -163,44 +151,44 @@ impl Authenticator {
         }
     }
 
-    /// How far a signature's timestamp may be off, in milliseconds.
+    /// Accepted deviation of a signature's timestamp, in milliseconds.
     pub const fn skew_ms(&self) -> i64 {
         self.skew_ms
     }
 
-    /// Reads the log and forgets what other nodes have changed. Needed only where other processes
-    /// write to the same database; a change of this process is known with its commit.
+    /// Polls the event log and invalidates cached credentials that other nodes have changed. Returns if no other
+    /// process writes to the database; changes of this process are known at their commit.
     pub async fn poll_credential_changes(&self) {
-        let mut seen = None;
+        let mut cursor = None;
         while self.store.is_shared() {
-            match self.poll_events_after(seen).await {
-                Ok(end) => seen = Some(end),
-                Err(stop) => tracing::warn!(?stop, "other nodes' changes were not read"),
+            match self.poll_events_after(cursor).await {
+                Ok(end) => cursor = Some(end),
+                Err(error) => tracing::warn!(?error, "failed to read credential changes of other nodes; will retry"),
             }
             tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
-    /// Reads what came after a place in the log; answers the new place.
-    async fn poll_events_after(&self, seen: Option<i64>) -> Result<i64, Error> {
-        let Some(seen) = seen else {
+    /// Returns the new cursor.
+    async fn poll_events_after(&self, cursor: Option<i64>) -> Result<i64, Error> {
+        let Some(cursor) = cursor else {
             return self.store.read(|tx| Ok(event_log::end_cursor(tx)?)).await;
         };
         let events = self
             .store
-            .read(move |tx| Ok(event_log::list_after(tx, seen, 1000)?))
+            .read(move |tx| Ok(event_log::list_after(tx, cursor, 1000)?))
             .await?;
         if events.iter().any(|event| affects_credentials(&event.kind)) {
             self.store.context().credentials_version.fetch_add(1, Ordering::SeqCst);
         }
-        Ok(events.last().map_or(seen, |event| event.seq))
+        Ok(events.last().map_or(cursor, |event| event.seq))
     }
 
     async fn authenticate_bearer(&self, token: &str) -> Result<Caller, Error> {
         let key = digest(token);
         let version = self.credentials_version();
-        if let Some(known) = self.bearers.get(&key).filter(|known| known.version == version) {
-            return self.check_expiry(&known);
+        if let Some(cached) = self.bearers.get(&key).filter(|cached| cached.version == version) {
+            return self.check_expiry(&cached);
         }
         let text = token.to_owned();
         let found = self.store.read(move |tx| look_up_bearer(tx, &text, version)).await?;
@@ -211,20 +199,19 @@ impl Authenticator {
         self.check_expiry(&found)
     }
 
-    fn check_expiry(&self, known: &CachedCredential) -> Result<Caller, Error> {
+    fn check_expiry(&self, cached: &CachedCredential) -> Result<Caller, Error> {
         let now = self.store.context().clock.now();
-        if known.expires_at.is_some_and(|end| now >= end) {
+        if cached.expires_at.is_some_and(|end| now >= end) {
             return Err(Refusal::Unauthenticated(AuthenticationProblem::Token).into());
         }
-        Ok(known.caller.clone()?)
+        Ok(cached.caller.clone()?)
     }
 
     fn credentials_version(&self) -> u64 {
         self.store.context().credentials_version.load(Ordering::SeqCst)
     }
 
-    /// A signed request's app and caller, or none when the request is not signed. Each signature
-    /// is taken once.
+    /// None if the request is not signed. Each signature is accepted once.
     pub async fn verify_signed_request(&self, request: &AuthRequest) -> Result<Option<VerifiedRequest>, Error> {
         let (path, query) = request
             .path_and_query
@@ -238,7 +225,7 @@ impl Authenticator {
             form: request.form.as_deref(),
         };
         let presented = OAuth1Credentials::from_request(&parts)
-            .map_err(|unsound| Refusal::Unauthenticated(unsound.authentication_problem()))?;
+            .map_err(|error| Refusal::Unauthenticated(error.authentication_problem()))?;
         let Some(presented) = presented else {
             return Ok(None);
         };
@@ -252,7 +239,7 @@ impl Authenticator {
             None => None,
         };
         let secret = match (&token, &presented.token) {
-            (Some(known), _) => known.token_secret.clone(),
+            (Some(cached), _) => cached.token_secret.clone(),
             (None, Some(token)) => Some(self.find_request_token_secret(token, &app).await?),
             (None, None) => None,
         };
@@ -264,7 +251,7 @@ impl Authenticator {
             let message = format!("Duplicate parameters are not allowed: the `{name}` query parameter");
             return Err(Refusal::invalid_parameter(name.to_owned(), name, message).into());
         }
-        let caller = token.map(|known| self.check_expiry(&known)).transpose()?;
+        let caller = token.map(|cached| self.check_expiry(&cached)).transpose()?;
         Ok(Some(VerifiedRequest { app, caller, presented }))
     }
 
@@ -283,12 +270,12 @@ impl Authenticator {
         Ok(app)
     }
 
-    /// What is known of an access token of this app; none when it is no such token.
+    /// None if the app has no such access token.
     async fn find_oauth1_token(&self, token: &str, app: &Arc<App>) -> Result<Option<CachedCredential>, Error> {
         let key = digest(token);
         let version = self.credentials_version();
-        let known = self.oauth1_tokens.get(&key);
-        let mut found = known.filter(|known| known.version == version);
+        let cached = self.oauth1_tokens.get(&key);
+        let mut found = cached.filter(|cached| cached.version == version);
         if found.is_none() {
             let looked_up = self.store.read(move |tx| look_up_oauth1(tx, &key, version));
             found = looked_up.await?;
@@ -296,19 +283,20 @@ impl Authenticator {
                 self.oauth1_tokens.insert(key, found.clone());
             }
         }
-        let of_other = |known: &CachedCredential| matches!(&known.caller, Ok(caller) if caller.app_id != app.id);
-        Ok(found.filter(|known| !of_other(known)))
+        let is_of_other_app =
+            |cached: &CachedCredential| matches!(&cached.caller, Ok(caller) if caller.app_id != app.id);
+        Ok(found.filter(|cached| !is_of_other_app(cached)))
     }
 
-    /// The secret of a request token of this app. No other token is left that it could be.
+    /// Called for tokens that are not access tokens; refuses unknown ones.
     async fn find_request_token_secret(&self, token: &str, app: &Arc<App>) -> Result<Secret, Error> {
         let (text, app_id) = (token.to_owned(), app.id);
-        let held = self
+        let request_token = self
             .store
             .read(move |tx| Ok(oauth1_flow::find_request_token_secret(tx, &text)?))
             .await?;
-        let held = held.filter(|held| held.app_id == app_id);
-        Ok(held
+        let request_token = request_token.filter(|request_token| request_token.app_id == app_id);
+        Ok(request_token
             .ok_or(Refusal::Unauthenticated(AuthenticationProblem::Token))?
             .secret)
     }
@@ -320,11 +308,11 @@ impl Authenticator {
         app: &App,
         secret: Option<&Secret>,
     ) -> Result<(), Refusal> {
-        let connected = request.host.as_deref();
-        let connected = connected.and_then(|host| RequestOrigin::parse(&format!("{}://{host}", request.scheme)));
-        let holds = connected.is_some_and(|origin| presented.verify(&[origin], &app.api_secret, secret).is_some())
+        let host_origin = request.host.as_deref();
+        let host_origin = host_origin.and_then(|host| RequestOrigin::parse(&format!("{}://{host}", request.scheme)));
+        let is_valid = host_origin.is_some_and(|origin| presented.verify(&[origin], &app.api_secret, secret).is_some())
             || presented.verify(&self.origins, &app.api_secret, secret).is_some();
-        if holds {
+        if is_valid {
             Ok(())
         } else {
             Err(Refusal::Unauthenticated(AuthenticationProblem::Signature))
@@ -332,21 +320,20 @@ impl Authenticator {
     }
 
     async fn check_nonce(&self, presented: &OAuth1Credentials, now: Time) -> Result<(), Error> {
-        let whole = format!(
+        let signed_parts = format!(
             "{}\u{0}{}\u{0}{}\u{0}{}",
             presented.consumer_key,
             presented.token.as_deref().unwrap_or_default(),
             presented.timestamp,
             presented.nonce
         );
-        if self.nonces.claim_nonce(&self.store, digest(&whole), now).await? {
+        if self.nonces.claim_nonce(&self.store, digest(&signed_parts), now).await? {
             return Ok(());
         }
         Err(Refusal::Unauthenticated(AuthenticationProblem::Signature).into())
     }
 }
 
-/// The token of a bearer header.
 fn parse_bearer_header(header: &str) -> Option<&str> {
     let (scheme, token) = header.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
@@ -362,27 +349,27 @@ fn look_up_bearer(tx: &mut Tx<'_>, token: &str, version: u64) -> Result<Option<C
         };
         let scopes = Scopes::parse(&found.scopes)
             .map_err(|name| Fault::new(format!("a stored token has the scope {name:?}")))?;
-        let answer = resolve_caller(tx, app, Some(found.user_id), Credential::OAuth2, scopes)?;
+        let caller = resolve_caller(tx, app, Some(found.user_id), Credential::OAuth2, scopes)?;
         return Ok(Some(CachedCredential {
             version,
             expires_at: found.expires_at,
-            caller: answer,
+            caller,
             token_secret: None,
         }));
     }
     let app = match apps::find_by_bearer(tx, &digest(token))? {
         Some(app) => Some(app),
-        // A client that decoded the form once sends it without its escapes.
+        // Some clients URL-decode the token.
         None => apps::find_by_bearer(tx, &digest(&percent_encode_token(token)))?,
     };
     let Some(app) = app.filter(|app| app.state != AppStatus::Deleted) else {
         return Ok(None);
     };
-    let answer = resolve_caller(tx, Arc::new(app), None, Credential::App, Scopes::NONE)?;
+    let caller = resolve_caller(tx, Arc::new(app), None, Credential::App, Scopes::NONE)?;
     Ok(Some(CachedCredential {
         version,
         expires_at: None,
-        caller: answer,
+        caller,
         token_secret: None,
     }))
 }
@@ -393,13 +380,13 @@ fn look_up_oauth1(tx: &mut Tx<'_>, digest: &[u8; 32], version: u64) -> Result<Op
     let Some(app) = find_live_app(tx, found.app_id)? else {
         return Ok(None);
     };
-    let answer = resolve_caller(tx, app, Some(found.user_id), Credential::OAuth1, Scopes::NONE)?;
+    let caller = resolve_caller(tx, app, Some(found.user_id), Credential::OAuth1, Scopes::NONE)?;
     let permission: Permission = found.permission.parse()?;
-    let answer = answer.map(|caller| Caller { permission, ..caller });
+    let caller = caller.map(|caller| Caller { permission, ..caller });
     Ok(Some(CachedCredential {
         version,
         expires_at: None,
-        caller: answer,
+        caller,
         token_secret: Some(found.secret),
     }))
 }
@@ -409,7 +396,7 @@ fn find_live_app(tx: &mut Tx<'_>, id: AppId) -> Result<Option<Arc<App>>, Fault> 
     Ok(app.map(Arc::new))
 }
 
-/// The caller behind a credential that holds, or why its app or user may not call.
+/// The caller of a valid credential, or why its app or user may not make requests.
 fn resolve_caller(
     tx: &mut Tx<'_>,
     app: Arc<App>,

@@ -1,4 +1,4 @@
-//! OAuth 2.0 app-only: giving out an app's one bearer token and taking it back (contract §2.4).
+//! App-only bearer tokens: issuing and invalidation (contract §2.4).
 
 use base::secret::{constant_time_eq, digest};
 use base::{AppId, Error, Refusal, Secret};
@@ -9,19 +9,19 @@ use store::{Tx, event_log};
 use crate::apps::generate_bearer_token;
 use crate::audit::{self, AuditAction, AuditActor};
 
-/// The live app with this key and secret.
+/// The active app with this key and secret.
 pub fn authenticate_app(tx: &mut Tx<'_>, api_key: &str, api_secret: &str) -> Result<App, Error> {
     let app = apps::find_by_api_key(tx, api_key)?.filter(|app| app.state == AppStatus::Active);
-    // An unknown key takes the same comparison as a wrong secret.
+    // Compare in any case, so that timing does not reveal whether the key exists.
     let expected = app.as_ref().map_or("", |app| app.api_secret.expose_secret());
-    let holds = constant_time_eq(&digest(expected), &digest(api_secret));
+    let is_valid = constant_time_eq(&digest(expected), &digest(api_secret));
     match app {
-        Some(app) if holds => Ok(app),
+        Some(app) if is_valid => Ok(app),
         _ => Err(Refusal::AppOnlyTokenRefused.into()),
     }
 }
 
-/// The app's bearer token: the live one, or a new one if there is none.
+/// The current token, or a new one if there is none.
 pub fn issue(tx: &mut Tx<'_>, app: AppId) -> Result<Secret, Error> {
     if let Some(live) = apps::bearer_token(tx, app)? {
         return Ok(live);
@@ -32,16 +32,15 @@ pub fn issue(tx: &mut Tx<'_>, app: AppId) -> Result<Secret, Error> {
     Ok(bearer)
 }
 
-/// Invalidates the app's bearer token. Anything else than that very token, encoded or decoded, is
-/// refused, as is anyone but the owner.
-pub fn invalidate(tx: &mut Tx<'_>, app: &App, by: &AuditActor, token: &str) -> Result<Secret, Error> {
-    let is_owner = by.user.is_none_or(|user| user == app.owner_id);
+/// Refuses any other token, and anyone but the owner. The token may be URL-encoded or decoded.
+pub fn invalidate(tx: &mut Tx<'_>, app: &App, actor: &AuditActor, token: &str) -> Result<Secret, Error> {
+    let is_owner = actor.user.is_none_or(|user| user == app.owner_id);
     let live = apps::bearer_token(tx, app.id)?;
     match live {
         Some(live) if is_owner && matches_token(&live, token) => {
             apps::set_bearer_token(tx, app.id, None)?;
             let detail = json!({"token": "bearer"});
-            audit::append(tx, by, AuditAction::TOKEN_REVOKE, Some(app.id), &detail)?;
+            audit::append(tx, actor, AuditAction::TOKEN_REVOKE, Some(app.id), &detail)?;
             event_log::append(tx, "bearer.revoke", app.owner_id.get(), app.id.get(), "")?;
             Ok(live)
         }
@@ -54,7 +53,7 @@ fn matches_token(live: &Secret, token: &str) -> bool {
         || constant_time_eq(&live.digest(), &digest(&percent_encode_token(token)))
 }
 
-/// The encoded form of a bearer token that a form decoder has stripped of it.
+/// URL-encodes a token that a form decoder has decoded.
 pub(crate) fn percent_encode_token(token: &str) -> String {
     token.replace('/', "%2F").replace('=', "%3D").replace('+', "%2B")
 }

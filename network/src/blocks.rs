@@ -1,4 +1,4 @@
-//! Blocks, of users and of their direct messages.
+//! Blocks of users and of their direct messages.
 
 use base::{Error, Fault, Refusal, UserId};
 use store::graph::{self, RelationKind};
@@ -7,8 +7,7 @@ use store::{Tx, event_log};
 use crate::follows::{lock_user_pair, remove_follows_both_ways};
 use crate::users;
 
-/// Makes `source` block `target`: neither follows the other any more, nor waits to. To repeat it
-/// changes nothing.
+/// Also removes follows and follow requests in both directions. Idempotent.
 pub fn block(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Error> {
     users::find_active(tx, source)?;
     if source == target {
@@ -24,16 +23,16 @@ pub fn block(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Erro
     Ok(())
 }
 
-/// Ends that `source` blocks `target`; false when it does not. Nobody follows anybody by it.
+/// Returns false if there was no block. Former follows are not restored.
 pub fn unblock(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, Fault> {
-    let was = graph::delete(tx, RelationKind::Block, source, target)?;
-    if was {
+    let removed = graph::delete(tx, RelationKind::Block, source, target)?;
+    if removed {
         event_log::append(tx, "block.unblock", source.get(), target.get(), "")?;
     }
-    Ok(was)
+    Ok(removed)
 }
 
-/// Makes `source` take no direct messages of `target`. To repeat it changes nothing.
+/// Idempotent.
 pub fn block_messages(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Error> {
     users::find_active(tx, source)?;
     if source == target {
@@ -47,7 +46,6 @@ pub fn block_messages(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result
     Ok(())
 }
 
-/// Makes `source` take direct messages of `target` again.
 pub fn unblock_messages(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Error> {
     if !graph::delete(tx, RelationKind::DmBlock, source, target)? {
         return Err(Refusal::forbidden("User is not blocked for DMs").into());

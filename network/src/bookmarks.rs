@@ -1,4 +1,4 @@
-//! Bookmarks, which only their owner sees.
+//! Bookmarks, which are visible to their owner only.
 
 use base::refusal::ResourceRef;
 use base::{Error, Fault, PostId, Refusal, UserId};
@@ -9,20 +9,20 @@ use store::{Tx, event_log};
 
 use crate::{post_actions, users};
 
-/// How many bookmarks are listed: the newest (contract §7.4).
+/// Only the newest bookmarks are listed (contract §7.4).
 const MAX_LISTED: i64 = 800;
 
-/// Bookmarks a post, or of a repost its original, and puts it into a folder of the user; false
-/// when it was bookmarked already.
-pub fn add(tx: &mut Tx<'_>, user: UserId, id: PostId, into: Option<i64>) -> Result<bool, Error> {
-    // A bookmark that is filed is not removed meanwhile.
+/// Bookmarks a post (of a repost, the original) and adds it to a folder if given; returns false if it was already
+/// bookmarked.
+pub fn add(tx: &mut Tx<'_>, user: UserId, id: PostId, folder: Option<i64>) -> Result<bool, Error> {
+    // The lock prevents removal of the bookmark while it is added to a folder.
     store::users::lock(tx, user)?;
     users::find_active(tx, user)?;
-    let into = into.map(|id| find_folder(tx, user, id)).transpose()?;
+    let folder = folder.map(|id| find_folder(tx, user, id)).transpose()?;
     let post = post_actions::resolve_action_target(tx, user, id)?.id;
     let edge = tx.next_id::<()>().get();
     let new = bookmarks::insert(tx, user, post, edge)?;
-    if let Some(folder) = into {
+    if let Some(folder) = folder {
         bookmarks::add_to_folder(tx, folder.id, user, post, edge)?;
     }
     if new {
@@ -32,33 +32,31 @@ pub fn add(tx: &mut Tx<'_>, user: UserId, id: PostId, into: Option<i64>) -> Resu
     Ok(new)
 }
 
-/// Removes a bookmark, also from the folders that hold it; false when there was none.
+/// Also removes it from all folders; returns false if there was none.
 pub fn remove(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> {
     store::users::lock(tx, user)?;
     let post = post_actions::resolve_original_post(tx, id)?.map_or(id, |post| post.id);
-    let was = bookmarks::delete(tx, user, post)?;
-    if was {
+    let removed = bookmarks::delete(tx, user, post)?;
+    if removed {
         event_log::append(tx, "bookmark.delete", user.get(), post.get(), "")?;
         bookmarks::add_to_post_count(tx, post, -1)?;
     }
-    Ok(was)
+    Ok(removed)
 }
 
-/// A page of a user's newest bookmarks.
 pub fn list_user_bookmarks(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
     let oldest = bookmarks::nth_newest_id(tx, user, MAX_LISTED - 1)?;
     let above = oldest.map_or(span.above, |oldest| span.above.max(oldest - 1));
     bookmarks::page_by_user(tx, user, &PageRange { above, ..*span })
 }
 
-/// The bookmark of one post, as a page of it.
+/// A page that consists of the bookmark of one post, if there is one.
 pub fn find_post_bookmark(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<Vec<Edge>, Fault> {
     let post = post_actions::resolve_original_post(tx, id)?.map_or(id, |post| post.id);
-    let there = bookmarks::exists(tx, user, post)?;
-    Ok(there.then_some((post.get(), 1)).into_iter().collect())
+    let is_bookmarked = bookmarks::exists(tx, user, post)?;
+    Ok(is_bookmarked.then_some((post.get(), 1)).into_iter().collect())
 }
 
-/// Makes a folder.
 pub fn create_folder(tx: &mut Tx<'_>, user: UserId, name: &str) -> Result<BookmarkFolder, Error> {
     users::find_active(tx, user)?;
     let name = base::text::normalize(name.trim()).into_owned();
@@ -75,14 +73,13 @@ pub fn create_folder(tx: &mut Tx<'_>, user: UserId, name: &str) -> Result<Bookma
     Ok(folder)
 }
 
-/// A folder of a user. Another's is as good as none.
+/// Folders of other users are refused as not found.
 pub fn find_folder(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<BookmarkFolder, Error> {
     let folder = bookmarks::find_folder(tx, id)?.filter(|folder| folder.user_id == user);
     let subject = || ResourceRef::new("bookmark_folder", "folder_id", id);
     folder.ok_or_else(|| Refusal::NotFound(subject()).into())
 }
 
-/// A page of what a folder of the user holds.
 pub fn list_folder_bookmarks(tx: &mut Tx<'_>, user: UserId, id: i64, span: &PageRange) -> Result<Vec<Edge>, Error> {
     let folder = find_folder(tx, user, id)?;
     Ok(bookmarks::page_by_folder(tx, folder.id, span)?)

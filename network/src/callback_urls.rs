@@ -1,25 +1,24 @@
-//! Where a user may be sent after a consent page: only to addresses that the app has registered.
+//! Checks redirect URLs against those registered by the app.
 
 use base::percent::encode;
 use store::apps::App;
 
 use crate::apps::validate_callback_urls;
 
-/// Longer addresses are none that an app has registered.
+/// Longer URLs cannot be registered.
 const MAX_URL_LENGTH: usize = 2000;
 const LOOPBACK: [&str; 3] = ["127.0.0.1", "[::1]", "localhost"];
 
-/// Whether a registered loopback address stands for all its ports (RFC 8252 §7.3).
+/// How the port of a registered loopback URL is matched (RFC 8252 §7.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoopbackPorts {
-    /// The registered port only.
     #[default]
     Exact,
-    /// Any port of `http` on a loopback host. For development.
+    /// Any port of `http` on a loopback host, for development.
     AnyOnLoopback,
 }
 
-/// The parts of an address that matter.
+/// The parts of a URL that are compared.
 #[derive(PartialEq, Eq)]
 struct CallbackAddress<'u> {
     scheme: String,
@@ -45,22 +44,21 @@ impl<'u> CallbackAddress<'u> {
             _ => (authority, None),
         };
         let scheme = scheme.to_ascii_lowercase();
-        let known = match scheme.as_str() {
+        let default_port = match scheme.as_str() {
             "http" => Some(80),
             "https" => Some(443),
             _ => None,
         };
-        let is_whole = !host.contains('@') && (known.is_none() || !host.is_empty());
-        is_whole.then(|| Self {
+        let is_valid = !host.contains('@') && (default_port.is_none() || !host.is_empty());
+        is_valid.then(|| Self {
             scheme,
             host: host.to_ascii_lowercase(),
-            port: port.or(known),
+            port: port.or(default_port),
             path,
             query,
         })
     }
 
-    /// Same scheme, host, port and path.
     fn matches_location(&self, other: &Self, ports: LoopbackPorts) -> bool {
         let free_port =
             ports == LoopbackPorts::AnyOnLoopback && self.scheme == "http" && LOOPBACK.contains(&self.host.as_str());
@@ -70,20 +68,20 @@ impl<'u> CallbackAddress<'u> {
             && (self.port == other.port || free_port)
     }
 
-    /// Whether the query of `asked` is this one's, with or without more behind it.
-    fn has_query_prefix(&self, asked: &Self) -> bool {
+    /// Whether the query of `requested` starts with this one's.
+    fn has_query_prefix(&self, requested: &Self) -> bool {
         let Some(own) = self.query else { return true };
-        let rest = asked.query.and_then(|query| query.strip_prefix(own));
+        let rest = requested.query.and_then(|query| query.strip_prefix(own));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('&'))
     }
 }
 
 fn parse_port(port: &str) -> Option<u16> {
-    let plain = port.bytes().all(|byte| byte.is_ascii_digit());
-    if plain { port.parse().ok() } else { None }
+    let is_numeric = port.bytes().all(|byte| byte.is_ascii_digit());
+    if is_numeric { port.parse().ok() } else { None }
 }
 
-/// Whether an address can stand in a redirect at all, whoever registered it.
+/// Whether a URL may be used in a redirect, whether registered or not.
 fn is_valid_redirect(url: &str) -> bool {
     url.len() <= MAX_URL_LENGTH
         && url
@@ -92,7 +90,7 @@ fn is_valid_redirect(url: &str) -> bool {
         && validate_callback_urls(&[url.to_owned()]).is_ok()
 }
 
-/// Why no app could have registered this address, as a sentence.
+/// Why no app can register this URL, as a sentence.
 pub(crate) fn unregistrable_reason(url: &str) -> Option<String> {
     if url.len() > MAX_URL_LENGTH {
         return Some(format!("An address has at most {MAX_URL_LENGTH} characters."));
@@ -105,68 +103,66 @@ pub(crate) fn unregistrable_reason(url: &str) -> Option<String> {
     }
     let refused = validate_callback_urls(&[url.to_owned()]).err()?;
     match refused {
-        base::Refusal::InvalidParameters(wrong) => wrong.into_iter().next().map(|wrong| wrong.message + "."),
+        base::Refusal::InvalidParameters(invalid) => invalid.into_iter().next().map(|invalid| invalid.message + "."),
         _ => None,
     }
 }
 
-/// Whether the app has registered any address.
 pub(crate) fn has_callback_urls(app: &App) -> bool {
     app.callback_urls.lines().any(|url| !url.is_empty())
 }
 
-/// OAuth 1.0a: scheme, host, port and path as registered; a query of its own is allowed.
+/// OAuth 1.0a: compares scheme, host, port and path; further query parameters are allowed.
 pub(crate) fn matches_oauth1(app: &App, url: &str, ports: LoopbackPorts) -> bool {
-    let Some(asked) = CallbackAddress::parse(url).filter(|_| is_valid_redirect(url)) else {
+    let Some(requested) = CallbackAddress::parse(url).filter(|_| is_valid_redirect(url)) else {
         return false;
     };
-    let mut registered = app.callback_urls.lines().filter_map(CallbackAddress::parse);
-    registered.any(|known| known.matches_location(&asked, ports) && known.has_query_prefix(&asked))
+    let mut all = app.callback_urls.lines().filter_map(CallbackAddress::parse);
+    all.any(|registered| registered.matches_location(&requested, ports) && registered.has_query_prefix(&requested))
 }
 
-/// OAuth 2.0: byte for byte as registered, but for the port of a loopback address where any does.
+/// OAuth 2.0: compares all bytes, except the port of a loopback URL if any port is allowed.
 pub(crate) fn matches_oauth2(app: &App, url: &str, ports: LoopbackPorts) -> bool {
     if !is_valid_redirect(url) {
         return false;
     }
-    if app.callback_urls.lines().any(|known| known == url) {
+    if app.callback_urls.lines().any(|registered| registered == url) {
         return true;
     }
-    let Some(asked) = strip_loopback_port(url).filter(|_| ports == LoopbackPorts::AnyOnLoopback) else {
+    let Some(requested) = strip_loopback_port(url).filter(|_| ports == LoopbackPorts::AnyOnLoopback) else {
         return false;
     };
     app.callback_urls
         .lines()
-        .any(|known| strip_loopback_port(known) == Some(asked))
+        .any(|registered| strip_loopback_port(registered) == Some(requested))
 }
 
-/// What stands after the port of a loopback address, with its host; none for any other.
+/// The host of a loopback URL and what follows its port; none for other URLs.
 fn strip_loopback_port(url: &str) -> Option<(&'static str, &str)> {
     let rest = url.strip_prefix("http://")?;
     let found = LOOPBACK.iter().find_map(|host| Some((*host, rest.strip_prefix(host)?)));
     let (host, rest) = found?;
-    let behind = match rest.strip_prefix(':') {
+    let after_port = match rest.strip_prefix(':') {
         Some(port) => port.trim_start_matches(|digit: char| digit.is_ascii_digit()),
         None => rest,
     };
-    let ends = behind.is_empty() || behind.starts_with(['/', '?']);
-    ends.then_some((host, behind))
+    let is_complete = after_port.is_empty() || after_port.starts_with(['/', '?']);
+    is_complete.then_some((host, after_port))
 }
 
-/// An address with more in its query, behind what it has.
 pub(crate) fn append_query(url: &str, pairs: &[(&str, &str)]) -> String {
-    let mut whole = url.to_owned();
+    let mut result = url.to_owned();
     for (name, value) in pairs {
-        if !whole.contains('?') {
-            whole.push('?');
-        } else if !whole.ends_with(['?', '&']) {
-            whole.push('&');
+        if !result.contains('?') {
+            result.push('?');
+        } else if !result.ends_with(['?', '&']) {
+            result.push('&');
         }
-        whole.push_str(name);
-        whole.push('=');
-        whole.push_str(&encode(value));
+        result.push_str(name);
+        result.push('=');
+        result.push_str(&encode(value));
     }
-    whole
+    result
 }
 
 #[cfg(test)]

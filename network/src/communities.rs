@@ -15,25 +15,24 @@ const JOIN_POLICIES: &[&str] = &[
     "RestrictedJoinRequestsRequireModeratorApproval",
     "SuperFollowRequired",
 ];
-/// Characters of a name.
+/// Characters.
 const NAME_LENGTH: usize = 50;
-/// Characters of a description.
+/// Characters.
 const DESCRIPTION_LENGTH: usize = 160;
 
-/// A new community.
 #[derive(Clone, Debug, Default)]
 pub struct NewCommunity {
-    /// Its name: 1–50 characters.
+    /// 1–50 characters.
     pub name: String,
-    /// What it is for: at most 160 characters.
+    /// At most 160 characters.
     pub description: String,
-    /// `Public`, `Closed`; empty: `Public`.
+    /// `Public` or `Closed`; empty for `Public`.
     pub access: String,
-    /// Who may join; empty: `Open`.
+    /// Who may join; empty for `Open`.
     pub join_policy: String,
 }
 
-/// Makes a community; who makes it is its first member.
+/// The owner becomes the first member.
 pub fn create(tx: &mut Tx<'_>, owner: UserId, new: &NewCommunity) -> Result<Community, Error> {
     users::find_active(tx, owner)?;
     let name = base::text::normalize(new.name.trim()).into_owned();
@@ -62,13 +61,12 @@ pub fn create(tx: &mut Tx<'_>, owner: UserId, new: &NewCommunity) -> Result<Comm
     find(tx, community.id)
 }
 
-/// The community with an id.
 pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Community, Error> {
     let subject = || ResourceRef::new("community", "id", id);
     communities::find_by_id(tx, id)?.ok_or_else(|| Refusal::NotFound(subject()).into())
 }
 
-/// Lets a user in: everyone where it is open, otherwise those who were approved.
+/// Open communities accept everyone, others only approved users.
 pub fn join(tx: &mut Tx<'_>, id: i64, user: UserId, approved: bool) -> Result<Community, Error> {
     users::find_active(tx, user)?;
     let community = find(tx, id)?;
@@ -87,7 +85,7 @@ fn add_member(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Takes a member away; whoever made it stays.
+/// The owner cannot leave.
 pub fn leave(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<Community, Error> {
     let community = find(tx, id)?;
     if community.owner_id == user {
@@ -99,7 +97,7 @@ pub fn leave(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<Community, Error>
     find(tx, id)
 }
 
-/// The community that a user posts to: they must belong to it (contract §11.1).
+/// The community, if the user is a member of it (contract §11.1).
 pub(crate) fn find_postable_community(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<Community, Error> {
     let community = communities::find_by_id(tx, id)?;
     let joined = !communities::filter_joined(tx, user, &[id])?.is_empty();

@@ -1,5 +1,5 @@
-//! Compliance jobs: an app that keeps posts or users elsewhere sends their ids, and is told which
-//! of them it must let go and why (contract §7.9).
+//! Batch compliance jobs: an app uploads ids of posts or users it stores, and learns which of them it must delete and
+//! why (contract §7.9).
 
 use std::collections::HashMap;
 
@@ -13,28 +13,26 @@ use store::{Tx, apps, event_log};
 
 use crate::visibility::{Visibility, profile_visibility};
 
-/// How long ids are taken, and how long the result is given, from the making of the job on.
+/// How long the upload and the download are possible, from the job's creation on.
 const UPLOAD_MS: i64 = 15 * 60_000;
 const DOWNLOAD_MS: i64 = 7 * 24 * 3_600_000;
-/// How long a job can be looked at after its result is no longer given.
+/// How long a job is listed after its download has expired.
 const RETENTION_MS: i64 = 7 * 24 * 3_600_000;
-/// Jobs of an app that are listed.
+/// Listed jobs per app.
 const MAX_LISTED: i64 = 1_000;
-/// Ids that are looked at in one transaction.
+/// Ids per transaction.
 const PART_SIZE: usize = 1_000;
 
-/// A new job.
 #[derive(Clone, Debug, Default)]
 pub struct NewComplianceJob {
-    /// What its ids are of: `tweets` or `users`.
+    /// `tweets` or `users`.
     pub kind: String,
-    /// Its name, or empty.
+    /// Empty if unnamed.
     pub name: String,
-    /// Whether its upload shall be resumable.
     pub resumable: bool,
 }
 
-/// What a job is called that stands there at a moment.
+/// The job's status in the API at a time.
 pub fn status(job: &ComplianceJob, now: Time) -> &'static str {
     match job.state {
         ComplianceJobState::Created if now >= job.upload_expires_at => "expired",
@@ -49,16 +47,16 @@ fn is_open(job: &ComplianceJob, now: Time) -> bool {
     matches!(status(job, now), "created" | "in_progress")
 }
 
-/// Begins a job: one of a type at a time.
+/// An app has at most one open job per type.
 pub fn create(tx: &mut Tx<'_>, app: AppId, new: &NewComplianceJob) -> Result<ComplianceJob, Error> {
-    // Two calls at once must not both find none.
+    // Concurrent calls must not both find no open job.
     apps::lock(tx, app)?;
     let now = tx.now();
-    let known = compliance::list_by_app(tx, app, &new.kind, MAX_LISTED)?;
-    if known.iter().any(|job| is_open(job, now)) {
+    let existing = compliance::list_by_app(tx, app, &new.kind, MAX_LISTED)?;
+    if existing.iter().any(|job| is_open(job, now)) {
         return Err(conflict_refusal("A compliance job of this type is open already.").into());
     }
-    let chance = tx.rng().clone();
+    let rng = tx.rng().clone();
     let job = ComplianceJob {
         id: tx.next_id::<()>().get(),
         app_id: app,
@@ -67,8 +65,8 @@ pub fn create(tx: &mut Tx<'_>, app: AppId, new: &NewComplianceJob) -> Result<Com
         resumable: new.resumable,
         state: ComplianceJobState::Created,
         created_at: now,
-        upload_token: chance.random_token(43)?,
-        download_token: chance.random_token(43)?,
+        upload_token: rng.random_token(43)?,
+        download_token: rng.random_token(43)?,
         upload_expires_at: now.plus_ms(UPLOAD_MS),
         download_expires_at: now.plus_ms(DOWNLOAD_MS),
     };
@@ -92,15 +90,14 @@ fn append_job_event(tx: &mut Tx<'_>, kind: &str, job: &ComplianceJob) -> Result<
     event_log::append(tx, kind, 0, job.id, &body.to_string())
 }
 
-/// The jobs of an app, newest first; in a state where one is asked for.
-pub fn list(tx: &mut Tx<'_>, app: AppId, kind: &str, wanted: Option<&str>) -> Result<Vec<ComplianceJob>, Fault> {
+/// Newest first; with `status_filter`, only jobs of this status.
+pub fn list(tx: &mut Tx<'_>, app: AppId, kind: &str, status_filter: Option<&str>) -> Result<Vec<ComplianceJob>, Fault> {
     let now = tx.now();
     let mut found = compliance::list_by_app(tx, app, kind, MAX_LISTED)?;
-    found.retain(|job| wanted.is_none_or(|wanted| status(job, now) == wanted));
+    found.retain(|job| status_filter.is_none_or(|status_filter| status(job, now) == status_filter));
     Ok(found)
 }
 
-/// A job of an app.
 pub fn find(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<Option<ComplianceJob>, Fault> {
     Ok(compliance::find_job(tx, id)?.filter(|job| job.app_id == app))
 }
@@ -109,7 +106,7 @@ fn job_not_found(what: &'static str, token: &str) -> Error {
     Refusal::NotFound(ResourceRef::new("compliance_job", what, token)).into()
 }
 
-/// The job whose ids may go to an address now.
+/// Refuses expired upload links and jobs whose ids were already uploaded.
 pub fn find_upload_job(tx: &mut Tx<'_>, token: &str) -> Result<ComplianceJob, Error> {
     let job = compliance::find_by_upload_token(tx, token)?;
     let job = job.ok_or_else(|| job_not_found("upload", token))?;
@@ -120,20 +117,20 @@ pub fn find_upload_job(tx: &mut Tx<'_>, token: &str) -> Result<ComplianceJob, Er
     }
 }
 
-/// Takes the ids of a job, all of them at once.
+/// Stores all ids of a job.
 pub fn store_uploaded_ids(tx: &mut Tx<'_>, token: &str, ids: &[i64]) -> Result<(), Error> {
     if let Some(job) = compliance::find_by_upload_token(tx, token)? {
         compliance::lock_job(tx, job.id)?;
     }
     let job = find_upload_job(tx, token)?;
-    for (place, some) in (1..).zip(ids.chunks(PART_SIZE)) {
-        compliance::insert_part(tx, job.id, place, some)?;
+    for (position, batch) in (1..).zip(ids.chunks(PART_SIZE)) {
+        compliance::insert_part(tx, job.id, position, batch)?;
     }
     compliance::set_state(tx, job.id, ComplianceJobState::InProgress)?;
     Ok(append_job_event(tx, "compliance.begin", &job)?)
 }
 
-/// The job whose result comes from an address.
+/// Refuses links of jobs that are not complete.
 pub fn find_download_job(tx: &mut Tx<'_>, token: &str) -> Result<ComplianceJob, Error> {
     let job = compliance::find_by_download_token(tx, token)?;
     let job = job.ok_or_else(|| job_not_found("download", token))?;
@@ -143,29 +140,29 @@ pub fn find_download_job(tx: &mut Tx<'_>, token: &str) -> Result<ComplianceJob, 
     }
 }
 
-/// What was said of the parts of a job behind a place, in their order.
+/// Results of the parts after a position, in order.
 pub fn list_results(tx: &mut Tx<'_>, job: i64, after: i64) -> Result<Vec<(i64, String)>, Fault> {
-    /// Parts of one answer.
+    /// Parts per call.
     const PARTS: i64 = 20;
     compliance::list_results(tx, job, after, PARTS)
 }
 
-/// Looks at one part of the oldest job that is worked on; false when there is none. Of several
-/// nodes each looks at another part, or finds it done.
+/// Evaluates one part of the oldest open job; returns false if there is none. Concurrent nodes evaluate different
+/// parts, or find the part done.
 pub fn process_next_part(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let Some(job) = compliance::next_in_progress(tx)? else {
         return Ok(false);
     };
     compliance::lock_job(tx, job.id)?;
     match compliance::next_part(tx, job.id)? {
-        Some((place, ids)) => {
+        Some((position, ids)) => {
             let lines = match job.kind.as_str() {
                 "users" => evaluate_users(tx, &ids)?,
                 _ => evaluate_posts(tx, &ids)?,
             };
-            compliance::set_part_result(tx, job.id, place, &lines)?;
+            compliance::set_part_result(tx, job.id, position, &lines)?;
         }
-        // Another node may have ended it meanwhile.
+        // Another node may have completed it meanwhile.
         None => {
             if compliance::find_job(tx, job.id)?.is_some_and(|job| job.state == ComplianceJobState::InProgress) {
                 compliance::set_state(tx, job.id, ComplianceJobState::Complete)?;
@@ -176,18 +173,17 @@ pub fn process_next_part(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     Ok(true)
 }
 
-/// Whether there is a job to work on.
 pub fn has_waiting_job(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     Ok(compliance::next_in_progress(tx)?.is_some())
 }
 
-/// Forgets jobs that have had their time.
+/// Deletes jobs whose retention has ended.
 pub(crate) fn prune(tx: &mut Tx<'_>, limit: i64) -> Result<u64, Fault> {
     let before = tx.now().plus_ms(-RETENTION_MS);
     compliance::prune(tx, before, limit)
 }
 
-/// Why something must be let go, and since when.
+/// The reason to delete, and since when it holds.
 type RemovalCause = (&'static str, Option<Time>);
 
 fn append_result_line(lines: &mut String, id: i64, created_at: Time, (reason, since): RemovalCause) {
@@ -204,8 +200,8 @@ fn append_result_line(lines: &mut String, id: i64, created_at: Time, (reason, si
     lines.push('\n');
 }
 
-/// Posts that were deleted, whose authors are suspended or gone, or only let followers read now.
-/// Of what was never here nothing is said, nor of what was never everyone's.
+/// Lists posts that were deleted, or whose authors are suspended, deleted or protected. Posts unknown here, and posts
+/// that never were public, are not listed.
 fn evaluate_posts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
     let all: Vec<PostId> = ids.iter().copied().map(PostId::new).collect();
     let found = posts::find_by_ids(tx, &all)?;
@@ -234,7 +230,7 @@ fn evaluate_posts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
     Ok(lines)
 }
 
-/// Users who are suspended or gone, or only let followers read now.
+/// Lists users who are suspended, deleted or protected.
 fn evaluate_users(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
     let all: Vec<UserId> = ids.iter().copied().map(UserId::new).collect();
     let found = users::find_by_ids(tx, &all)?;
@@ -255,7 +251,7 @@ fn load_change_times<'u>(tx: &mut Tx<'_>, users: impl Iterator<Item = &'u User>)
     Ok(users::state_change_times(tx, &ids)?.into_iter().collect())
 }
 
-/// Why what is a user's must be let go; a deleted account is called by a word of the caller's.
+/// Why a user's content must be deleted; `gone` is the reason for deleted accounts.
 fn removal_cause(user: &User, gone: &'static str, changed: &HashMap<i64, Time>) -> Option<RemovalCause> {
     let since = changed.get(&user.id.get()).copied();
     match profile_visibility(user) {

@@ -1,45 +1,42 @@
-//! What is read out of a text when it is written: entities in the interface's form, language,
-//! the part that is displayed.
+//! Analysis of a text when it is written: entities in the API's format, language and display range.
 
 use base::text::{self, Entities};
 use base::{Fault, UserId};
 use serde_json::{Map, Value, json};
 use store::{Tx, users};
 
-/// A text, read.
 #[derive(Clone, Debug)]
 pub struct ComposedText {
     /// NFC.
     pub text: String,
     /// BCP 47.
     pub lang: &'static str,
-    /// Entities of the whole text as the interface shows them, or empty.
+    /// Entities of the full text as in the API (JSON), or empty.
     pub entities: String,
-    /// Entities of the shortened text of a long post, or empty.
+    /// Entities of the shortened text of a long post (JSON), or empty.
     pub short_entities: String,
-    /// Users that it mentions, once each.
+    /// Without duplicates.
     pub mentioned: Vec<UserId>,
-    /// Cashtags in it.
     pub(crate) cashtags: usize,
-    /// Bytes at the start that are mentions of those replied to: they weigh nothing.
+    /// Bytes of leading mentions of a reply, which do not count towards the length.
     pub(crate) unweighted_bytes: usize,
-    /// Where the text to be displayed starts, in code points.
+    /// In code points.
     pub display_start: i64,
-    /// Where it ends.
+    /// In code points, exclusive.
     pub display_end: i64,
 }
 
 impl ComposedText {
-    /// Users whom the text mentions behind what it begins with as a reply, once each.
+    /// Users mentioned after the leading mentions of a reply, without duplicates.
     pub(crate) fn displayed_mentions(&self) -> Vec<UserId> {
         let parsed: Value = serde_json::from_str(&self.entities).unwrap_or_default();
         let mentions = parsed.get("mentions").and_then(Value::as_array);
         let mentions = mentions.into_iter().flatten();
-        let shown = mentions.filter(|mention| {
+        let displayed = mentions.filter(|mention| {
             let start = mention.get("start").and_then(Value::as_i64);
             start.is_some_and(|start| start >= self.display_start)
         });
-        let mut ids: Vec<UserId> = shown
+        let mut ids: Vec<UserId> = displayed
             .filter_map(|mention| UserId::parse(mention.get("id")?.as_str()?))
             .collect();
         ids.sort_unstable();
@@ -48,10 +45,10 @@ impl ComposedText {
     }
 }
 
-/// Bytes of a text without addresses that is no long post, whatever its letters.
+/// A text without URLs of up to this many bytes is never a long post.
 const ALWAYS_SHORT_BYTES: usize = 280;
 
-/// A text as far as it can be read without knowing who is there.
+/// A text with its entities, before mentions are resolved to users.
 #[derive(Clone, Debug)]
 pub struct PostTextDraft {
     text: String,
@@ -61,13 +58,13 @@ pub struct PostTextDraft {
 }
 
 impl PostTextDraft {
-    /// Looks for entities; the costly part, which needs no transaction.
+    /// Extracts entities: the expensive part, which needs no transaction.
     pub fn parse(text: &str) -> Self {
         let text = text::normalize(text).into_owned();
         let entities = text::extract_entities(&text);
-        // A letter weighs no more than its bytes; only an address may weigh more than it has.
-        let surely_short = entities.urls.is_empty() && text.len() <= ALWAYS_SHORT_BYTES;
-        let short = if surely_short {
+        // A character weighs at most its bytes; only a URL may weigh more.
+        let is_short = entities.urls.is_empty() && text.len() <= ALWAYS_SHORT_BYTES;
+        let short = if is_short {
             None
         } else {
             text::truncate_with_ellipsis(&text)
@@ -79,24 +76,23 @@ impl PostTextDraft {
         }
     }
 
-    /// The language that the text seems to be in (BCP 47).
+    /// The detected language (BCP 47).
     pub fn language(&self) -> &'static str {
         text::identify_language(&self.text)
     }
 
-    /// Handles that it mentions, as they are written.
+    /// As written.
     pub fn mentioned_usernames(&self) -> Vec<&str> {
         let mentions = self.entities.mentions.iter();
         mentions.map(|mention| mention.text.as_str()).collect()
     }
 
-    /// Addresses that it links to, as they are written.
+    /// As written.
     pub(crate) fn linked_urls(&self) -> impl Iterator<Item = &str> {
         self.entities.urls.iter().map(|url| url.text.as_str())
     }
 
-    /// Reads the text, knowing who is there. In a reply the mentions at its start are not
-    /// displayed.
+    /// Resolves mentions against `known` users. Leading mentions of a reply are not displayed.
     pub fn compose(&self, known: &[(String, UserId)], is_reply: bool, lang: &'static str) -> ComposedText {
         let leading = if is_reply {
             self.entities.leading_mentions(&self.text)
@@ -104,9 +100,9 @@ impl PostTextDraft {
             &[]
         };
         let last = leading.last();
-        let free_bytes = last.map_or(0, |mention| mention.bytes.end);
-        let shown = self.text.get(free_bytes..).unwrap_or_default();
-        let gap = shown.chars().take_while(|letter| letter.is_whitespace()).count();
+        let leading_bytes = last.map_or(0, |mention| mention.bytes.end);
+        let displayed = self.text.get(leading_bytes..).unwrap_or_default();
+        let gap = displayed.chars().take_while(|letter| letter.is_whitespace()).count();
         let start = last.map_or(0, |mention| mention.end + gap);
         let mut mentioned: Vec<UserId> = known.iter().map(|(_, id)| *id).collect();
         mentioned.sort_unstable();
@@ -118,7 +114,7 @@ impl PostTextDraft {
             short_entities: short.map_or_else(String::new, |short| render_entities(short, known)),
             mentioned,
             cashtags: self.entities.cashtags.len(),
-            unweighted_bytes: free_bytes,
+            unweighted_bytes: leading_bytes,
             display_start: i64::try_from(start).unwrap_or(0),
             display_end: i64::try_from(self.text.chars().count()).unwrap_or(0),
             text: self.text.clone(),
@@ -126,20 +122,20 @@ impl PostTextDraft {
     }
 }
 
-/// Reads a post's text. In a reply the mentions at its start are not displayed.
+/// Leading mentions of a reply are not displayed.
 pub fn compose_text(tx: &mut Tx<'_>, text: &str, is_reply: bool) -> Result<ComposedText, Fault> {
     let draft = PostTextDraft::parse(text);
     let known = resolve_mentions(tx, &draft)?;
     Ok(draft.compose(&known, is_reply, draft.language()))
 }
 
-/// Those whom a text mentions and who are there.
+/// The mentioned users who exist, with their usernames.
 pub(crate) fn resolve_mentions(tx: &mut Tx<'_>, draft: &PostTextDraft) -> Result<Vec<(String, UserId)>, Fault> {
     let known = users::find_by_usernames(tx, &draft.mentioned_usernames())?;
     Ok(known.into_iter().map(|user| (user.username, user.id)).collect())
 }
 
-/// The entities of a profile's URL and biography, or empty.
+/// JSON, or empty.
 pub fn render_profile_entities(url: &str, description: &str) -> String {
     let mut all = Map::new();
     if !url.is_empty() {
@@ -165,7 +161,7 @@ pub fn render_profile_entities(url: &str, description: &str) -> String {
     }
 }
 
-/// Entities in the interface's form; a mention of nobody is none.
+/// Entities in the API's format; mentions of unknown users are omitted.
 fn render_entities(found: &Entities, known: &[(String, UserId)]) -> String {
     let mut members = render_tags_and_links(found);
     let mentions = found.mentions.iter().filter_map(|mention| {
@@ -210,7 +206,7 @@ fn render_tags_and_links(found: &Entities) -> Map<String, Value> {
         .collect()
 }
 
-/// What is shown of an address at most.
+/// Maximum length of a displayed URL, in characters.
 const DISPLAY_URL_LENGTH: usize = 30;
 
 fn render_url_entity(start: usize, end: usize, url: &str) -> Value {

@@ -1,5 +1,4 @@
-//! Connections to streams: how many an app may have wherever it is connected, which it had, and
-//! their end (contract §9.1, §9.5).
+//! Stream connections: limits across nodes, history and termination (contract §9.1, §9.5).
 
 use base::refusal::{AuthenticationProblem, StreamConnectionRefusal};
 use base::{AppId, Error, Fault, Refusal, Time};
@@ -7,50 +6,48 @@ use store::apps::{self, App, AppStatus};
 use store::connections::{self, StreamConnection};
 use store::{Tx, event_log};
 
-/// A node that has not been heard of for so long does not hold its connections any more.
+/// A node without a heartbeat for this long has lost its connections.
 const NODE_TIMEOUT_MS: i64 = 30_000;
-/// How a connection ends whose node is gone.
+/// The disconnect reason for connections of lost nodes.
 const NODE_LOST_REASON: &str = "server_shutdown";
 
-/// Why a connection is not ended.
+/// Why a connection could not be terminated.
 const NOT_ACTIVE: &str = "The connection is not active.";
 
-/// A connection that was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenedConnection {
-    /// Where the log ended.
+    /// The end of the event log when the connection was opened.
     pub log_end: i64,
-    /// By what its token is known again.
+    /// Identifies the token that opened the connection.
     pub token_digest: [u8; 32],
 }
 
-/// What became of a connection that was to be ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndedConnection {
-    /// Its name.
     pub uuid: String,
-    /// Why it was not ended, if it was not.
+    /// Why it was not ended; none if it was.
     pub failure: Option<&'static str>,
 }
 
-/// Which connections of an app are to be ended.
 #[derive(Clone, Debug)]
 pub enum ConnectionSelector {
-    /// All of them.
     All,
-    /// Those to a stream.
     Endpoint(String),
-    /// Those of these names.
+    /// By uuid.
     Named(Vec<String>),
 }
 
-/// Writes down a connection that a node has opened, and where the log ends behind which it
-/// begins. Refused when the app has `most` of its kind on other nodes and on this one, where it
-/// has `here` beside the new one, and when its token has ended meanwhile.
-pub fn open(tx: &mut Tx<'_>, new: &StreamConnection, most: usize, here: usize) -> Result<OpenedConnection, Error> {
+/// Stores a new connection. Refused if the app's connections of its kind on other nodes and the `local_count` others
+/// on this node reach `max`, and if the app's token was revoked meanwhile.
+pub fn open(
+    tx: &mut Tx<'_>,
+    new: &StreamConnection,
+    max: usize,
+    local_count: usize,
+) -> Result<OpenedConnection, Error> {
     let shared = tx.is_shared();
     if shared {
-        // Two nodes at once must not pass the bound together.
+        // Nodes must not exceed the limit together.
         apps::lock(tx, new.app_id)?;
     }
     let app = apps::find_by_id(tx, new.app_id)?;
@@ -62,14 +59,14 @@ pub fn open(tx: &mut Tx<'_>, new: &StreamConnection, most: usize, here: usize) -
     };
     if shared {
         let alive = new.seen_at.plus_ms(-NODE_TIMEOUT_MS);
-        let held = connections::list_open_by_app(tx, new.app_id)?;
-        let others = held.iter().filter(|one| {
-            one.endpoint == new.endpoint
-                && (one.part == new.part || one.part < 0 && new.part < 0)
-                && one.node != new.node
-                && one.seen_at >= alive
+        let open = connections::list_open_by_app(tx, new.app_id)?;
+        let others = open.iter().filter(|connection| {
+            connection.endpoint == new.endpoint
+                && (connection.part == new.part || connection.part < 0 && new.part < 0)
+                && connection.node != new.node
+                && connection.seen_at >= alive
         });
-        if others.count().saturating_add(here) >= most {
+        if others.count().saturating_add(local_count) >= max {
             return Err(Refusal::Connection(StreamConnectionRefusal::TooManyConnections).into());
         }
     }
@@ -81,7 +78,7 @@ pub fn open(tx: &mut Tx<'_>, new: &StreamConnection, most: usize, here: usize) -
     })
 }
 
-/// By what a connection's token is known again; none when the app has none, or may not be used.
+/// None if the app is not active or has no bearer token.
 pub fn find_token_digest(tx: &mut Tx<'_>, app: AppId) -> Result<Option<[u8; 32]>, Fault> {
     let active = |app: App| app.state == AppStatus::Active;
     if !apps::find_by_id(tx, app)?.is_some_and(active) {
@@ -90,36 +87,36 @@ pub fn find_token_digest(tx: &mut Tx<'_>, app: AppId) -> Result<Option<[u8; 32]>
     Ok(apps::bearer_token(tx, app)?.map(|token| token.digest()))
 }
 
-/// Says that a node holds its connections still, and that those of lost nodes are gone. `wall` is
-/// the machine's time.
+/// Records a node's heartbeat and closes the connections of lost nodes. `wall` is the machine's time.
 pub fn record_heartbeat(tx: &mut Tx<'_>, node: i64, wall: Time) -> Result<(), Fault> {
     connections::record_heartbeat(tx, node, wall)?;
     connections::disconnect_stale(tx, wall.plus_ms(-NODE_TIMEOUT_MS), NODE_LOST_REASON)?;
     Ok(())
 }
 
-/// Says that a node has just begun and holds none of the connections below an id.
+/// Closes connections of a node that has just started, below an id.
 pub fn reset_node_connections(tx: &mut Tx<'_>, node: i64, below: i64) -> Result<(), Fault> {
     connections::disconnect_node(tx, node, below, NODE_LOST_REASON).map(|_| ())
 }
 
-/// Ends connections of an app: they are written off at once, and the nodes that hold them are
-/// told through the log.
+/// Closes connections of an app at once; their nodes learn of it through the event log.
 pub fn terminate(
     tx: &mut Tx<'_>,
     app: AppId,
-    which: &ConnectionSelector,
+    selector: &ConnectionSelector,
     reason: &str,
 ) -> Result<Vec<EndedConnection>, Fault> {
-    let held = connections::list_open_by_app(tx, app)?;
+    let open = connections::list_open_by_app(tx, app)?;
     let mut ended = Vec::new();
     let mut chosen = Vec::new();
-    match which {
-        ConnectionSelector::All => chosen.extend(&held),
-        ConnectionSelector::Endpoint(name) => chosen.extend(held.iter().filter(|one| one.endpoint == *name)),
+    match selector {
+        ConnectionSelector::All => chosen.extend(&open),
+        ConnectionSelector::Endpoint(name) => {
+            chosen.extend(open.iter().filter(|connection| connection.endpoint == *name))
+        }
         ConnectionSelector::Named(names) => {
             for name in names {
-                match held.iter().find(|one| one.uuid == *name) {
+                match open.iter().find(|connection| connection.uuid == *name) {
                     Some(found) => chosen.push(found),
                     None => ended.push(EndedConnection {
                         uuid: name.clone(),
@@ -129,16 +126,16 @@ pub fn terminate(
             }
         }
     }
-    for one in chosen {
+    for connection in chosen {
         let now = tx.now();
-        let failed = if connections::mark_disconnected(tx, one.id, now, reason)? {
-            event_log::append(tx, "connection.end", app.get(), one.id, "")?;
+        let failure = if connections::mark_disconnected(tx, connection.id, now, reason)? {
+            event_log::append(tx, "connection.end", app.get(), connection.id, "")?;
             None
         } else {
             Some(NOT_ACTIVE)
         };
-        let uuid = one.uuid.clone();
-        ended.push(EndedConnection { uuid, failure: failed });
+        let uuid = connection.uuid.clone();
+        ended.push(EndedConnection { uuid, failure });
     }
     Ok(ended)
 }

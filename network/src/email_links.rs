@@ -1,11 +1,11 @@
-//! Links that letters carry. Each works once, ends by itself, and is stored as its SHA-256 only.
-//! Looking at a page with one does not use it up: mail programs look too.
+//! Links sent by email. Each works once, expires, and is stored only as its SHA-256. Opening its page does not use it
+//! up, since mail programs fetch links too.
 
 use base::secret::digest;
 use base::{Error, Fault, Refusal, Secret, UserId};
 use serde_json::{Value, json};
 use store::attempt_limits::{AttemptDecision, AttemptRateLimit};
-use store::emails::{self as stored, EmailLink};
+use store::emails::EmailLink;
 use store::users::User;
 use store::{Tx, users};
 
@@ -17,24 +17,23 @@ use crate::sign_in::{
 };
 use crate::{registration, sessions};
 
-/// How long a link to confirm an address or to set a password works.
+/// Lifetime of links that confirm an address or set a password.
 pub const TTL_MS: i64 = 30 * 60 * 1000;
-/// How long an invitation works.
 pub const INVITE_TTL_MS: i64 = 7 * 24 * 3600 * 1000;
 
-/// Characters of a link's secret, 5.95 bits each: over 256 bits.
+/// Characters of a link's secret: 5.95 bits each, over 256 bits in total.
 const SECRET_LENGTH: usize = 44;
 
 const CONFIRM: &str = "confirm";
 const RESET: &str = "reset";
 const INVITE: &str = "invite";
 
-/// Letters that one address may cause.
+/// Emails caused by one client address.
 const EMAILS_PER_ADDRESS: AttemptRateLimit = AttemptRateLimit {
     burst: 5,
     refill_interval_ms: 60_000,
 };
-/// Letters that one account may be sent.
+/// Emails sent to one account.
 const EMAILS_PER_ACCOUNT: AttemptRateLimit = AttemptRateLimit {
     burst: 3,
     refill_interval_ms: 5 * 60_000,
@@ -48,7 +47,7 @@ fn create_link(tx: &mut Tx<'_>, purpose: &str, user: UserId, email: &str, ttl_ms
         email: email.to_owned(),
         expires_at: tx.now().plus_ms(ttl_ms),
     };
-    stored::insert_link(tx, &secret.digest(), &link)?;
+    store::emails::insert_link(tx, &secret.digest(), &link)?;
     Ok(secret)
 }
 
@@ -56,31 +55,31 @@ fn dead_link_refusal() -> Refusal {
     Refusal::forbidden("This link does not work any more. Ask for a new one.")
 }
 
-/// The link, if it works and its account takes part.
+/// Refuses links that do not work and those of inactive accounts.
 fn find_valid_link(tx: &mut Tx<'_>, secret: &str, purpose: &str) -> Result<EmailLink, Error> {
-    let link = stored::find_link(tx, &digest(secret), purpose)?.ok_or_else(dead_link_refusal)?;
+    let link = store::emails::find_link(tx, &digest(secret), purpose)?.ok_or_else(dead_link_refusal)?;
     match crate::users::find_active(tx, link.user_id) {
         Ok(_) => Ok(link),
         Err(Error::Refused(_)) => Err(dead_link_refusal().into()),
-        Err(failed) => Err(failed),
+        Err(error) => Err(error),
     }
 }
 
 fn consume_link(tx: &mut Tx<'_>, secret: &str, purpose: &str) -> Result<EmailLink, Error> {
     let link = find_valid_link(tx, secret, purpose)?;
-    if !stored::mark_link_used(tx, &digest(secret))? {
+    if !store::emails::mark_link_used(tx, &digest(secret))? {
         return Err(dead_link_refusal().into());
     }
     Ok(link)
 }
 
-/// Sends a link that confirms an address for a user. To an address that somebody else has
-/// confirmed a letter goes that says so, and nothing here tells the difference.
+/// Sends a link that confirms an address. If another user has confirmed the address, that user is notified instead;
+/// the caller cannot tell the difference.
 pub fn send_email_confirmation(tx: &mut Tx<'_>, site: &EmailSite, user: &User, email: &str) -> Result<(), Fault> {
-    stored::expire_links(tx, user.id, CONFIRM)?;
+    store::emails::expire_links(tx, user.id, CONFIRM)?;
     let owner = users::find_by_email(tx, email)?;
     let owner = owner.filter(|owner| owner.email_confirmed && owner.id != user.id);
-    // Made in any case, so that what the asker sees afterwards is the same.
+    // Created in any case, so that the caller cannot tell the difference.
     let secret = create_link(tx, CONFIRM, user.id, email, TTL_MS)?;
     let (subject, text, ttl_ms) = if let Some(owner) = owner {
         let text = format!(
@@ -105,59 +104,58 @@ pub fn send_email_confirmation(tx: &mut Tx<'_>, site: &EmailSite, user: &User, e
     enqueue_email(tx, email, &subject, &text, ttl_ms)
 }
 
-/// Queues a letter; one with a link is too late once that has ended.
+/// An email with a link is not sent after the link has expired.
 fn enqueue_email(tx: &mut Tx<'_>, to: &str, subject: &str, text: &str, ttl_ms: Option<i64>) -> Result<(), Fault> {
-    let letter = EmailMessage {
+    let email_message = EmailMessage {
         to: to.to_owned(),
         subject: subject.to_owned(),
         text: Secret::new(text),
         expires_at: ttl_ms.map(|ttl_ms| tx.now().plus_ms(ttl_ms)),
     };
-    emails::enqueue(tx, &letter)
+    emails::enqueue(tx, &email_message)
 }
 
-/// The address that waits for a user to confirm it, if one does.
+/// The address that the user has not confirmed yet.
 pub fn pending_email(tx: &mut Tx<'_>, user: UserId) -> Result<Option<String>, Fault> {
-    stored::pending_address(tx, user, CONFIRM)
+    store::emails::pending_address(tx, user, CONFIRM)
 }
 
-/// Sends another letter to the address that waits to be confirmed, if one does.
-pub fn resend_confirmation(tx: &mut Tx<'_>, site: &EmailSite, by: &AuditActor) -> Result<Option<String>, Error> {
-    let user = crate::users::find_active(tx, by.user.ok_or_else(dead_link_refusal)?)?;
-    let own = (!user.email_confirmed).then(|| user.email.clone());
-    let email = stored::pending_address(tx, user.id, CONFIRM)?.or(own);
+/// Sends another link to the unconfirmed address; returns the address, if there is one.
+pub fn resend_confirmation(tx: &mut Tx<'_>, site: &EmailSite, actor: &AuditActor) -> Result<Option<String>, Error> {
+    let user = crate::users::find_active(tx, actor.user.ok_or_else(dead_link_refusal)?)?;
+    let unconfirmed = (!user.email_confirmed).then(|| user.email.clone());
+    let email = store::emails::pending_address(tx, user.id, CONFIRM)?.or(unconfirmed);
     let Some(email) = email.filter(|email| !email.is_empty()) else {
         return Ok(None);
     };
-    let asked = charge_action(tx, "letter.account", &user.id.to_string(), EMAILS_PER_ACCOUNT)?;
-    if asked != AttemptDecision::Allowed {
+    let decision = charge_action(tx, "letter.account", &user.id.to_string(), EMAILS_PER_ACCOUNT)?;
+    if decision != AttemptDecision::Allowed {
         return Err(Refusal::RateLimited.into());
     }
     send_email_confirmation(tx, site, &user, &email)?;
     Ok(Some(email))
 }
 
-/// Takes back a change of the address that was not confirmed yet.
-pub fn cancel_email_change(tx: &mut Tx<'_>, by: &AuditActor) -> Result<(), Error> {
-    let user = by.user.ok_or_else(dead_link_refusal)?;
-    if stored::pending_address(tx, user, CONFIRM)?.is_some() {
-        stored::expire_links(tx, user, CONFIRM)?;
-        audit::append(tx, by, AuditAction::EMAIL_CANCEL, None, &user_detail(user))?;
+/// Cancels a change of address that was not confirmed yet.
+pub fn cancel_email_change(tx: &mut Tx<'_>, actor: &AuditActor) -> Result<(), Error> {
+    let user = actor.user.ok_or_else(dead_link_refusal)?;
+    if store::emails::pending_address(tx, user, CONFIRM)?.is_some() {
+        store::emails::expire_links(tx, user, CONFIRM)?;
+        audit::append(tx, actor, AuditAction::EMAIL_CANCEL, None, &user_detail(user))?;
     }
     Ok(())
 }
 
-/// Confirms the address that a link was sent to: it is the user's address from now on.
+/// Makes the address of a confirmation link the user's confirmed address.
 pub fn confirm_email(tx: &mut Tx<'_>, secret: &str, address: &str) -> Result<User, Error> {
     let link = consume_link(tx, secret, CONFIRM)?;
     set_confirmed_email(tx, link.user_id, &link.email)?;
-    let by = AuditActor::user(link.user_id, address);
-    audit::append(tx, &by, AuditAction::EMAIL_CONFIRM, None, &user_detail(link.user_id))?;
+    let actor = AuditActor::user(link.user_id, address);
+    audit::append(tx, &actor, AuditAction::EMAIL_CONFIRM, None, &user_detail(link.user_id))?;
     crate::users::find_active(tx, link.user_id)
 }
 
-/// Makes a confirmed address of one that the user has shown to read; refused when somebody else
-/// has confirmed it before.
+/// Refused if another user has confirmed the address.
 fn set_confirmed_email(tx: &mut Tx<'_>, user: UserId, email: &str) -> Result<(), Error> {
     let owner = users::find_by_email(tx, email)?;
     if owner.is_some_and(|owner| owner.email_confirmed && owner.id != user) {
@@ -166,15 +164,15 @@ fn set_confirmed_email(tx: &mut Tx<'_>, user: UserId, email: &str) -> Result<(),
     Ok(users::set_email(tx, user, email, true)?)
 }
 
-/// Asks for another address. The one that there is stays until the new one is confirmed, and is
-/// told of it. Whoever calls this has [proved](Gate::prove) to know the password.
-pub fn request_email_change(tx: &mut Tx<'_>, site: &EmailSite, by: &AuditActor, email: &str) -> Result<(), Error> {
+/// Sends a confirmation link to a new address. The current one stays until then, and is notified. The caller has
+/// [verified](SignInService::verify_password) the password.
+pub fn request_email_change(tx: &mut Tx<'_>, site: &EmailSite, actor: &AuditActor, email: &str) -> Result<(), Error> {
     let email = email.trim();
     registration::validate_email(email)?;
-    let user = by.user.ok_or_else(dead_link_refusal)?;
+    let user = actor.user.ok_or_else(dead_link_refusal)?;
     let user = crate::users::find_active(tx, user)?;
-    let asked = charge_action(tx, "letter.account", &user.id.to_string(), EMAILS_PER_ACCOUNT)?;
-    if asked != AttemptDecision::Allowed {
+    let decision = charge_action(tx, "letter.account", &user.id.to_string(), EMAILS_PER_ACCOUNT)?;
+    if decision != AttemptDecision::Allowed {
         return Err(Refusal::RateLimited.into());
     }
     send_email_confirmation(tx, site, &user, email)?;
@@ -197,29 +195,29 @@ pub fn request_email_change(tx: &mut Tx<'_>, site: &EmailSite, by: &AuditActor, 
     }
     Ok(audit::append(
         tx,
-        by,
+        actor,
         AuditAction::EMAIL_CHANGE,
         None,
         &user_detail(user.id),
     )?)
 }
 
-/// Sends a link to set a new password, if there is such an account with an address. Whether there
-/// is, is not told.
+/// Sends a link to set a new password, if there is an active account with an address; the caller cannot tell the
+/// difference. Returns false if the client is rate limited.
 pub fn request_password_reset(tx: &mut Tx<'_>, site: &EmailSite, login: &str, address: &str) -> Result<bool, Error> {
     let login = normalize_login(login);
-    let asked = charge_action(tx, "letter.address", &address_bucket(address), EMAILS_PER_ADDRESS)?;
-    if asked != AttemptDecision::Allowed {
+    let decision = charge_action(tx, "letter.address", &address_bucket(address), EMAILS_PER_ADDRESS)?;
+    if decision != AttemptDecision::Allowed {
         return Ok(false);
     }
-    // Counted by what was asked for, whether or not it is there.
-    let asked = charge_action(tx, "reset.account", &login, EMAILS_PER_ACCOUNT)?;
+    // Counted by login, whether or not the account exists.
+    let decision = charge_action(tx, "reset.account", &login, EMAILS_PER_ACCOUNT)?;
     let found = find_user_by_login(tx, &login)?;
     let found = found.filter(|user| user.state == users::UserState::Active && !user.email.is_empty());
-    let by = AuditActor::anonymous(address);
+    let actor = AuditActor::anonymous(address);
     let detail = found.as_ref().map_or(Value::Null, |user| user_detail(user.id));
-    if let Some(user) = found.filter(|_| asked == AttemptDecision::Allowed) {
-        stored::expire_links(tx, user.id, RESET)?;
+    if let Some(user) = found.filter(|_| decision == AttemptDecision::Allowed) {
+        store::emails::expire_links(tx, user.id, RESET)?;
         let secret = create_link(tx, RESET, user.id, &user.email, TTL_MS)?;
         let text = format!(
             "Hello,\n\nset a new password for your account @{} on {}:\n\n{}\n\n\
@@ -237,19 +235,19 @@ pub fn request_password_reset(tx: &mut Tx<'_>, site: &EmailSite, login: &str, ad
             Some(TTL_MS),
         )?;
     }
-    audit::append(tx, &by, AuditAction::PASSWORD_RESET_ASKED, None, &detail)?;
+    audit::append(tx, &actor, AuditAction::PASSWORD_RESET_ASKED, None, &detail)?;
     Ok(true)
 }
 
-/// Whom a link to set a new password is for, if it works. It stays usable.
+/// The user of a valid reset link. Does not use the link up.
 pub fn find_reset_user(tx: &mut Tx<'_>, secret: &str) -> Result<User, Error> {
     let link = find_valid_link(tx, secret, RESET)?;
     crate::users::find_active(tx, link.user_id)
 }
 
-/// Sets a new password by a link: every session ends, and, where asked for, every token.
+/// Sets a new password by a link. Ends all sessions and, with `end_tokens`, revokes all tokens.
 pub async fn reset_password(
-    gate: &SignInService,
+    sign_in: &SignInService,
     site: &EmailSite,
     secret: &Secret,
     password: &Secret,
@@ -257,36 +255,36 @@ pub async fn reset_password(
     address: &str,
 ) -> Result<UserId, Error> {
     let text = secret.clone();
-    let user = gate
+    let user = sign_in
         .store
         .read(move |tx| find_reset_user(tx, text.expose_secret()))
         .await?;
     registration::validate_password(password, &user.username, &user.email)?;
-    let hash = gate.pool.hash(password, &gate.store.context().rng).await?;
+    let hash = sign_in.pool.hash(password, &sign_in.store.context().rng).await?;
     let (site, secret, address) = (site.clone(), secret.clone(), address.to_owned());
     let work = move |tx: &mut Tx<'_>| {
         let link = consume_link(tx, secret.expose_secret(), RESET)?;
         let user = crate::users::find_active(tx, link.user_id)?;
-        let by = AuditActor::user(user.id, &address);
-        apply_new_password(tx, &site, &user, &hash, None, end_tokens, &by)?;
-        // Whoever has the link reads the address that it went to.
+        let actor = AuditActor::user(user.id, &address);
+        apply_new_password(tx, &site, &user, &hash, None, end_tokens, &actor)?;
+        // The link's recipient can read emails to its address.
         if !user.email_confirmed && user.email == link.email {
             match set_confirmed_email(tx, user.id, &link.email) {
                 Ok(()) | Err(Error::Refused(_)) => {}
-                Err(failed) => return Err(failed),
+                Err(error) => return Err(error),
             }
         }
         let detail = json!({"user": user.id.to_string(), "tokens": end_tokens});
-        audit::append(tx, &by, AuditAction::PASSWORD_RESET, None, &detail)?;
+        audit::append(tx, &actor, AuditAction::PASSWORD_RESET, None, &detail)?;
         Ok(user.id)
     };
-    gate.store.write(work).await
+    sign_in.store.write(work).await
 }
 
-/// Sets a new password for someone who is signed in and [proves](Gate::prove) to know the old one:
-/// every other session ends, and, where asked for, every token.
+/// Sets a new password after [verifying](SignInService::verify_password) the old one. Ends all other sessions and,
+/// with `end_tokens`, revokes all tokens. Returns the session's new secret.
 pub async fn change_password(
-    gate: &SignInService,
+    sign_in: &SignInService,
     site: &EmailSite,
     session: &sessions::UserSession,
     old: &Secret,
@@ -294,24 +292,24 @@ pub async fn change_password(
     end_tokens: bool,
 ) -> Result<Secret, Error> {
     let id = session.user_id;
-    let user = gate.store.read(move |tx| crate::users::find_active(tx, id)).await?;
+    let user = sign_in.store.read(move |tx| crate::users::find_active(tx, id)).await?;
     registration::validate_password(new, &user.username, &user.email)?;
-    let facts = sessions::ClientInfo {
+    let client = sessions::ClientInfo {
         address: session.address.clone(),
         user_agent: session.user_agent.clone(),
     };
-    gate.verify_password(id, old, &facts).await?;
-    let hash = gate.pool.hash(new, &gate.store.context().rng).await?;
+    sign_in.verify_password(id, old, &client).await?;
+    let hash = sign_in.pool.hash(new, &sign_in.store.context().rng).await?;
     let (site, session) = (site.clone(), session.clone());
     let work = move |tx: &mut Tx<'_>| {
         let user = crate::users::find_active(tx, session.user_id)?;
-        let by = AuditActor::user(user.id, &session.address);
-        apply_new_password(tx, &site, &user, &hash, Some(session.id), end_tokens, &by)?;
+        let actor = AuditActor::user(user.id, &session.address);
+        apply_new_password(tx, &site, &user, &hash, Some(session.id), end_tokens, &actor)?;
         let detail = json!({"user": user.id.to_string(), "tokens": end_tokens});
-        audit::append(tx, &by, AuditAction::PASSWORD_CHANGE, None, &detail)?;
+        audit::append(tx, &actor, AuditAction::PASSWORD_CHANGE, None, &detail)?;
         Ok(sessions::renew(tx, &session)?.0)
     };
-    gate.store.write(work).await
+    sign_in.store.write(work).await
 }
 
 fn apply_new_password(
@@ -319,13 +317,13 @@ fn apply_new_password(
     site: &EmailSite,
     user: &User,
     hash: &str,
-    keep: Option<i64>,
+    kept_session: Option<i64>,
     end_tokens: bool,
-    by: &AuditActor,
+    actor: &AuditActor,
 ) -> Result<(), Error> {
     crate::users::set_password(tx, user.id, hash)?;
-    stored::expire_links(tx, user.id, RESET)?;
-    sessions::revoke_all(tx, by, user.id, keep)?;
+    store::emails::expire_links(tx, user.id, RESET)?;
+    sessions::revoke_all(tx, actor, user.id, kept_session)?;
     if end_tokens {
         crate::tokens::revoke_all(tx, user.id)?;
     }
@@ -347,13 +345,13 @@ fn apply_new_password(
     )?)
 }
 
-/// Makes an invitation; with an address, it is sent there. `by` is who invites.
-pub fn create_invitation(tx: &mut Tx<'_>, site: &EmailSite, by: &AuditActor, email: &str) -> Result<String, Error> {
+/// Creates an invitation link and, if an address is given, sends it there.
+pub fn create_invitation(tx: &mut Tx<'_>, site: &EmailSite, actor: &AuditActor, email: &str) -> Result<String, Error> {
     if !email.is_empty() {
         registration::validate_email(email)?;
     }
-    let host = by.user.unwrap_or(UserId::new(0));
-    let secret = create_link(tx, INVITE, host, email, INVITE_TTL_MS)?;
+    let inviter = actor.user.unwrap_or(UserId::new(0));
+    let secret = create_link(tx, INVITE, inviter, email, INVITE_TTL_MS)?;
     let link = site.build_link(JOIN_PATH, &secret);
     if !email.is_empty() {
         let text = format!(
@@ -365,7 +363,7 @@ pub fn create_invitation(tx: &mut Tx<'_>, site: &EmailSite, by: &AuditActor, ema
     }
     audit::append(
         tx,
-        by,
+        actor,
         AuditAction::USER_INVITE,
         None,
         &json!({"email": !email.is_empty()}),
@@ -373,22 +371,21 @@ pub fn create_invitation(tx: &mut Tx<'_>, site: &EmailSite, by: &AuditActor, ema
     Ok(link)
 }
 
-/// Whether an invitation works. It stays usable.
+/// Does not use the invitation up.
 pub fn is_invitation_valid(tx: &mut Tx<'_>, secret: &str) -> Result<bool, Fault> {
-    Ok(stored::find_link(tx, &digest(secret), INVITE)?.is_some())
+    Ok(store::emails::find_link(tx, &digest(secret), INVITE)?.is_some())
 }
 
-/// Uses an invitation up.
 pub(crate) fn accept_invitation(tx: &mut Tx<'_>, secret: &Secret) -> Result<(), Error> {
-    let there = stored::find_link(tx, &secret.digest(), INVITE)?.is_some();
-    if !there || !stored::mark_link_used(tx, &secret.digest())? {
+    let is_valid = store::emails::find_link(tx, &secret.digest(), INVITE)?.is_some();
+    if !is_valid || !store::emails::mark_link_used(tx, &secret.digest())? {
         return Err(invalid_field("invite", "This invitation does not work any more.").into());
     }
     Ok(())
 }
 
-/// Counts an attempt to join from an address.
+/// Returns false if the client address is rate limited.
 pub(crate) fn count_registration_attempt(tx: &mut Tx<'_>, address: &str) -> Result<bool, Fault> {
-    let verdict = charge_action(tx, "join.address", &address_bucket(address), EMAILS_PER_ADDRESS)?;
-    Ok(verdict == AttemptDecision::Allowed)
+    let decision = charge_action(tx, "join.address", &address_bucket(address), EMAILS_PER_ADDRESS)?;
+    Ok(decision == AttemptDecision::Allowed)
 }

@@ -1,7 +1,7 @@
-//! Letters: queued in the transaction of what caused them, sent afterwards, tried again when that
-//! fails. On a test platform nobody sends them: the queue is the mailbox that the console shows.
+//! Emails: queued in the transaction of what caused them, then sent with retries. A test platform does not send them;
+//! the console shows the queue as a mailbox.
 //!
-//! Sending follows the machine's clock.
+//! Sending follows the machine's clock, not the platform's.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,27 +10,22 @@ use base::clock::wall_time;
 use base::{Error, Fault, Secret, Time};
 use store::{Store, Tx, emails};
 
-pub use store::emails::{Email as Stored, list};
+pub use store::emails::{Email, list};
 
-/// A letter.
 #[derive(Clone, Debug)]
 pub struct EmailMessage {
-    /// The address it goes to.
     pub to: String,
-    /// What it is about.
     pub subject: String,
-    /// Its text; links may stand in it.
+    /// May contain links.
     pub text: Secret,
-    /// When its link stops working; none: it has none, and is never too late.
+    /// When its link expires; none without a link.
     pub expires_at: Option<Time>,
 }
 
-/// Why a letter was not handed over.
 #[derive(Debug)]
 pub struct EmailSendError {
-    /// What went wrong.
     pub fault: Fault,
-    /// Whether it would go wrong each time: nobody has that address.
+    /// Whether it would fail again, such as for an unknown recipient.
     pub is_permanent: bool,
 }
 
@@ -43,37 +38,32 @@ impl From<Fault> for EmailSendError {
     }
 }
 
-/// Sends letters. It blocks until the letter is handed over.
+/// Delivers emails. Blocks until the email is handed over.
 pub trait Mailer: Send + Sync + 'static {
-    /// Hands one letter over.
-    fn send(&self, letter: &EmailMessage) -> Result<(), EmailSendError>;
+    fn send(&self, email: &EmailMessage) -> Result<(), EmailSendError>;
 }
 
-/// What letters say about this platform. It comes from the configuration and never from a
-/// request, whose `Host` anyone may make up.
+/// The platform's name and URL in emails, from the configuration: the `Host` header of a request cannot be trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmailSite {
     name: String,
     base_url: String,
 }
 
-/// Where a link to confirm an address leads.
 pub const CONFIRM_PATH: &str = "/account/confirm";
-/// Where a link to set a new password leads.
 pub const RESET_PATH: &str = "/account/reset";
-/// Where an invitation leads.
 pub const JOIN_PATH: &str = "/account/join";
 
 impl EmailSite {
-    /// A platform with this name under this address (`https://example.org`).
+    /// Refuses a `base_url` that is not of the form `https://example.org`.
     pub fn new(name: &str, base_url: &str) -> Result<Self, Fault> {
         let rest = base_url
             .strip_prefix("https://")
             .or_else(|| base_url.strip_prefix("http://"))
-            .ok_or_else(|| Fault::new(format!("{base_url:?} is no address of a site")))?;
-        let bad = |letter: char| letter.is_whitespace() || letter.is_control() || "?#@".contains(letter);
-        if rest.is_empty() || rest.contains(bad) {
-            return Err(Fault::new(format!("{base_url:?} is no address of a site")));
+            .ok_or_else(|| Fault::new(format!("{base_url:?} is not the URL of a site")))?;
+        let is_forbidden = |c: char| c.is_whitespace() || c.is_control() || "?#@".contains(c);
+        if rest.is_empty() || rest.contains(is_forbidden) {
+            return Err(Fault::new(format!("{base_url:?} is not the URL of a site")));
         }
         Ok(Self {
             name: strip_control_chars(name),
@@ -81,68 +71,62 @@ impl EmailSite {
         })
     }
 
-    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The address of a link with its secret.
     pub fn build_link(&self, path: &str, secret: &Secret) -> String {
         format!("{}{path}?token={}", self.base_url, secret.expose_secret())
     }
 }
 
-/// On one line, without anything that could become a header.
+/// Prevents header injection.
 fn strip_control_chars(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_control()).collect()
+    text.chars().filter(|c| !c.is_control()).collect()
 }
 
-/// Queues a letter.
-pub fn enqueue(tx: &mut Tx<'_>, letter: &EmailMessage) -> Result<(), Fault> {
-    let subject = strip_control_chars(&letter.subject);
-    let (text, ends) = (letter.text.expose_secret(), letter.expires_at);
-    emails::enqueue(tx, &letter.to, &subject, text, wall_time(), ends)
+pub fn enqueue(tx: &mut Tx<'_>, email: &EmailMessage) -> Result<(), Fault> {
+    let subject = strip_control_chars(&email.subject);
+    let (text, expires_at) = (email.text.expose_secret(), email.expires_at);
+    emails::enqueue(tx, &email.to, &subject, text, wall_time(), expires_at)
 }
 
-/// What one round of sending came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EmailBatchResult {
-    /// Letters handed over.
     pub sent: usize,
-    /// Letters that will be tried again.
+    /// Emails that will be retried.
     pub deferred: usize,
-    /// Letters that were given up.
+    /// Emails that will not be retried.
     pub abandoned: usize,
-    /// Letters that were not sent any more, for their links had ended.
+    /// Emails not sent because their links had expired.
     pub expired: usize,
 }
 
-/// Letters of one round.
+/// Emails per round.
 const BATCH_SIZE: i64 = 20;
-/// How long one sender has a letter for itself.
+/// How long a sender has an email reserved.
 const LEASE_MS: i64 = 5 * 60 * 1000;
-/// How long is waited after each failure; after the last, the letter is given up.
+/// Seconds to wait after each failure; after the last, the email is given up.
 const RETRY_DELAYS_S: [i64; 8] = [10, 30, 120, 300, 900, 1800, 3600, 7200];
-/// How often it is looked for letters that are due.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// Characters of a problem that are kept.
+/// Characters of the stored error.
 const MAX_PROBLEM_LENGTH: usize = 300;
 
-/// Sends letters for ever. What fails is logged and tried again.
+/// Sends emails in an endless loop. Failures are logged and retried.
 pub async fn run_sender(store: Arc<Store>, mailer: Arc<dyn Mailer>) {
     loop {
         match send_due_emails(&store, &mailer, wall_time()).await {
             Ok(_) => {}
-            Err(Error::Failed(fault)) => tracing::error!(%fault, "sending letters"),
-            Err(Error::Refused(refusal)) => tracing::error!(?refusal, "sending letters"),
+            Err(Error::Failed(fault)) => tracing::error!(%fault, "failed to send emails; will retry"),
+            Err(Error::Refused(refusal)) => tracing::error!(?refusal, "failed to send emails; will retry"),
         }
         tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
-/// Sends the letters that are due at a moment, once.
+/// Sends all emails due at a time, once.
 pub async fn send_due_emails(store: &Store, mailer: &Arc<dyn Mailer>, now: Time) -> Result<EmailBatchResult, Error> {
-    let mut round = EmailBatchResult::default();
+    let mut result = EmailBatchResult::default();
     let due = store.read(move |tx| Ok(emails::list_due(tx, now, BATCH_SIZE)?)).await?;
     for stored in due {
         let claim = {
@@ -152,7 +136,7 @@ pub async fn send_due_emails(store: &Store, mailer: &Arc<dyn Mailer>, now: Time)
         match store.write(claim).await? {
             EmailClaim::AlreadyClaimed => continue,
             EmailClaim::Expired => {
-                round.expired += 1;
+                result.expired += 1;
                 continue;
             }
             EmailClaim::Claimed => {}
@@ -160,64 +144,63 @@ pub async fn send_due_emails(store: &Store, mailer: &Arc<dyn Mailer>, now: Time)
         let (id, tries) = (stored.id, stored.tries);
         let problem = match send_claimed_email(mailer, stored).await {
             Ok(()) => {
-                let note = move |tx: &mut Tx<'_>| Ok(emails::mark_sent(tx, id, now)?);
-                store.write(note).await?;
-                round.sent += 1;
+                let record = move |tx: &mut Tx<'_>| Ok(emails::mark_sent(tx, id, now)?);
+                store.write(record).await?;
+                result.sent += 1;
                 continue;
             }
             Err(problem) => problem,
         };
         let again_at = next_retry_at(tries, now).filter(|_| !problem.is_permanent);
-        let (fault, again) = (problem.fault, again_at.is_some());
-        tracing::warn!(%fault, letter = id, tries, again, "a letter was not sent");
+        let (fault, will_retry) = (problem.fault, again_at.is_some());
+        tracing::warn!(%fault, email = id, tries, will_retry, "failed to send an email");
         let text: String = fault.to_string().chars().take(MAX_PROBLEM_LENGTH).collect();
-        let note = move |tx: &mut Tx<'_>| match again_at {
+        let record = move |tx: &mut Tx<'_>| match again_at {
             Some(at) => Ok(emails::mark_failed(tx, id, &text, at)?),
             None => Ok(emails::give_up(tx, id, &text)?),
         };
-        store.write(note).await?;
-        if again {
-            round.deferred += 1;
+        store.write(record).await?;
+        if will_retry {
+            result.deferred += 1;
         } else {
-            round.abandoned += 1;
+            result.abandoned += 1;
         }
     }
-    Ok(round)
+    Ok(result)
 }
 
-/// Whether a letter is to be sent now, by us.
 enum EmailClaim {
     Claimed,
     AlreadyClaimed,
     Expired,
 }
 
-fn claim_email(tx: &mut Tx<'_>, stored: &Stored, now: Time) -> Result<EmailClaim, Fault> {
+fn claim_email(tx: &mut Tx<'_>, stored: &Email, now: Time) -> Result<EmailClaim, Fault> {
     if !emails::claim(tx, stored, now.plus_ms(LEASE_MS))? {
         return Ok(EmailClaim::AlreadyClaimed);
     }
     // Links follow the platform's clock.
     if stored.expires_at.is_some_and(|end| end <= tx.now()) {
-        emails::give_up(tx, stored.id, "its link had ended")?;
+        emails::give_up(tx, stored.id, "its link had expired")?;
         return Ok(EmailClaim::Expired);
     }
     Ok(EmailClaim::Claimed)
 }
 
-/// When a letter is tried again that had been tried so often before; none: never.
+/// The time of the next attempt after `tries` failed ones; none if there is none.
 fn next_retry_at(tries: i64, now: Time) -> Option<Time> {
-    let wait = usize::try_from(tries).ok().and_then(|tries| RETRY_DELAYS_S.get(tries));
-    wait.map(|seconds| now.plus_ms(seconds * 1000))
+    let delay = usize::try_from(tries).ok().and_then(|tries| RETRY_DELAYS_S.get(tries));
+    delay.map(|seconds| now.plus_ms(seconds * 1000))
 }
 
-async fn send_claimed_email(mailer: &Arc<dyn Mailer>, stored: Stored) -> Result<(), EmailSendError> {
-    let letter = EmailMessage {
+async fn send_claimed_email(mailer: &Arc<dyn Mailer>, stored: Email) -> Result<(), EmailSendError> {
+    let email = EmailMessage {
         to: stored.recipient,
         subject: stored.subject,
-        text: stored.text.ok_or_else(|| Fault::new("a letter without text"))?,
+        text: stored.text.ok_or_else(|| Fault::new("an unsent email has no text"))?,
         expires_at: stored.expires_at,
     };
     let mailer = Arc::clone(mailer);
-    let sent = tokio::task::spawn_blocking(move || mailer.send(&letter));
-    sent.await.map_err(Fault::context("sending a letter"))?
+    let sent = tokio::task::spawn_blocking(move || mailer.send(&email));
+    sent.await.map_err(Fault::context("sending an email"))?
 }

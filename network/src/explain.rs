@@ -1,5 +1,5 @@
-//! Why a signed request holds or does not, for the developer of its client. Nothing is carried
-//! out, no nonce is used up and no secret is told.
+//! Explains to developers why the signature of an OAuth 1.0a request is valid or not. The request is not executed, its
+//! nonce not used up, and no secret is disclosed.
 
 use base::clock::wall_time;
 use base::oauth1::{OAuth1Credentials, OAuth1Request, RequestOrigin};
@@ -10,12 +10,10 @@ use store::{Tx, tokens};
 
 use crate::oauth1_flow;
 
-/// A request as its developer tells it.
+/// A request as described by the developer.
 #[derive(Clone, Debug, Default)]
 pub struct SignatureExplainRequest {
-    /// The method.
     pub method: String,
-    /// The whole address.
     pub url: String,
     /// The `Authorization` header, with or without its name.
     pub authorization: String,
@@ -25,21 +23,20 @@ pub struct SignatureExplainRequest {
     pub base_string: Option<String>,
 }
 
-/// What a request is checked for, in this order.
+/// Checks in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignatureCheck {
-    /// The timestamp is that of about now.
+    /// The timestamp is recent.
     Timestamp,
-    /// The key is that of an app.
+    /// The consumer key belongs to an app.
     Key,
-    /// The token is one of that app.
+    /// The token belongs to that app.
     Token,
-    /// The signature is the one that the server builds.
+    /// The signature is correct.
     Signature,
 }
 
 impl SignatureCheck {
-    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Timestamp => "timestamp",
@@ -50,49 +47,43 @@ impl SignatureCheck {
     }
 }
 
-/// What was found.
 #[derive(Clone, Debug)]
 pub struct SignedRequestExplanation {
     /// Whether every check passes.
     pub holds: bool,
-    /// The base string that the server builds.
     pub base_string: String,
-    /// The first byte at which the developer's own differs, if it was given.
+    /// The first byte at which the developer's base string differs, if it was given.
     pub differs_at: Option<usize>,
-    /// The signature that the server expects; none while key or token are unknown.
+    /// None while key or token are unknown.
     pub expected: Option<String>,
-    /// The signature that came.
     pub presented: String,
-    /// The app whose key it is.
     pub app: Option<String>,
-    /// Checks that fail, each with a sentence.
+    /// Failed checks, each with a sentence.
     pub failures: Vec<(SignatureCheck, String)>,
-    /// What is likely wrong, most likely first.
+    /// Likely mistakes, most likely first.
     pub hints: Vec<String>,
 }
 
-/// A request, taken apart.
 struct ParsedSignedRequest<'a> {
     request: OAuth1Request<'a>,
     origin: RequestOrigin,
 }
 
-/// The secrets that a request should be signed with.
 struct SigningSecrets {
     app: App,
-    /// None: there is no token.
+    /// None if the request has no token.
     token: Option<Secret>,
 }
 
-/// Explains a signed request. Refused when it cannot be read at all, in the parameter's name.
+/// Refuses requests that cannot be parsed, with the parameter's name.
 pub fn explain_signature(
     tx: &mut Tx<'_>,
-    asked: &SignatureExplainRequest,
+    input: &SignatureExplainRequest,
     skew_ms: i64,
 ) -> Result<SignedRequestExplanation, Error> {
-    let parts = ParsedSignedRequest::parse(asked)?;
+    let parts = ParsedSignedRequest::parse(input)?;
     let presented = OAuth1Credentials::from_request(&parts.request)
-        .map_err(|unsound| invalid_parameter("authorization", &unsound.to_string()))?;
+        .map_err(|error| invalid_parameter("authorization", &error.to_string()))?;
     let presented = presented.ok_or_else(|| {
         invalid_parameter(
             "authorization",
@@ -101,26 +92,26 @@ pub fn explain_signature(
     })?;
     let mut failures = Vec::new();
     failures.extend(timestamp_problem(&presented, skew_ms).map(|text| (SignatureCheck::Timestamp, text)));
-    let known = match find_signing_secrets(tx, &presented)? {
-        Ok(known) => Some(known),
+    let secrets = match find_signing_secrets(tx, &presented)? {
+        Ok(secrets) => Some(secrets),
         Err(failure) => {
             failures.push(failure);
             None
         }
     };
-    let theirs = asked.base_string.as_deref();
+    let own_base_string = input.base_string.as_deref();
     let none = Secret::new("");
-    let secret = known.as_ref().map_or(&none, |known| &known.app.api_secret);
-    let token = known.as_ref().and_then(|known| known.token.as_ref());
-    let found = presented.explain(&parts.origin, secret, token, theirs);
+    let secret = secrets.as_ref().map_or(&none, |secrets| &secrets.app.api_secret);
+    let token = secrets.as_ref().and_then(|secrets| secrets.token.as_ref());
+    let explanation = presented.explain(&parts.origin, secret, token, own_base_string);
     let mut hints = Vec::new();
-    if let Some(known) = &known
-        && !found.matches
+    if let Some(secrets) = &secrets
+        && !explanation.matches
     {
         let text = "The signature is not the one that the server builds.";
         failures.push((SignatureCheck::Signature, text.to_owned()));
-        hints = guess_mistakes(&parts, &presented, known);
-        if theirs.is_some() && found.first_difference.is_none() {
+        hints = guess_mistakes(&parts, &presented, secrets);
+        if own_base_string.is_some() && explanation.first_difference.is_none() {
             hints.push(
                 "The base strings are the same, so the key is another: check the consumer secret \
                  and the token secret, each percent-encoded, joined by `&`."
@@ -128,7 +119,7 @@ pub fn explain_signature(
             );
         }
         if hints.is_empty() {
-            let text = if found.first_difference.is_some() {
+            let text = if explanation.first_difference.is_some() {
                 "Your base string is another than the server's: sign that one."
             } else {
                 "Compare the base string with the one that your code builds, and check both \
@@ -139,19 +130,19 @@ pub fn explain_signature(
     }
     Ok(SignedRequestExplanation {
         holds: failures.is_empty(),
-        base_string: found.base_string,
-        differs_at: found.first_difference,
-        expected: known.is_some().then_some(found.signature),
+        base_string: explanation.base_string,
+        differs_at: explanation.first_difference,
+        expected: secrets.is_some().then_some(explanation.signature),
         presented: presented.signature().to_owned(),
-        app: known.map(|known| known.app.name),
+        app: secrets.map(|secrets| secrets.app.name),
         failures,
         hints,
     })
 }
 
 impl<'a> ParsedSignedRequest<'a> {
-    fn parse(asked: &'a SignatureExplainRequest) -> Result<Self, Refusal> {
-        let url = asked.url.trim();
+    fn parse(input: &'a SignatureExplainRequest) -> Result<Self, Refusal> {
+        let url = input.url.trim();
         let url = url.split_once('#').map_or(url, |(before, _)| before);
         let origin_end = url.find("://").map(|at| at.saturating_add(3));
         let split = origin_end.and_then(|from| {
@@ -159,22 +150,22 @@ impl<'a> ParsedSignedRequest<'a> {
             let at = rest.find(['/', '?']).unwrap_or(rest.len());
             url.split_at_checked(from.saturating_add(at))
         });
-        let read = split.and_then(|(origin, target)| Some((RequestOrigin::parse(origin)?, target)));
-        let (origin, target) = read.ok_or_else(|| {
+        let parsed = split.and_then(|(origin, target)| Some((RequestOrigin::parse(origin)?, target)));
+        let (origin, target) = parsed.ok_or_else(|| {
             invalid_parameter("url", "This is no whole address, such as https://api.x.com/2/users/me")
         })?;
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let header = asked.authorization.trim();
+        let header = input.authorization.trim();
         let header = match header.split_once(':') {
             Some((name, value)) if name.eq_ignore_ascii_case("authorization") => value.trim(),
             _ => header,
         };
         let request = OAuth1Request {
-            method: asked.method.trim(),
+            method: input.method.trim(),
             path,
             query,
             authorization: Some(header),
-            form: asked.form.as_deref().map(str::as_bytes),
+            form: input.form.as_deref().map(str::as_bytes),
         };
         Ok(Self { request, origin })
     }
@@ -185,22 +176,22 @@ fn invalid_parameter(parameter: &'static str, message: &str) -> Refusal {
 }
 
 fn timestamp_problem(presented: &OAuth1Credentials, skew_ms: i64) -> Option<String> {
-    let off = presented
+    let deviation = presented
         .timestamp
         .saturating_mul(1000)
         .saturating_sub(wall_time().ms());
-    let word = if off < 0 { "behind" } else { "ahead of" };
-    let seconds = off.saturating_abs() / 1000;
-    (off.saturating_abs() > skew_ms).then(|| {
-        let most = skew_ms / 1000;
+    let word = if deviation < 0 { "behind" } else { "ahead of" };
+    let seconds = deviation.saturating_abs() / 1000;
+    (deviation.saturating_abs() > skew_ms).then(|| {
+        let max = skew_ms / 1000;
         format!(
-            "The timestamp is {seconds} seconds {word} the server's clock; at most {most} are \
+            "The timestamp is {seconds} seconds {word} the server's clock; at most {max} are \
              taken."
         )
     })
 }
 
-/// What the request should be signed with, or which check fails.
+/// The expected secrets, or which check fails.
 fn find_signing_secrets(
     tx: &mut Tx<'_>,
     presented: &OAuth1Credentials,
@@ -225,55 +216,55 @@ fn find_signing_secrets(
         };
     }
     match oauth1_flow::find_request_token_secret(tx, token)? {
-        Some(held) if held.app_id == app.id => Ok(Ok(SigningSecrets {
+        Some(request_token) if request_token.app_id == app.id => Ok(Ok(SigningSecrets {
             app,
-            token: Some(held.secret),
+            token: Some(request_token.secret),
         })),
         _ => failed("No token of this app is this oauth_token."),
     }
 }
 
-/// Mistakes under which the signature that came would be right.
+/// Mistakes that would make the signature correct.
 fn guess_mistakes(
     parts: &ParsedSignedRequest<'_>,
     presented: &OAuth1Credentials,
-    known: &SigningSecrets,
+    secrets: &SigningSecrets,
 ) -> Vec<String> {
     let (request, origin) = (&parts.request, &parts.origin);
-    let (secret, token) = (&known.app.api_secret, known.token.as_ref());
-    let fits = |request: &OAuth1Request<'_>, origin: &RequestOrigin| {
-        let read = OAuth1Credentials::from_request(request).ok().flatten();
-        read.is_some_and(|read| read.verify(std::slice::from_ref(origin), secret, token).is_some())
+    let (secret, token) = (&secrets.app.api_secret, secrets.token.as_ref());
+    let is_signed_as = |request: &OAuth1Request<'_>, origin: &RequestOrigin| {
+        let parsed = OAuth1Credentials::from_request(request).ok().flatten();
+        parsed.is_some_and(|parsed| parsed.verify(std::slice::from_ref(origin), secret, token).is_some())
     };
     let mut hints = Vec::new();
     for method in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
-        if !method.eq_ignore_ascii_case(request.method) && fits(&OAuth1Request { method, ..*request }, origin) {
+        if !method.eq_ignore_ascii_case(request.method) && is_signed_as(&OAuth1Request { method, ..*request }, origin) {
             hints.push(format!("It was signed for {method}."));
         }
     }
-    let other = match origin.as_str().split_once("://") {
+    let other_origin = match origin.as_str().split_once("://") {
         Some(("http", host)) => RequestOrigin::parse(&format!("https://{host}")),
         Some((_, host)) => RequestOrigin::parse(&format!("http://{host}")),
         None => None,
     };
-    if let Some(other) = other.filter(|other| fits(request, other)) {
-        hints.push(format!("It was signed for {}.", other.as_str()));
+    if let Some(other_origin) = other_origin.filter(|other_origin| is_signed_as(request, other_origin)) {
+        hints.push(format!("It was signed for {}.", other_origin.as_str()));
     }
-    if !request.query.is_empty() && fits(&OAuth1Request { query: "", ..*request }, origin) {
+    if !request.query.is_empty() && is_signed_as(&OAuth1Request { query: "", ..*request }, origin) {
         hints.push("The parameters of the query were left out of the base string.".to_owned());
     }
-    if request.form.is_some() && fits(&OAuth1Request { form: None, ..*request }, origin) {
+    if request.form.is_some() && is_signed_as(&OAuth1Request { form: None, ..*request }, origin) {
         hints.push("The parameters of the form were left out of the base string.".to_owned());
     }
-    let same = |secret: &Secret, token: Option<&Secret>| {
+    let is_signed_with = |secret: &Secret, token: Option<&Secret>| {
         let origins = std::slice::from_ref(origin);
         presented.verify(origins, secret, token).is_some()
     };
     if let Some(token) = token {
-        if same(secret, None) {
+        if is_signed_with(secret, None) {
             hints.push("It was signed without the token secret.".to_owned());
         }
-        if same(token, Some(secret)) {
+        if is_signed_with(token, Some(secret)) {
             hints.push("The consumer secret and the token secret are swapped.".to_owned());
         }
     }

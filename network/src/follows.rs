@@ -1,7 +1,7 @@
-//! Following: begun, asked for, approved, ended.
+//! Follows and follow requests.
 //!
-//! A protected user is followed by approval. When such a user stops being protected, requests that
-//! still wait are dropped and not approved (`store::users::update`): who asked must follow anew.
+//! Following a protected user requires approval. When a user stops being protected, waiting requests are deleted, not
+//! approved (`store::users::update`).
 
 use base::refusal::ResourceRef;
 use base::{Error, Fault, Refusal, UserId};
@@ -13,12 +13,11 @@ use store::{Tx, event_log, follows};
 use crate::users;
 use crate::visibility::{find_reachable_user, is_blocked};
 
-/// What an act of following has led to.
+/// The result of a follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FollowState {
-    /// The source follows the target.
     pub following: bool,
-    /// The source has asked to, and waits.
+    /// The source has requested to follow the target.
     pub pending: bool,
 }
 
@@ -33,8 +32,8 @@ impl FollowState {
     };
 }
 
-/// Makes `source` follow `target`, or ask to when the target is protected. To repeat it changes
-/// nothing. Refused towards oneself, a suspended user, and where either blocks the other.
+/// Follows the target, or requests to if the target is protected. Idempotent. Refused for oneself, for suspended
+/// users, and if either blocks the other.
 pub fn follow(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<FollowState, Error> {
     lock_user_pair(tx, source, target)?;
     let other = find_followable_user(tx, source, target)?;
@@ -52,7 +51,7 @@ pub fn follow(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<FollowS
     Ok(FollowState::PENDING)
 }
 
-/// Makes `source` follow `target` by approval that is taken for granted: for worlds that are made.
+/// Follows the target without asking for approval, for generated demo data.
 pub fn follow_approved(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Error> {
     lock_user_pair(tx, source, target)?;
     find_followable_user(tx, source, target)?;
@@ -60,7 +59,7 @@ pub fn follow_approved(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Resul
     Ok(create_follow(tx, source, target)?)
 }
 
-/// The target of a follow, if this source may follow them.
+/// The target, if `source` may follow them.
 fn find_followable_user(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<User, Error> {
     users::find_active(tx, source)?;
     if source == target {
@@ -82,28 +81,27 @@ fn create_follow(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), 
     Ok(())
 }
 
-/// Ends that `source` follows `target`, or has asked to; false when neither was so.
+/// Also withdraws a follow request; returns false if there was neither.
 pub fn unfollow(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, Fault> {
     lock_user_pair(tx, source, target)?;
-    let was = follows::delete(tx, source, target)?;
-    if was {
+    let was_following = follows::delete(tx, source, target)?;
+    if was_following {
         event_log::append(tx, "follow.unfollow", source.get(), target.get(), "")?;
     }
-    let asked = graph::delete(tx, RelationKind::Request, source, target)?;
-    if asked {
+    let had_requested = graph::delete(tx, RelationKind::Request, source, target)?;
+    if had_requested {
         event_log::append(tx, "follow.withdraw", source.get(), target.get(), "")?;
     }
-    Ok(was || asked)
+    Ok(was_following || had_requested)
 }
 
-/// Lets `source`, who has asked to, follow the protected `target`.
 pub fn approve_request(tx: &mut Tx<'_>, target: UserId, source: UserId) -> Result<(), Error> {
     lock_user_pair(tx, source, target)?;
     remove_request(tx, target, source)?;
     Ok(create_follow(tx, source, target)?)
 }
 
-/// Refuses the request of `source` to follow `target`; who asked may ask again.
+/// The source may request again.
 pub fn deny_request(tx: &mut Tx<'_>, target: UserId, source: UserId) -> Result<(), Error> {
     lock_user_pair(tx, source, target)?;
     remove_request(tx, target, source)?;
@@ -118,12 +116,12 @@ fn remove_request(tx: &mut Tx<'_>, target: UserId, source: UserId) -> Result<(),
     Err(Refusal::NotFound(subject).into())
 }
 
-/// Those who have asked to follow a user, latest first, each with the request's own number.
+/// Latest first: the user and the request's own id.
 pub fn list_requests(tx: &mut Tx<'_>, target: UserId, span: &PageRange) -> Result<Vec<follows::UserEdge>, Fault> {
     graph::follow_request_page(tx, target, span)
 }
 
-/// Ends every tie of following between two users, both ways: one of them blocks the other.
+/// Removes follows and follow requests in both directions after a block.
 pub(crate) fn remove_follows_both_ways(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<(), Fault> {
     for (source, target) in [(one, other), (other, one)] {
         if follows::delete(tx, source, target)? {
@@ -135,8 +133,7 @@ pub(crate) fn remove_follows_both_ways(tx: &mut Tx<'_>, one: UserId, other: User
     Ok(())
 }
 
-/// What two users are to each other is changed by one transaction after another: a follow sees the
-/// block that it may not pass, and nobody waits for another in the opposite order.
+/// Serializes changes of the relations between two users, in a fixed order to avoid deadlocks.
 pub(crate) fn lock_user_pair(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<(), Fault> {
     store::users::lock(tx, one.min(other))?;
     store::users::lock(tx, one.max(other))

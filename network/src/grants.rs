@@ -1,32 +1,31 @@
-//! Connected apps: what a user has granted to each, and taking it back.
+//! Grants of users to apps, and their revocation.
 //!
-//! A grant is also where all flows of one user and one app meet: whoever gives out or revokes
-//! their tokens holds it first, so that no token is given out beside a revocation.
+//! A grant is also the lock of a user's flows with an app: issuing and revoking tokens locks it first, so that no
+//! token is issued concurrently with a revocation.
 
 use base::{AppId, Error, Fault, Refusal, Scopes, Time, UserId};
 use serde_json::json;
 use store::apps::{App, AppStatus};
-use store::grants::{self, AppGrant as Stored};
+use store::grants::{self, AppGrant};
 use store::{Tx, authorization_codes, event_log, request_tokens, tokens};
 
 use crate::activity;
 use crate::apps::Permission;
 use crate::audit::{self, AuditAction, AuditActor};
 
-/// How a verb ended whose refusal leaves a trace: a try that is counted, a family of tokens that
-/// is revoked. What a piece of work answers with an error is undone; so such a refusal is an
-/// answer, is committed, and becomes an error afterwards, by [`Outcome::into_result`].
+/// The result of an operation whose refusal must be committed, such as a counted attempt or a revoked token family. An
+/// error would roll the transaction back, so the refusal is returned as a value, and becomes an error after the commit
+/// by [`GrantOutcome::into_result`].
 #[derive(Clone, Debug)]
 #[must_use]
 pub enum GrantOutcome<T> {
-    /// It was done.
     Done(T),
-    /// It was refused, and that has been noted.
+    /// Refused, with changes to commit.
     Refused(Refusal),
 }
 
 impl<T> GrantOutcome<T> {
-    /// The answer or the refusal, once the transaction has been committed.
+    /// To be called after the commit.
     pub fn into_result(self) -> Result<T, Error> {
         match self {
             Self::Done(answer) => Ok(answer),
@@ -35,64 +34,57 @@ impl<T> GrantOutcome<T> {
     }
 }
 
-/// What a user has granted to an app.
 #[derive(Clone, Debug)]
 pub struct ConnectedApp {
-    /// The app.
     pub app: App,
-    /// The widest OAuth 1.0a level that was approved, if any was.
+    /// The widest approved OAuth 1.0a permission.
     pub permission: Option<Permission>,
-    /// Every OAuth 2.0 scope that was approved.
     pub scopes: Scopes,
-    /// When the user approved first.
     pub created_at: Time,
-    /// When the user approved last.
     pub approved_at: Time,
-    /// When a token was last given out.
+    /// When a token was last issued.
     pub used_at: Time,
 }
 
-fn parse_permission(stored: &Stored) -> Result<Option<Permission>, Fault> {
+fn parse_permission(stored: &AppGrant) -> Result<Option<Permission>, Fault> {
     let text = Some(&stored.permission).filter(|text| !text.is_empty());
     text.map(|text| text.parse()).transpose()
 }
 
-fn parse_granted_scopes(stored: &Stored) -> Result<Scopes, Fault> {
+fn parse_granted_scopes(stored: &AppGrant) -> Result<Scopes, Fault> {
     parse_stored_scopes(&stored.scopes)
 }
 
-/// Scopes as they were stored.
 pub(crate) fn parse_stored_scopes(text: &str) -> Result<Scopes, Fault> {
-    Scopes::parse(text).map_err(|name| Fault::new(format!("the scope {name:?} is stored")))
+    Scopes::parse(text).map_err(|name| Fault::new(format!("a stored scope {name:?} is unknown")))
 }
 
-/// Records an approval and holds the grant. What was granted before stays granted.
+/// Records an approval and locks the grant. Earlier approvals stay valid.
 pub(crate) fn record_approval(
     tx: &mut Tx<'_>,
-    by: &AuditActor,
+    actor: &AuditActor,
     user: UserId,
     app: AppId,
     level: Option<Permission>,
-    asked: Scopes,
+    scopes: Scopes,
 ) -> Result<(), Fault> {
-    let detail = json!({"permission": level.map(Permission::name), "scopes": asked.to_string()});
-    audit::append(tx, by, AuditAction::GRANT_APPROVE, Some(app), &detail)?;
+    let detail = json!({"permission": level.map(Permission::name), "scopes": scopes.to_string()});
+    audit::append(tx, actor, AuditAction::GRANT_APPROVE, Some(app), &detail)?;
     grants::lock_or_insert(tx, user, app)?;
-    let before = grants::find(tx, user, app)?.ok_or_else(|| Fault::new("a grant that was just made is not there"))?;
+    let before = grants::find(tx, user, app)?.ok_or_else(|| Fault::new("a grant that was just inserted is missing"))?;
     let level = level.max(parse_permission(&before)?);
-    let asked = asked.iter().fold(parse_granted_scopes(&before)?, Scopes::with_scope);
+    let scopes = scopes.iter().fold(parse_granted_scopes(&before)?, Scopes::with_scope);
     let level = level.map_or("", Permission::name);
-    grants::set_scopes(tx, user, app, level, &asked.to_string())?;
+    grants::set_scopes(tx, user, app, level, &scopes.to_string())?;
     event_log::append(tx, "oauth.approve", user.get(), app.get(), "")
 }
 
-/// The OAuth 1.0a level that a user has granted to an app.
 pub(crate) fn granted_permission(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<Option<Permission>, Fault> {
     let stored = grants::find(tx, user, app)?;
     Ok(stored.as_ref().map(parse_permission).transpose()?.flatten())
 }
 
-/// The apps that a user has let act for them, in the order of first approval.
+/// In the order of first approval.
 pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<ConnectedApp>, Error> {
     let mut all = Vec::new();
     for stored in grants::list(tx, user)? {
@@ -112,24 +104,23 @@ pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<ConnectedApp>, Error> {
     Ok(all)
 }
 
-/// Takes back what a user has granted to an app: all its tokens for the user are dead with the
-/// commit, and what it has not exchanged yet leads to none.
-pub fn revoke(tx: &mut Tx<'_>, by: &AuditActor, app: AppId) -> Result<(), Error> {
-    let user = by.require_user()?;
+/// Revokes all of an app's tokens for the user, and approvals it has not exchanged yet.
+pub fn revoke(tx: &mut Tx<'_>, actor: &AuditActor, app: AppId) -> Result<(), Error> {
+    let user = actor.require_user()?;
     let granted = grants::delete(tx, user, app)?;
     request_tokens::revoke_approved(tx, user, app)?;
     authorization_codes::revoke(tx, user, app)?;
-    let live = tokens::revoke_app_access(tx, user, app)?;
-    if !granted && live == 0 {
+    let revoked_count = tokens::revoke_app_access(tx, user, app)?;
+    if !granted && revoked_count == 0 {
         return Err(Refusal::invalid_value("app_id", app).into());
     }
-    let detail = json!({"tokens": live});
-    audit::append(tx, by, AuditAction::GRANT_REVOKE, Some(app), &detail)?;
-    // Who receives the account's activity is told that it ends.
+    let detail = json!({"tokens": revoked_count});
+    audit::append(tx, actor, AuditAction::GRANT_REVOKE, Some(app), &detail)?;
+    // Webhooks that receive the account's activity are notified of the revocation.
     let webhooks = activity::end_unauthorized_subscriptions(tx, user, Some(app))?;
     let webhooks: Vec<String> = webhooks.iter().map(i64::to_string).collect();
     let body = json!({ "webhook_ids": webhooks }).to_string();
     event_log::append(tx, "oauth.revoke", user.get(), app.get(), &body)?;
-    // The word by which other nodes know that credentials have changed.
+    // Other nodes invalidate cached credentials on this event.
     Ok(event_log::append(tx, "token.revoke", user.get(), app.get(), "")?)
 }

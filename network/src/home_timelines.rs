@@ -1,10 +1,8 @@
-//! Timelines of many authors: for each reader the newest posts of everyone they follow and do
-//! not mute, for each list those of everyone on it.
+//! Cached timelines of many authors: home timelines and list timelines.
 //!
-//! The ids are worked out once by merging the authors' own timelines, and then kept up to date by
-//! looking only at what was posted since. They are checked against the reader's follows and mutes,
-//! or the list's members, at every use, in the same transaction, so they are never wrong, only sometimes
-//! cold.
+//! Post ids are computed once by merging the authors' timelines, then extended by new posts only. Every use compares
+//! the version of the reader's follows and mutes, or of the list's members, in the same transaction, so results are
+//! never stale.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
@@ -19,25 +17,24 @@ use store::posts::{self, PageRange};
 use store::users::{self, User};
 use store::{Tx, follows, graph};
 
-/// How far back a home timeline reaches (contract §13, row 18).
+/// Maximum length of a home timeline (contract §13, row 18).
 const HOME_LENGTH: usize = 3200;
-/// How far back the timeline of a list reaches (contract §7.8).
+/// Maximum length of a list timeline (contract §7.8).
 const LIST_LENGTH: usize = 800;
-/// What is merged at first; most readers never go further.
+/// Posts merged at first; most readers never need more.
 const INITIAL_DEPTH: usize = 400;
-/// Posts since the last visit up to which catching up is cheaper than merging.
+/// If there are more new posts, merging is cheaper than catching up.
 const MAX_CATCH_UP_POSTS: i64 = 20_000;
-/// On a database server a post may appear below one that is there already, as long as its
-/// transaction was open; none is open for longer.
+/// On PostgreSQL a post may become visible after posts with higher ids, while its transaction is open; no transaction
+/// is open for longer than this.
 const OVERLAP_MS: i64 = 60_000;
-/// On a database server, so many authors are asked for what they posted since; of more, everyone.
+/// On PostgreSQL, up to this many authors are queried for new posts; otherwise everyone's new posts are read.
 const MAX_AUTHORS_BY_QUERY: usize = 500;
-/// Ids of an author that are read at once, at most.
-const BATCH: i64 = 64;
-/// Ids in memory at most, over all readers and lists.
+/// Maximum number of an author's ids per query.
+const MAX_AUTHOR_BATCH: i64 = 64;
+/// Maximum number of ids in memory, over all timelines.
 const CACHE_CAPACITY: u64 = 4_000_000;
 
-/// The home timelines and list timelines that were read lately.
 pub struct HomeTimelines {
     timelines: Cache<TimelineCacheKey, Arc<Mutex<CachedTimeline>>>,
 }
@@ -53,12 +50,11 @@ impl Default for HomeTimelines {
     }
 }
 
-/// Whose posts a timeline is made of.
 #[derive(Clone, Copy, Debug)]
 pub enum TimelineSource<'a> {
-    /// Of those whom a reader follows and does not mute, and the reader's own.
+    /// Those whom a user follows and has not muted, and the user.
     Reader(&'a User),
-    /// Of those who are on a list.
+    /// The members of a list.
     List(&'a List),
 }
 
@@ -85,7 +81,7 @@ impl TimelineSource<'_> {
         }
     }
 
-    /// Raised by every change of whose posts they are.
+    /// Changes with every change of the authors.
     const fn version(self) -> i64 {
         match self {
             Self::Reader(user) => user.following_version,
@@ -109,15 +105,15 @@ impl TimelineSource<'_> {
 }
 
 struct CachedTimeline {
-    /// The version of its authors that this was worked out for.
+    /// The version of the authors that `ids` were computed for.
     version: Option<i64>,
     authors: HashSet<UserId>,
     /// Newest first.
     ids: Vec<PostId>,
-    /// Nothing older is left to be merged.
+    /// No older posts are left to merge.
     complete: bool,
     depth: usize,
-    /// Everything up to this post has been looked at.
+    /// All posts up to this one have been considered.
     newest_seen: PostId,
 }
 
@@ -135,35 +131,35 @@ impl Default for CachedTimeline {
 }
 
 impl HomeTimelines {
-    /// Ids of a timeline within a span, newest first, at most `span.limit`; posts that have since
-    /// been deleted may be among them. The second value says whether it goes on beyond them.
+    /// Ids within a range, newest first, at most `range.limit`; posts deleted since may be among them. The second
+    /// value says whether there are more.
     pub fn page(
         &self,
         tx: &mut Tx<'_>,
-        of: TimelineSource<'_>,
+        source: TimelineSource<'_>,
         span: &PageRange,
     ) -> Result<(Vec<PostId>, bool), Fault> {
-        let reach = of.cache_key().max_length();
-        let home = self.timelines.get_with(of.cache_key(), Arc::default);
-        let mut home = home.lock();
-        home.refresh(tx, of)?;
+        let max_length = source.cache_key().max_length();
+        let timeline = self.timelines.get_with(source.cache_key(), Arc::default);
+        let mut timeline = timeline.lock();
+        timeline.refresh(tx, source)?;
         loop {
-            let (page, more) = home.slice_page(span);
-            if more || home.complete || home.depth >= reach {
+            let (page, more) = timeline.slice_page(span);
+            if more || timeline.complete || timeline.depth >= max_length {
                 return Ok((page, more));
             }
-            let depth = (home.depth * 4).min(reach);
-            home.merge_newest(tx, of, depth)?;
+            let depth = (timeline.depth * 4).min(max_length);
+            timeline.merge_newest(tx, source, depth)?;
         }
     }
 }
 
 impl CachedTimeline {
-    fn refresh(&mut self, tx: &mut Tx<'_>, of: TimelineSource<'_>) -> Result<(), Fault> {
-        if self.version != Some(of.version()) {
-            self.authors = of.load_authors(tx)?;
-            self.version = Some(of.version());
-            return self.merge_newest(tx, of, INITIAL_DEPTH);
+    fn refresh(&mut self, tx: &mut Tx<'_>, source: TimelineSource<'_>) -> Result<(), Fault> {
+        if self.version != Some(source.version()) {
+            self.authors = source.load_authors(tx)?;
+            self.version = Some(source.version());
+            return self.merge_newest(tx, source, INITIAL_DEPTH);
         }
         let overlap = first_snowflake_at(self.newest_seen.created_at().plus_ms(-OVERLAP_MS));
         let above = if tx.is_shared() {
@@ -178,7 +174,7 @@ impl CachedTimeline {
             posts::list_recent(tx, above, MAX_CATCH_UP_POSTS)?
         };
         if i64::try_from(recent.len()).unwrap_or(i64::MAX) >= MAX_CATCH_UP_POSTS {
-            return self.merge_newest(tx, of, self.depth);
+            return self.merge_newest(tx, source, self.depth);
         }
         let Some(newest) = recent.iter().map(|(id, _)| *id).max() else {
             return Ok(());
@@ -198,37 +194,36 @@ impl CachedTimeline {
             new.append(&mut self.ids);
             self.ids = new;
         }
-        self.ids.truncate(of.cache_key().max_length());
+        self.ids.truncate(source.cache_key().max_length());
         Ok(())
     }
 
-    /// Merges the newest `depth` posts of all authors. One look at an author costs the same
-    /// however much they wrote.
-    fn merge_newest(&mut self, tx: &mut Tx<'_>, of: TimelineSource<'_>, depth: usize) -> Result<(), Fault> {
+    /// Merges the newest `depth` posts of all authors. The cost per author does not depend on how much they wrote.
+    fn merge_newest(&mut self, tx: &mut Tx<'_>, source: TimelineSource<'_>, depth: usize) -> Result<(), Fault> {
         self.newest_seen = posts::highest_id(tx)?;
         let authors: Vec<UserId> = self.authors.iter().copied().collect();
         let newest = users::most_recent_posts(tx, &authors)?;
         let mut next: BinaryHeap<(PostId, UserId)> = newest.into_iter().collect();
-        let mut shelves: HashMap<UserId, AuthorBacklog> = HashMap::new();
+        let mut backlogs: HashMap<UserId, AuthorBacklog> = HashMap::new();
         let mut ids = Vec::with_capacity(depth);
         while let Some((id, author)) = next.pop() {
             ids.push(id);
             if ids.len() >= depth {
                 break;
             }
-            let shelf = shelves.entry(author).or_default();
-            if let Some(older) = shelf.pop_older(tx, author, id)? {
+            let backlog = backlogs.entry(author).or_default();
+            if let Some(older) = backlog.pop_older(tx, author, id)? {
                 next.push((older, author));
             }
         }
         self.complete = ids.len() < depth;
         self.ids = ids;
         self.depth = depth;
-        self.version = Some(of.version());
+        self.version = Some(source.version());
         Ok(())
     }
 
-    /// The ids of a span, and whether there are more of it in this list.
+    /// The ids of a range, and whether there are more of it in `ids`.
     fn slice_page(&self, span: &PageRange) -> (Vec<PostId>, bool) {
         let limit = usize::try_from(span.limit).unwrap_or(0);
         let inside = |id: &&PostId| id.get() > span.above && id.get() < span.below;
@@ -245,8 +240,7 @@ impl CachedTimeline {
     }
 }
 
-/// What an author wrote below the post that was taken last: the more is taken, the more is read at
-/// once.
+/// An author's posts below the last one taken, read in batches of growing size.
 #[derive(Default)]
 struct AuthorBacklog {
     /// Oldest first.
@@ -258,7 +252,7 @@ struct AuthorBacklog {
 impl AuthorBacklog {
     fn pop_older(&mut self, tx: &mut Tx<'_>, author: UserId, id: PostId) -> Result<Option<PostId>, Fault> {
         if self.ids.is_empty() && !self.is_exhausted {
-            self.batch_size = (self.batch_size * 2).clamp(1, BATCH);
+            self.batch_size = (self.batch_size * 2).clamp(1, MAX_AUTHOR_BATCH);
             self.ids = posts::list_ids_by_author(tx, author, id.get(), self.batch_size)?;
             self.ids.reverse();
             self.is_exhausted = i64::try_from(self.ids.len()).unwrap_or(0) < self.batch_size;

@@ -1,6 +1,5 @@
-//! What is written with keywords: how much, when, and which other terms come with them (contract
-//! §8.1). What counts is public: nothing of protected or suspended authors, no reposts, nothing that
-//! is for promotion only.
+//! Keyword insights: volume over time, and related keywords (contract §8.1). Only public posts count: no posts of
+//! protected or suspended authors, no reposts, no nullcast posts.
 
 mod related;
 mod stop_words;
@@ -18,42 +17,39 @@ use store::Tx;
 use crate::keywords;
 use crate::search::resolve_query_names;
 
-/// How long related keywords are kept.
+/// How long related keywords are cached.
 const CACHE_TTL_MS: i64 = 300_000;
-/// Questions whose related keywords are kept.
+/// Cached queries.
 const CACHE_CAPACITY: u64 = 10_000;
 const HOUR_MS: i64 = 3_600_000;
-/// The list that a country's people stand on, inside a question only: no list has this id.
+/// The list of a country's residents, within a query only: no stored list has this id.
 const RESIDENTS_LIST_ID: i64 = 1;
 
-/// What is asked about.
 #[derive(Clone, Debug)]
 pub struct InsightsQuery {
     /// Any of these.
     pub keywords: Vec<String>,
-    /// And none of these.
+    /// None of these.
     pub negatives: Vec<String>,
-    /// From then on.
+    /// Inclusive.
     pub since: Time,
-    /// Until before then.
+    /// Exclusive.
     pub until: Time,
-    /// In one country only.
+    /// Only this country.
     pub country: Option<InsightsCountry>,
-    /// Words that are not to be suggested.
+    /// Words not to suggest.
     pub blocked: Vec<String>,
 }
 
-/// A country: posts from a place in it, and posts from nowhere by those who live there.
+/// A country: posts tagged with a place in it, and posts without a place by its residents.
 #[derive(Clone, Debug)]
 pub struct InsightsCountry {
     /// ISO 3166-1 alpha-2.
     pub code: String,
-    /// Who lives there.
     pub residents: Arc<HashSet<i64>>,
 }
 
-/// Related keywords that were found lately, and what they were compared with; until when that is
-/// kept.
+/// Recently found related keywords, and the term counts they were compared with; each with its expiry.
 #[derive(Debug)]
 pub struct InsightsCache {
     related: Cache<String, (Time, Arc<[String]>)>,
@@ -69,14 +65,13 @@ impl Default for InsightsCache {
     }
 }
 
-/// A question as the index is asked it.
 pub(crate) struct PlannedInsightsQuery {
     pub(crate) plan: QueryPlan,
     pub(crate) window: SearchWindow,
 }
 
 impl InsightsQuery {
-    /// The query; none when it is too long to be asked.
+    /// None if the query is too long.
     fn build_query(&self, country: Option<&InsightsCountry>) -> Option<Arc<ParsedQuery>> {
         let clauses = |texts: &[String]| -> Vec<String> {
             let clauses = texts.iter();
@@ -89,8 +84,8 @@ impl InsightsQuery {
         }
         if let Some(country) = country {
             let code = &country.code;
-            let here = format!(" (place_country:{code} OR (-has:geo list:{RESIDENTS_LIST_ID}))");
-            text.push_str(&here);
+            let country_clause = format!(" (place_country:{code} OR (-has:geo list:{RESIDENTS_LIST_ID}))");
+            text.push_str(&country_clause);
         }
         text.push_str(" -is:nullcast");
         keywords::parse_query(&text)
@@ -98,13 +93,13 @@ impl InsightsQuery {
 
     pub(crate) fn plan_query(&self, tx: &mut Tx<'_>) -> Result<PlannedInsightsQuery, Fault> {
         let query = self.build_query(self.country.as_ref());
-        let query = query.ok_or_else(|| Fault::new("keywords that make no query"))?;
-        let mut known: SearchLookups = resolve_query_names(tx, &query)?;
+        let query = query.ok_or_else(|| Fault::new("the keywords do not form a valid query"))?;
+        let mut lookups: SearchLookups = resolve_query_names(tx, &query)?;
         if let Some(country) = &self.country {
-            known.lists.insert(RESIDENTS_LIST_ID, Arc::clone(&country.residents));
+            lookups.lists.insert(RESIDENTS_LIST_ID, Arc::clone(&country.residents));
         }
         Ok(PlannedInsightsQuery {
-            plan: QueryPlan::new(&query, &known),
+            plan: QueryPlan::new(&query, &lookups),
             window: SearchWindow {
                 since_ms: self.since.ms(),
                 until_ms: self.until.ms(),
@@ -113,7 +108,7 @@ impl InsightsQuery {
         })
     }
 
-    /// What tells this question from others, as far as related keywords go.
+    /// Identifies the query, as far as related keywords depend on it.
     fn cache_key(&self) -> String {
         let sorted = |texts: &[String]| {
             let texts = texts.iter().map(|text| query::words::normalize_case(text.trim()));
@@ -135,38 +130,38 @@ impl InsightsQuery {
     }
 }
 
-/// How many posts there are in each step of time; the last one ends with the question's.
+/// The number of posts per step; the last step ends at `until`.
 pub fn count_volume(
     tx: &mut Tx<'_>,
     snapshot: &IndexSnapshot,
-    wanted: &InsightsQuery,
+    insights_query: &InsightsQuery,
     step_ms: i64,
 ) -> Result<Vec<u64>, Error> {
-    let since = wanted.since.ms();
-    let steps = (wanted.until.ms() - since + step_ms - 1).div_euclid(step_ms);
+    let since = insights_query.since.ms();
+    let steps = (insights_query.until.ms() - since + step_ms - 1).div_euclid(step_ms);
     let mut counts = vec![0; usize::try_from(steps).unwrap_or(0)];
-    let question = wanted.plan_query(tx)?;
-    let place = |at: i64| usize::try_from((at - since).div_euclid(step_ms)).ok();
-    snapshot.count_by_time(&question.plan, &question.window, place, &mut counts)?;
+    let planned = insights_query.plan_query(tx)?;
+    let step_index = |at: i64| usize::try_from((at - since).div_euclid(step_ms)).ok();
+    snapshot.count_by_time(&planned.plan, &planned.window, step_index, &mut counts)?;
     Ok(counts)
 }
 
 impl InsightsCache {
-    /// Terms that come with the keywords more than without them, those first that do so the most.
-    /// For five minutes the same question has the same answer.
+    /// Terms that occur more often with the keywords than otherwise, strongest first. Cached for five minutes.
     pub fn find_related_keywords(
         &self,
         tx: &mut Tx<'_>,
         snapshot: &IndexSnapshot,
-        wanted: &InsightsQuery,
+        insights_query: &InsightsQuery,
     ) -> Result<Arc<[String]>, Error> {
-        let (key, now) = (wanted.cache_key(), tx.now());
+        let (key, now) = (insights_query.cache_key(), tx.now());
         if let Some((until, found)) = self.related.get(&key)
             && now < until
         {
             return Ok(found);
         }
-        let found: Arc<[String]> = related::find_related_terms(tx, snapshot, wanted, &self.common_terms)?.into();
+        let found: Arc<[String]> =
+            related::find_related_terms(tx, snapshot, insights_query, &self.common_terms)?.into();
         let until = now.plus_ms(CACHE_TTL_MS);
         self.related.insert(key, (until, Arc::clone(&found)));
         Ok(found)

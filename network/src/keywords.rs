@@ -1,5 +1,5 @@
-//! Keywords as advertisers write them, in the query language: one word, several as a phrase, a
-//! `#tag`, an `@name`, a `$SYMBOL` or an emoji, found as recent search finds them.
+//! Keywords of advertisers as queries: a word, a phrase, a `#tag`, an `@name`, a `$SYMBOL` or an emoji, matched as in
+//! recent search.
 
 use std::sync::Arc;
 
@@ -11,59 +11,58 @@ use store::Tx;
 
 use crate::search::{PostSearchRequest, collect_hits};
 
-/// Whether a keyword says anything that a post could hold.
+/// Whether a keyword contains anything that a post could match.
 pub fn is_valid_keyword(keyword: &str) -> bool {
     keyword_clause(keyword).is_some()
 }
 
-/// A keyword as a clause of a query; none when it holds no word.
+/// None if the keyword contains no word.
 pub fn keyword_clause(keyword: &str) -> Option<String> {
     let text = keyword.trim();
     if let Some(tag) = text.strip_prefix(['#', '@', '$'])
         && !tag.is_empty()
     {
-        let plain = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let is_word_char = |letter: char| letter.is_alphanumeric() || letter == '_';
         let is_symbol = || tag.len() <= 6 && tag.bytes().all(|byte| byte.is_ascii_alphabetic());
         let is_name = || tag.len() <= 15 && tag.is_ascii();
-        let fits = match text.chars().next() {
+        let is_valid = match text.chars().next() {
             Some('$') => is_symbol(),
             Some('@') => is_name(),
             _ => !tag.chars().all(char::is_numeric),
         };
-        if fits && tag.chars().all(plain) {
+        if is_valid && tag.chars().all(is_word_char) {
             return Some(text.to_owned());
         }
     }
     phrase_clause(text)
 }
 
-/// Words one after the other.
+/// A quoted phrase; none if it contains no word.
 pub fn phrase_clause(text: &str) -> Option<String> {
-    let quotes = |letter: char| matches!(letter, '"' | '\\') || letter.is_control();
-    let plain = text.replace(quotes, " ");
-    let sound = !hash_words(WordField::Text, &plain, MatchMode::Search).is_empty();
-    sound.then(|| format!("\"{plain}\""))
+    let is_special = |letter: char| matches!(letter, '"' | '\\') || letter.is_control();
+    let unquoted = text.replace(is_special, " ");
+    let has_words = !hash_words(WordField::Text, &unquoted, MatchMode::Search).is_empty();
+    has_words.then(|| format!("\"{unquoted}\""))
 }
 
-/// Any of some clauses.
 pub fn any_of_clauses(clauses: &[String]) -> String {
     format!("({})", clauses.join(" OR "))
 }
 
-/// A query made of clauses; none when it cannot be asked, for being too long.
+/// None if the query is too long.
 pub fn parse_query(text: &str) -> Option<Arc<ParsedQuery>> {
     let dialect = QueryDialect::new(QueryProduct::FullArchive, AccessTier::Enterprise);
     query::parse(text, dialect).ok().map(Arc::new)
 }
 
-/// The public posts since a time that a query finds, in no particular order.
+/// Public posts since a time, in no particular order.
 pub fn find_public_posts(
     tx: &mut Tx<'_>,
     snapshot: &IndexSnapshot,
     query: &Arc<ParsedQuery>,
     since: Time,
 ) -> Result<Vec<SearchHit>, Error> {
-    let asked = PostSearchRequest {
+    let request = PostSearchRequest {
         query: Arc::clone(query),
         window: SearchWindow {
             since_ms: since.ms(),
@@ -71,7 +70,7 @@ pub fn find_public_posts(
         },
         limit: 0,
     };
-    collect_hits(tx, snapshot, &asked)
+    collect_hits(tx, snapshot, &request)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What is allowed and what it means: the rules of the platform, each inside one transaction.
+//! The rules of the platform; each operation runs inside one transaction.
 
 pub mod account_activity;
 pub mod activity;

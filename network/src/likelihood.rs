@@ -1,24 +1,28 @@
-//! How surprising a count is: the log-likelihood ratio of a table of two by two.
+//! Log-likelihood ratio of a two-by-two table.
 
-/// How much more often something is in a part than in the whole, as the ratio G²: `count` of the
-/// part's `of` have it, and `whole.0` of all `whole.1`. None when it is not more often there.
-pub fn log_likelihood_gain((count, of): (usize, usize), whole: (usize, usize)) -> Option<f64> {
-    let all = to_float(whole.1.max(of));
-    let (count, of) = (to_float(count.min(of)), to_float(of));
-    let has = to_float(whole.0).max(count).min(all);
-    if of <= 0.0 || count / of <= has / all {
+/// How much more frequent something is in a part than overall, as the ratio G²: in `count` of the part's `part_size`
+/// and in `overall.0` of all `overall.1`. None if it is not more frequent.
+pub fn log_likelihood_gain((count, part_size): (usize, usize), overall: (usize, usize)) -> Option<f64> {
+    let all = to_float(overall.1.max(part_size));
+    let (count, part_size) = (to_float(count.min(part_size)), to_float(part_size));
+    let total_count = to_float(overall.0).max(count).min(all);
+    if part_size <= 0.0 || count / part_size <= total_count / all {
         return None;
     }
     let cells = [
-        (count, of, has),
-        (of - count, of, all - has),
-        (has - count, all - of, has),
-        ((all - of) - (has - count), all - of, all - has),
+        (count, part_size, total_count),
+        (part_size - count, part_size, all - total_count),
+        (total_count - count, all - part_size, total_count),
+        (
+            (all - part_size) - (total_count - count),
+            all - part_size,
+            all - total_count,
+        ),
     ];
     let sum: f64 = cells
         .into_iter()
-        .filter(|(seen, ..)| *seen > 0.0)
-        .map(|(seen, row, column)| seen * (seen * all / (row * column)).ln())
+        .filter(|(observed, ..)| *observed > 0.0)
+        .map(|(observed, row, column)| observed * (observed * all / (row * column)).ln())
         .sum();
     Some(2.0 * sum)
 }

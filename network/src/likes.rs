@@ -1,4 +1,4 @@
-//! Likes: who likes what is seen by the one who likes and by the post's author (contract §11.3).
+//! Likes, which are visible to the liking user and to the post's author (contract §11.3).
 
 use base::refusal::ResourceRef;
 use base::{Error, PostId, Refusal, UserId};
@@ -10,7 +10,7 @@ use store::{Tx, event_log, likes};
 use crate::visibility::Viewer;
 use crate::{post_actions, users};
 
-/// Makes a user like a post; false when they did already.
+/// Returns false if the user already likes the post.
 pub fn like(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> {
     users::find_active(tx, user)?;
     let post = post_actions::resolve_action_target(tx, user, id)?;
@@ -28,7 +28,7 @@ pub fn like(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// Ends that a user likes a post; false when they did not.
+/// Returns false if the user does not like the post.
 pub fn unlike(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> {
     let post = post_actions::resolve_original_post(tx, id)?.map_or(id, |post| post.id);
     if !likes::delete(tx, user, post)? {
@@ -39,7 +39,7 @@ pub fn unlike(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> 
     Ok(true)
 }
 
-/// A page of those who like a post, for its author only.
+/// Refused for anyone but the post's author.
 pub fn list_post_likers(tx: &mut Tx<'_>, viewer: UserId, id: PostId, span: &PageRange) -> Result<Vec<Edge>, Error> {
     let post = post_actions::find_visible_post(tx, Viewer::user(viewer), id)?;
     if post.author_id != viewer {
@@ -48,14 +48,14 @@ pub fn list_post_likers(tx: &mut Tx<'_>, viewer: UserId, id: PostId, span: &Page
     Ok(likes::page_by_post(tx, id, span)?)
 }
 
-/// A page of what a user likes, for that user only.
+/// Refused for anyone but the user.
 pub fn list_user_likes(tx: &mut Tx<'_>, viewer: UserId, user: UserId, span: &PageRange) -> Result<Vec<Edge>, Error> {
     let subject = ResourceRef::new("user", "id", user);
     if viewer == user {
         return Ok(likes::page_by_user(tx, user, span)?);
     }
-    let known = store::users::find_by_id(tx, user)?.is_some();
-    Err(if known {
+    let exists = store::users::find_by_id(tx, user)?.is_some();
+    Err(if exists {
         Refusal::NotVisible(subject).into()
     } else {
         Refusal::NotFound(subject).into()

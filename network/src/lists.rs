@@ -1,4 +1,4 @@
-//! Lists: made, changed, read; who is on them, follows and pins them (contract §7.8, §11.3).
+//! Lists with members, followers and pins (contract §7.8, §11.3).
 
 use base::refusal::ResourceRef;
 use base::text::normalize;
@@ -8,52 +8,46 @@ use store::{Tx, event_log, users};
 
 use crate::visibility::{self, AccessDenial, Viewer, Visibility, find_reachable_user, is_blocked};
 
-/// Lists that a user may have (contract §7.8).
+/// Lists per user (contract §7.8).
 pub const MAX_LISTS: i64 = 1_000;
-/// Users that may be on a list (contract §7.8).
+/// Members per list (contract §7.8).
 pub const MAX_MEMBERS: i64 = 5_000;
-/// Lists that a user may pin (contract §7.8).
+/// Pinned lists per user (contract §7.8).
 pub const MAX_PINNED: usize = 5;
-/// The longest name, in characters.
+/// Characters.
 pub const NAME_LENGTH: usize = 25;
-/// The longest description, in characters.
+/// Characters.
 pub const DESCRIPTION_LENGTH: usize = 100;
 
-/// A new list.
 #[derive(Clone, Debug, Default)]
 pub struct NewList {
-    /// Its name, 1–25 characters.
+    /// 1–25 characters.
     pub name: String,
-    /// Its description, at most 100 characters.
+    /// At most 100 characters.
     pub description: String,
-    /// Only its owner sees it.
     pub private: bool,
 }
 
-/// What of a list is to change.
+/// Fields without a value stay as they are.
 #[derive(Clone, Debug, Default)]
 pub struct ListChanges {
-    /// Its name.
     pub name: Option<String>,
-    /// Its description.
     pub description: Option<String>,
-    /// Whether only its owner sees it.
     pub private: Option<bool>,
 }
 
-/// The list with an id, if the viewer may see it.
+/// None if the viewer may not see the list.
 pub fn find_visible(tx: &mut Tx<'_>, viewer: Viewer, id: i64) -> Result<Option<List>, Fault> {
     let Some(list) = lists::find_by_id(tx, id)? else {
         return Ok(None);
     };
     let owner = users::find_by_id(tx, list.owner_id)?;
-    let sight = visibility::list_visibility(viewer, &list, owner.as_ref());
-    Ok((sight == Visibility::Visible).then_some(list))
+    let visibility = visibility::list_visibility(viewer, &list, owner.as_ref());
+    Ok((visibility == Visibility::Visible).then_some(list))
 }
 
-/// Makes a list.
 pub fn create(tx: &mut Tx<'_>, owner: UserId, new: &NewList) -> Result<List, Error> {
-    // Two at once must count each other.
+    // Concurrent calls must count each other's lists.
     users::lock(tx, owner)?;
     if lists::count_by_owner(tx, owner)? >= MAX_LISTS {
         let detail = format!("You have reached the limit of {MAX_LISTS} lists.");
@@ -78,21 +72,20 @@ pub fn create(tx: &mut Tx<'_>, owner: UserId, new: &NewList) -> Result<List, Err
     Ok(list)
 }
 
-fn validate_length(parameter: &'static str, text: &str, least: usize, most: usize) -> Result<String, Refusal> {
+fn validate_length(parameter: &'static str, text: &str, min: usize, max: usize) -> Result<String, Refusal> {
     let text = normalize(text).trim().to_owned();
     let length = text.chars().count();
-    if length < least {
-        let message = format!("$.{parameter}: must have a minimum of {least} characters");
+    if length < min {
+        let message = format!("$.{parameter}: must have a minimum of {min} characters");
         return Err(Refusal::invalid_parameter(parameter, text, message));
     }
-    if length > most {
-        let message = format!("$.{parameter}: must have a maximum of {most} characters");
+    if length > max {
+        let message = format!("$.{parameter}: must have a maximum of {max} characters");
         return Err(Refusal::invalid_parameter(parameter, text, message));
     }
     Ok(text)
 }
 
-/// Changes a list.
 pub fn update(tx: &mut Tx<'_>, user: UserId, id: i64, change: &ListChanges) -> Result<List, Error> {
     let before = find_owned_list(tx, user, id)?;
     let mut after = before.clone();
@@ -108,17 +101,16 @@ pub fn update(tx: &mut Tx<'_>, user: UserId, id: i64, change: &ListChanges) -> R
     Ok(after)
 }
 
-/// Deletes a list.
 pub fn delete(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<(), Error> {
     let list = find_owned_list(tx, user, id)?;
     lists::delete(tx, &list)?;
     Ok(event_log::append(tx, "list.delete", user.get(), id, "")?)
 }
 
-/// Puts a user on a list; false when they are on it already.
+/// Returns false if the user is already a member.
 pub fn add_member(tx: &mut Tx<'_>, owner: UserId, id: i64, user: UserId) -> Result<bool, Error> {
     let list = find_owned_list(tx, owner, id)?;
-    // Nobody needs to agree, but whoever blocks the owner is spared.
+    // Membership needs no consent, but users who block the owner cannot be added.
     find_reachable_user(tx, owner, user, "user_id")?;
     if lists::is_member(tx, id, user)? {
         return Ok(false);
@@ -134,7 +126,7 @@ pub fn add_member(tx: &mut Tx<'_>, owner: UserId, id: i64, user: UserId) -> Resu
     Ok(added)
 }
 
-/// Takes a user off a list; false when they are not on it.
+/// Returns false if the user is not a member.
 pub fn remove_member(tx: &mut Tx<'_>, owner: UserId, id: i64, user: UserId) -> Result<bool, Error> {
     let list = find_owned_list(tx, owner, id)?;
     let removed = lists::remove_member(tx, &list, user)?;
@@ -144,7 +136,7 @@ pub fn remove_member(tx: &mut Tx<'_>, owner: UserId, id: i64, user: UserId) -> R
     Ok(removed)
 }
 
-/// Makes a user follow a list; false when they do already.
+/// Returns false if the user already follows the list.
 pub fn follow(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Error> {
     lists::lock(tx, id)?;
     let list = require_visible_list(tx, user, id, "list_id")?;
@@ -162,17 +154,17 @@ pub fn follow(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Error> {
     Ok(new)
 }
 
-/// Ends that a user follows a list; false when they do not.
+/// Returns false if the user does not follow the list.
 pub fn unfollow(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Error> {
     lists::lock(tx, id)?;
-    let was = lists::unfollow(tx, id, user)?;
-    if was {
+    let removed = lists::unfollow(tx, id, user)?;
+    if removed {
         event_log::append(tx, "list.unfollow", user.get(), id, "")?;
     }
-    Ok(was)
+    Ok(removed)
 }
 
-/// Pins a list; false when it is pinned already.
+/// Returns false if the list is already pinned.
 pub fn pin(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Error> {
     lists::lock(tx, id)?;
     users::lock(tx, user)?;
@@ -190,16 +182,16 @@ pub fn pin(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Error> {
     Ok(new)
 }
 
-/// Unpins a list; false when it is not pinned.
+/// Returns false if the list is not pinned.
 pub fn unpin(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Error> {
-    let was = lists::unpin(tx, user, id)?;
-    if was {
+    let removed = lists::unpin(tx, user, id)?;
+    if removed {
         event_log::append(tx, "list.unpin", user.get(), id, "")?;
     }
-    Ok(was)
+    Ok(removed)
 }
 
-/// The list that is to be changed, which only its owner may; others wait until that is done.
+/// Locks the list; refused for anyone but the owner.
 fn find_owned_list(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<List, Error> {
     lists::lock(tx, id)?;
     let list = require_visible_list(tx, user, id, "id")?;

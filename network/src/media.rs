@@ -1,4 +1,4 @@
-//! Media: who may post it, describe it, and give it subtitles.
+//! Media: permission to post them, descriptions and subtitles.
 
 use base::id::marker;
 use base::refusal::ResourceRef;
@@ -7,13 +7,13 @@ use store::media::{self, Media};
 use store::posts::Post;
 use store::{Tx, posts, uploads};
 
-use crate::uploads as rules;
+use crate::uploads::find_owned_upload;
 
-/// Photos of one post.
+/// Photos per post.
 const MAX_PHOTOS: usize = 4;
 
-/// The media that a user posts, in order: four photos, or one animated GIF, or one video, ready
-/// and theirs to use.
+/// The media for a post, in order: up to four photos, one animated GIF or one video. Refuses media that are not ready
+/// or not the user's to post.
 pub(crate) fn find_attachable_media(
     tx: &mut Tx<'_>,
     user: UserId,
@@ -23,10 +23,10 @@ pub(crate) fn find_attachable_media(
     let found = media::find_by_ids(tx, &numbers)?;
     let mut all: Vec<Media> = Vec::with_capacity(ids.len());
     for id in ids {
-        let one = found.iter().find(|one| one.id == *id);
-        match one {
-            Some(one) if is_usable(tx, user, one)? && all.iter().all(|other| other.id != *id) => {
-                all.push(one.clone());
+        let item = found.iter().find(|item| item.id == *id);
+        match item {
+            Some(item) if is_usable(tx, user, item)? && all.iter().all(|other| other.id != *id) => {
+                all.push(item.clone());
             }
             _ => {
                 let message = "Your media IDs are invalid.";
@@ -34,7 +34,7 @@ pub(crate) fn find_attachable_media(
             }
         }
     }
-    let has = |kind: &str| all.iter().any(|one| one.kind == kind);
+    let has = |kind: &str| all.iter().any(|item| item.kind == kind);
     if all.len() > 1 && has("animated_gif") {
         let message = "Animated GIFs are not allowed when uploading multiple images.";
         return Err(legacy_refusal(323, message).into());
@@ -45,12 +45,12 @@ pub(crate) fn find_attachable_media(
     Ok(all)
 }
 
-/// The one media that a user sends in a message, ready and theirs to use.
+/// The media for a message. Refused if it is not ready or not the user's to post.
 pub(crate) fn find_sendable_media(tx: &mut Tx<'_>, user: UserId, id: Id<marker::MediaMarker>) -> Result<Media, Error> {
-    if let Some(one) = media::find_by_id(tx, id)?
-        && is_usable(tx, user, &one)?
+    if let Some(item) = media::find_by_id(tx, id)?
+        && is_usable(tx, user, &item)?
     {
-        return Ok(one);
+        return Ok(item);
     }
     let message = "Your media IDs are invalid.";
     Err(Refusal::invalid_parameter("attachments.media_id", id, message).into())
@@ -63,19 +63,18 @@ fn legacy_refusal(code: u16, message: &'static str) -> Refusal {
     }
 }
 
-fn is_usable(tx: &mut Tx<'_>, user: UserId, one: &Media) -> Result<bool, Fault> {
-    let alive = one.expires_at.is_none_or(|end| end > tx.now());
-    let fits = alive && one.kind != "subtitles";
-    Ok(fits && (one.owner_id == user || media::is_shared(tx, one.id, user)?))
+fn is_usable(tx: &mut Tx<'_>, user: UserId, item: &Media) -> Result<bool, Fault> {
+    let is_available = item.expires_at.is_none_or(|end| end > tx.now());
+    let is_postable = is_available && item.kind != "subtitles";
+    Ok(is_postable && (item.owner_id == user || media::is_shared(tx, item.id, user)?))
 }
 
-/// The ids that media keys name.
 pub(crate) fn parse_media_keys(keys: &str) -> Vec<Id<marker::MediaMarker>> {
     let numbers = keys.split(',').filter_map(|key| key.split_once('_'));
     numbers.filter_map(|(_, id)| Id::parse(id)).collect()
 }
 
-/// What a post and its earlier versions carry, before they go.
+/// Media of a post and its earlier versions.
 pub(crate) fn list_attached_media(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<Id<marker::MediaMarker>>, Fault> {
     let Some(root) = post.edit_root_id else {
         return Ok(parse_media_keys(&post.media_keys));
@@ -86,24 +85,23 @@ pub(crate) fn list_attached_media(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<Id
     Ok(keys.flatten().collect())
 }
 
-/// Describes a user's media, or what is to become it.
+/// Sets the description of a user's media or upload.
 pub fn set_alt_text(tx: &mut Tx<'_>, user: UserId, id: Id<marker::MediaMarker>, alt_text: &str) -> Result<(), Error> {
-    let made = |tx: &mut Tx<'_>| {
+    let exists = |tx: &mut Tx<'_>| {
         let found = media::find_by_id(tx, id)?;
-        Ok::<_, Fault>(found.is_some_and(|one| one.owner_id == user))
+        Ok::<_, Fault>(found.is_some_and(|item| item.owner_id == user))
     };
-    if !made(tx)? {
-        let upload = rules::find_owned_upload(tx, user, id)?;
+    if !exists(tx)? {
+        let upload = find_owned_upload(tx, user, id)?;
         uploads::set_alt_text(tx, upload.id, alt_text)?;
-        // What is made of it at this moment was waited for.
-        if !made(tx)? {
+        // The media may have been created while waiting for the lock.
+        if !exists(tx)? {
             return Ok(());
         }
     }
     Ok(media::set_alt_text(tx, id, alt_text)?)
 }
 
-/// A user's media of one kind.
 fn find_owned_media(
     tx: &mut Tx<'_>,
     user: UserId,
@@ -112,11 +110,10 @@ fn find_owned_media(
     parameter: &'static str,
 ) -> Result<Media, Error> {
     let found = media::find_by_id(tx, id)?;
-    let found = found.filter(|one| one.owner_id == user && one.kind == kind);
+    let found = found.filter(|item| item.owner_id == user && item.kind == kind);
     found.ok_or_else(|| Refusal::NotFound(ResourceRef::new("media", parameter, id)).into())
 }
 
-/// Gives a user's video subtitles in a language.
 pub fn add_subtitles(
     tx: &mut Tx<'_>,
     user: UserId,
@@ -134,7 +131,6 @@ pub fn add_subtitles(
     Ok(media::remove_post_uses(tx, before.as_slice(), now)?)
 }
 
-/// Takes the subtitles in a language from a user's video.
 pub fn remove_subtitles(
     tx: &mut Tx<'_>,
     user: UserId,

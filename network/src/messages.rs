@@ -1,8 +1,7 @@
-//! Direct messages (contract §7.11): who may write to whom, and who sees what was written.
+//! Direct messages (contract §7.11): who may write to whom, and who sees what.
 //!
-//! Only those who are in a conversation learn that it is there. Each has their own copy of what
-//! happened in it since they came: to remove one is nobody else's concern, and to leave a group is
-//! to lose all of them.
+//! Only participants learn that a conversation exists. Each has their own copy of every event since they joined:
+//! removing a copy does not affect others, and leaving a group removes all copies.
 
 mod group;
 mod signals;
@@ -21,30 +20,26 @@ use crate::compose::{self, PostTextDraft};
 use crate::visibility::{find_post_denial, require_may_message};
 use crate::{follows, media, users};
 
-/// Characters of a message.
+/// Characters.
 pub const TEXT_LENGTH: usize = 10_000;
-/// Posts that one text refers to; further links are links only.
+/// Posts referenced by a text; further links are plain links.
 const MAX_LINKED_POSTS: usize = 10;
 
-/// Who writes, and through what.
 #[derive(Clone, Copy, Debug)]
 pub struct MessageSender {
     /// The user.
     pub user_id: UserId,
-    /// The app.
     pub app_id: Option<AppId>,
 }
 
-/// A new message.
 #[derive(Clone, Debug, Default)]
 pub struct NewMessage {
-    /// The text; may be empty where it carries a media.
+    /// May be empty for a message with media.
     pub text: String,
-    /// The media that it carries.
     pub media: Option<Id<marker::MediaMarker>>,
 }
 
-/// A message, read and checked.
+/// A validated message with resolved entities.
 struct ComposedMessage {
     text: String,
     entities: String,
@@ -52,7 +47,7 @@ struct ComposedMessage {
     posts: Vec<PostId>,
 }
 
-/// Sends a message to a user. The conversation of the two begins with their first.
+/// The first message creates the conversation.
 pub fn send_to_user(
     tx: &mut Tx<'_>,
     sender: &MessageSender,
@@ -64,17 +59,16 @@ pub fn send_to_user(
     if target == sender.user_id {
         return Err(message_not_accepted().into());
     }
-    // A block that comes at the same time comes before or after.
+    // Serializes with a concurrent block.
     follows::lock_user_pair(tx, sender.user_id, target)?;
     let other = users::find_target(tx, target, "participant_id")?;
     require_may_message(tx, sender.user_id, &other)?;
-    let written = compose_message(tx, sender.user_id, new)?;
+    let message = compose_message(tx, sender.user_id, new)?;
     let conversation = get_or_create_conversation(tx, sender.user_id, target)?;
-    store_message(tx, sender, conversation, written)
+    store_message(tx, sender, conversation, message)
 }
 
-/// Sends a message to a conversation by its name: to a group that the sender is in, or to the
-/// other of two.
+/// Sends to a group that the sender is in, or to the other user of a direct conversation.
 pub fn send_to_conversation(
     tx: &mut Tx<'_>,
     sender: &MessageSender,
@@ -87,36 +81,35 @@ pub fn send_to_conversation(
         Some(ConversationTarget::Direct(other, _)) => send_to_user(tx, sender, other, new),
         Some(ConversationTarget::Group(group)) => {
             validate_message(new)?;
-            // Whoever is in it stays until this transaction ends.
+            // Participants cannot leave until the transaction ends.
             messages::lock_conversation(tx, group.id)?;
             if !messages::is_participant(tx, group.id, sender.user_id)? {
                 return Err(conversation_not_found("dm_conversation_id", name));
             }
-            let written = compose_message(tx, sender.user_id, new)?;
-            store_message(tx, sender, group, written)
+            let message = compose_message(tx, sender.user_id, new)?;
+            store_message(tx, sender, group, message)
         }
     }
 }
 
-/// A conversation that a user may look into.
+/// A conversation visible to a user.
 #[derive(Clone, Copy, Debug)]
 pub enum ConversationTarget {
-    /// With this user; they may not have written to each other yet.
+    /// With this user; the conversation may not exist yet.
     Direct(UserId, Option<DmConversation>),
-    /// A group that they are in.
+    /// A group that the user is in.
     Group(DmConversation),
 }
 
-/// The conversation that a name stands for, if the user is in it. One that is not theirs and one
-/// that is not there are the same.
+/// None if the conversation does not exist or the user is not in it.
 pub fn find_conversation(tx: &mut Tx<'_>, user: UserId, name: &str) -> Result<Option<ConversationTarget>, Fault> {
     let Some((lower, higher)) = name.split_once('-') else {
         let number = Id::<()>::parse(name).map_or(0, Id::get);
         let Some(group) = messages::find_group(tx, number)? else {
             return Ok(None);
         };
-        let inside = messages::is_participant(tx, group.id, user)?;
-        return Ok(inside.then_some(ConversationTarget::Group(group)));
+        let is_participant = messages::is_participant(tx, group.id, user)?;
+        return Ok(is_participant.then_some(ConversationTarget::Group(group)));
     };
     let (Some(lower), Some(higher)) = (UserId::parse(lower), UserId::parse(higher)) else {
         return Ok(None);
@@ -130,7 +123,7 @@ pub fn find_conversation(tx: &mut Tx<'_>, user: UserId, name: &str) -> Result<Op
     find_direct_conversation(tx, user, other)
 }
 
-/// The conversation of a user with another who is known here, or was when they wrote.
+/// The conversation with another user, if it exists or the other user does.
 pub fn find_direct_conversation(
     tx: &mut Tx<'_>,
     user: UserId,
@@ -139,17 +132,17 @@ pub fn find_direct_conversation(
     let conversation = messages::find_direct(tx, user, other)?;
     if conversation.is_none() {
         let known = store::users::find_by_id(tx, other)?;
-        let there = known.is_some_and(|other| {
+        let exists = known.is_some_and(|other| {
             crate::visibility::profile_visibility(&other) != crate::visibility::Visibility::Missing
         });
-        if !there {
+        if !exists {
             return Ok(None);
         }
     }
     Ok(Some(ConversationTarget::Direct(other, conversation)))
 }
 
-/// The event with an id, if the user has it.
+/// None if the user has no copy of the event.
 pub fn find_event(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<Option<MessageEvent>, Fault> {
     let Some(event) = messages::find_event(tx, id)? else {
         return Ok(None);
@@ -157,7 +150,7 @@ pub fn find_event(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<Option<Messa
     Ok(messages::has_event(tx, user, &event)?.then_some(event))
 }
 
-/// Removes an event for a user; the others keep theirs.
+/// Other participants keep their copies.
 pub fn delete_event(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<(), Error> {
     let missing = || Error::from(Refusal::NotFound(ResourceRef::new("dm_event", "event_id", id)));
     let event = messages::find_event(tx, id)?.ok_or_else(missing)?;
@@ -185,16 +178,16 @@ fn compose_message(tx: &mut Tx<'_>, user: UserId, new: &NewMessage) -> Result<Co
     let media = media.transpose()?;
     let draft = PostTextDraft::parse(&new.text);
     let known = compose::resolve_mentions(tx, &draft)?;
-    let reading = draft.compose(&known, false, "");
+    let composed = draft.compose(&known, false, "");
     Ok(ComposedMessage {
         posts: list_linked_posts(tx, user, &draft)?,
-        text: reading.text,
-        entities: reading.entities,
+        text: composed.text,
+        entities: composed.entities,
         media,
     })
 }
 
-/// The posts that a text links to, as far as its writer may see them.
+/// Linked posts that the user may see.
 fn list_linked_posts(tx: &mut Tx<'_>, user: UserId, draft: &PostTextDraft) -> Result<Vec<PostId>, Fault> {
     let mut ids: Vec<PostId> = Vec::new();
     for id in draft.linked_urls().filter_map(parse_post_url).take(MAX_LINKED_POSTS) {
@@ -210,37 +203,37 @@ fn list_linked_posts(tx: &mut Tx<'_>, user: UserId, draft: &PostTextDraft) -> Re
     Ok(ids)
 }
 
-/// The post whose address this is, on whatever host: `/<user>/status/<id>`.
+/// The post of a URL `/<user>/status/<id>`, on any host.
 fn parse_post_url(url: &str) -> Option<PostId> {
     let plain = url.split(['?', '#']).next()?;
     let (_, id) = plain.rsplit_once("/status/")?;
     PostId::parse(id.split('/').next()?)
 }
 
-/// The conversation of two, begun if there is none.
+/// The direct conversation of two users, created if necessary.
 fn get_or_create_conversation(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<DmConversation, Error> {
     if let Some(found) = messages::find_direct(tx, one, other)? {
         return Ok(found);
     }
-    let begun = DmConversation {
+    let conversation = DmConversation {
         id: tx.next_id::<()>().get(),
         pair: Some((one.min(other), one.max(other))),
     };
-    if messages::insert_conversation(tx, &begun)? {
-        messages::add_participant(tx, begun.id, one)?;
-        messages::add_participant(tx, begun.id, other)?;
-        return Ok(begun);
+    if messages::insert_conversation(tx, &conversation)? {
+        messages::add_participant(tx, conversation.id, one)?;
+        messages::add_participant(tx, conversation.id, other)?;
+        return Ok(conversation);
     }
     let found = messages::find_direct(tx, one, other)?;
-    found.ok_or_else(|| Fault::new("a conversation is there and is not").into())
+    found.ok_or_else(|| Fault::new("a conversation exists but cannot be found").into())
 }
 
-/// Writes a message down for the sender and for those whom it reaches.
+/// Stores a message for the sender and everyone it reaches.
 fn store_message(
     tx: &mut Tx<'_>,
     sender: &MessageSender,
     conversation: DmConversation,
-    written: ComposedMessage,
+    message: ComposedMessage,
 ) -> Result<MessageEvent, Error> {
     messages::lock_conversation(tx, conversation.id)?;
     let others = list_other_participants(tx, conversation.id, sender.user_id)?;
@@ -251,11 +244,11 @@ fn store_message(
         kind: MessageEventKind::Message,
         sender_id: sender.user_id,
         app_id: sender.app_id,
-        text: written.text,
-        entities: written.entities,
-        media_id: written.media.as_ref().map(|media| media.id),
-        media_key: written.media.map(|media| media.media_key).unwrap_or_default(),
-        post_ids: written.posts,
+        text: message.text,
+        entities: message.entities,
+        media_id: message.media.as_ref().map(|media| media.id),
+        media_key: message.media.map(|media| media.media_key).unwrap_or_default(),
+        post_ids: message.posts,
         participant_ids: Vec::new(),
     };
     append_message_event(tx, "dm.sent", &event, &others)?;
@@ -270,23 +263,22 @@ fn store_message(
     Ok(event)
 }
 
-/// Everyone in a conversation but one.
-fn list_other_participants(tx: &mut Tx<'_>, conversation: i64, but: UserId) -> Result<Vec<UserId>, Fault> {
+fn list_other_participants(tx: &mut Tx<'_>, conversation: i64, except: UserId) -> Result<Vec<UserId>, Fault> {
     let all = messages::list_participants(tx, conversation)?;
     let all = all.into_iter().map(|(user, _)| user);
-    Ok(all.filter(|user| *user != but).collect())
+    Ok(all.filter(|user| *user != except).collect())
 }
 
-/// Whom what a user does in a conversation reaches: in a group not those who block them, or take
-/// no messages of them.
+/// The users reached by a user's actions in a conversation; in a group, not those who block the user or their
+/// messages.
 fn filter_reachable_users(tx: &mut Tx<'_>, user: UserId, others: &[UserId]) -> Result<Vec<UserId>, Fault> {
-    let mut deaf = graph::filter_blockers(tx, others, user)?;
-    deaf.extend(graph::filter_sources(tx, RelationKind::DmBlock, others, user)?);
+    let mut unreachable = graph::filter_blockers(tx, others, user)?;
+    unreachable.extend(graph::filter_sources(tx, RelationKind::DmBlock, others, user)?);
     let others = others.iter().copied();
-    Ok(others.filter(|other| !deaf.contains(other)).collect())
+    Ok(others.filter(|other| !unreachable.contains(other)).collect())
 }
 
-/// An entry of the log about an event: who, which, where, and to whom. Never what it says.
+/// The log entry contains sender, event, conversation and recipients, but never the text.
 fn append_message_event(tx: &mut Tx<'_>, kind: &str, event: &MessageEvent, to: &[UserId]) -> Result<(), Fault> {
     let body = recipients_body(&event.conversation, to);
     event_log::append(tx, kind, event.sender_id.get(), event.id, &body)

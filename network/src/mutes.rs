@@ -1,4 +1,4 @@
-//! Mutes: out of one's own sight, without the other knowing.
+//! Mutes, which are not visible to the muted user.
 
 use base::{Error, Fault, Refusal, UserId};
 use store::graph::{self, RelationKind};
@@ -6,7 +6,7 @@ use store::{Tx, event_log};
 
 use crate::users;
 
-/// Makes `source` mute `target`. To repeat it changes nothing.
+/// Idempotent.
 pub fn mute(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Error> {
     users::find_active(tx, source)?;
     if source == target {
@@ -21,17 +21,17 @@ pub fn mute(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Error
     Ok(())
 }
 
-/// Ends that `source` mutes `target`; false when it does not.
+/// Returns false if there was no mute.
 pub fn unmute(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, Fault> {
-    let was = graph::delete(tx, RelationKind::Mute, source, target)?;
-    if was {
+    let removed = graph::delete(tx, RelationKind::Mute, source, target)?;
+    if removed {
         invalidate_home_timeline(tx, source)?;
         event_log::append(tx, "mute.unmute", source.get(), target.get(), "")?;
     }
-    Ok(was)
+    Ok(removed)
 }
 
-/// Home timelines are worked out from whom one follows and does not mute.
+/// Home timelines do not contain posts of muted users.
 fn invalidate_home_timeline(tx: &mut Tx<'_>, source: UserId) -> Result<(), Fault> {
     store::users::invalidate_timeline(tx, source)
 }

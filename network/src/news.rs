@@ -1,8 +1,7 @@
-//! News: stories that the platform makes from posts about topics that rise, and stories that
-//! operators write.
+//! News: stories generated from posts about rising topics, and stories by operators.
 //!
-//! A story of the platform holds a topic and a choice of posts. Every word it shows is taken from
-//! those of them that everyone may see at the moment it is told, so that nothing outlives its post.
+//! A generated story stores a topic and a selection of posts. All its texts are derived from those posts that are
+//! public when it is read, so that no text outlives its post.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -11,62 +10,59 @@ use base::{Error, Fault, PostId, Refusal, Time, UserId};
 use serde_json::json;
 use store::news_stories::{self, NewsStory, NewsStoryDetails, NewsStoryState};
 use store::posts::Post;
-use store::{Tx, event_log, graph, topics as stored};
+use store::{Tx, event_log, graph};
 
 use crate::topics::{self, ComputedTrends, load_public_posts, significant_words, split_sentences, split_words};
 use crate::visibility::Viewer;
 
-/// How far a topic must be above what is usual, in thousandths.
+/// Minimum lift of a topic, in thousandths.
 const MIN_LIFT: i64 = 3_000;
-/// How many must write about it, and about how many of them a story tells at least.
+/// Minimum number of authors of a topic, and of posts in a story.
 const MIN_AUTHORS: usize = 3;
-/// Posts about a topic that a story is chosen from: the newest.
+/// The newest posts about a topic, from which a story is selected.
 const MAX_CANDIDATE_POSTS: i64 = 200;
-/// Posts of a story.
 const MAX_STORY_POSTS: usize = 10;
-/// Topics that stories are made about at once.
+/// Stories per update.
 const MAX_STORIES: usize = 50;
-/// Letters of a headline.
-const NAME: usize = 100;
-/// Letters of a summary.
-const SUMMARY: usize = 1_000;
-/// Keywords, and names in each list of contexts.
-const NAMES: usize = 8;
-/// Words that a story is found by.
-const WORDS: usize = 200;
+/// Characters of a headline.
+const MAX_HEADLINE_LENGTH: usize = 100;
+/// Characters of a summary.
+const MAX_SUMMARY_LENGTH: usize = 1_000;
+/// Keywords, and names per list of contexts.
+const MAX_NAMES: usize = 8;
+/// Indexed words per story.
+const MAX_WORDS: usize = 200;
 const DISCLAIMER: &str = "Put together from posts by a count of their words; nobody has checked it.";
 
-/// What an operator writes.
+/// A story by an operator.
 #[derive(Clone, Debug, Default)]
 pub struct NewNewsStory {
-    /// Its headline: 1–100 characters.
+    /// 1–100 characters.
     pub name: String,
-    /// Its category: at most 50.
+    /// At most 50 characters.
     pub category: String,
-    /// Its first sentence: at most 280.
+    /// The first sentence; at most 280 characters.
     pub hook: String,
-    /// What happened: at most 1,000.
+    /// At most 1,000 characters.
     pub summary: String,
-    /// A word of caution: at most 280.
+    /// At most 280 characters.
     pub disclaimer: String,
-    /// Posts that it is about: at most ten that everyone may see.
+    /// At most ten public posts.
     pub post_ids: Vec<PostId>,
-    /// Whether everyone sees it at once.
     pub publish: bool,
 }
 
-/// Writes a story.
 pub fn create(tx: &mut Tx<'_>, new: &NewNewsStory) -> Result<NewsStory, Error> {
     let bounds = [
-        ("name", &new.name, NAME),
+        ("name", &new.name, MAX_HEADLINE_LENGTH),
         ("category", &new.category, 50),
         ("hook", &new.hook, 280),
-        ("summary", &new.summary, SUMMARY),
+        ("summary", &new.summary, MAX_SUMMARY_LENGTH),
         ("disclaimer", &new.disclaimer, 280),
     ];
-    for (name, text, most) in bounds {
-        if text.chars().count() > most {
-            let message = format!("The `{name}` of a story has at most {most} characters");
+    for (name, text, max) in bounds {
+        if text.chars().count() > max {
+            let message = format!("The `{name}` of a story has at most {max} characters");
             return Err(Refusal::invalid_parameter(name, text, message).into());
         }
     }
@@ -104,7 +100,6 @@ pub fn create(tx: &mut Tx<'_>, new: &NewNewsStory) -> Result<NewsStory, Error> {
     Ok(story)
 }
 
-/// Shows a draft to everyone.
 pub fn publish(tx: &mut Tx<'_>, id: i64) -> Result<NewsStory, Error> {
     let mut story = find(tx, id)?;
     if story.state != NewsStoryState::Draft {
@@ -113,7 +108,7 @@ pub fn publish(tx: &mut Tx<'_>, id: i64) -> Result<NewsStory, Error> {
     story.state = NewsStoryState::Published;
     story.updated_at = tx.now();
     let words = match render_story(tx, Viewer::anonymous(), &story)? {
-        Some(told) => search_words(&told),
+        Some(details) => search_words(&details),
         None => BTreeSet::new(),
     };
     news_stories::upsert(tx, &story, &words)?;
@@ -121,7 +116,7 @@ pub fn publish(tx: &mut Tx<'_>, id: i64) -> Result<NewsStory, Error> {
     Ok(story)
 }
 
-/// Lets a story that came from elsewhere be found by its words.
+/// Indexes an imported story.
 pub fn index_story(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
     let Some(story) = news_stories::find_by_id(tx, id)? else {
         return Ok(());
@@ -130,7 +125,7 @@ pub fn index_story(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
         return Ok(());
     }
     match render_story(tx, Viewer::anonymous(), &story)? {
-        Some(told) => news_stories::upsert(tx, &story, &search_words(&told)),
+        Some(details) => news_stories::upsert(tx, &story, &search_words(&details)),
         None => Ok(()),
     }
 }
@@ -140,8 +135,7 @@ fn announce_story(tx: &mut Tx<'_>, story: &NewsStory) -> Result<(), Fault> {
     event_log::append(tx, "news.new", 0, story.id, &body)
 }
 
-/// Takes a story away. Of one that the platform made no other is made about its topic: it stays,
-/// without posts.
+/// Deletes a story. A generated story stays without posts, so that no other is generated about its topic.
 pub fn delete(tx: &mut Tx<'_>, id: i64) -> Result<NewsStory, Error> {
     let mut story = find(tx, id)?;
     if story.topic.is_empty() {
@@ -154,10 +148,10 @@ pub fn delete(tx: &mut Tx<'_>, id: i64) -> Result<NewsStory, Error> {
     Ok(story)
 }
 
-/// The story with an id, a draft too.
+/// Drafts included.
 pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<NewsStory, Error> {
-    let there = |story: &NewsStory| story.state != NewsStoryState::Deleted && !is_withdrawn(story);
-    let story = news_stories::find_by_id(tx, id)?.filter(there);
+    let is_visible = |story: &NewsStory| story.state != NewsStoryState::Deleted && !is_withdrawn(story);
+    let story = news_stories::find_by_id(tx, id)?.filter(is_visible);
     story.ok_or_else(|| Refusal::NotFound(ResourceRef::new("news", "id", id)).into())
 }
 
@@ -165,7 +159,7 @@ fn is_withdrawn(story: &NewsStory) -> bool {
     !story.topic.is_empty() && story.post_ids.is_empty()
 }
 
-/// The published story with an id, as it is told to a viewer.
+/// As rendered for a viewer.
 pub fn find_published(tx: &mut Tx<'_>, viewer: Viewer, id: i64) -> Result<Option<NewsStoryDetails>, Fault> {
     match news_stories::find_by_id(tx, id)? {
         Some(story) if story.state == NewsStoryState::Published => render_story(tx, viewer, &story),
@@ -173,13 +167,12 @@ pub fn find_published(tx: &mut Tx<'_>, viewer: Viewer, id: i64) -> Result<Option
     }
 }
 
-/// Stories that are looked at in one go.
-const BATCH: i64 = 100;
-/// Goes of one search.
+/// Candidates per query.
+const SEARCH_BATCH: i64 = 100;
+/// Queries per search.
 const MAX_SEARCH_BATCHES: usize = 5;
 
-/// The published stories that changed from a moment on and hold every word of a query, the latest
-/// change first.
+/// Published stories updated at `from` or later that contain every word of the query, latest first.
 pub fn search(
     tx: &mut Tx<'_>,
     viewer: Viewer,
@@ -187,14 +180,14 @@ pub fn search(
     from: Time,
     limit: usize,
 ) -> Result<Vec<NewsStoryDetails>, Fault> {
-    let asked: BTreeSet<String> = split_words(query).collect();
+    let query_words: BTreeSet<String> = split_words(query).collect();
     // The longest word leaves the fewest candidates.
-    let Some(first) = asked.iter().max_by_key(|word| word.chars().count()) else {
+    let Some(first) = query_words.iter().max_by_key(|word| word.chars().count()) else {
         return Ok(Vec::new());
     };
     let (mut found, mut below) = (Vec::new(), (Time::from_ms(i64::MAX), i64::MAX));
     for _ in 0..MAX_SEARCH_BATCHES {
-        let batch = news_stories::list_by_word(tx, first, from, below, BATCH)?;
+        let batch = news_stories::list_by_word(tx, first, from, below, SEARCH_BATCH)?;
         let Some(last) = batch.last() else {
             break;
         };
@@ -203,31 +196,42 @@ pub fn search(
             if found.len() >= limit {
                 return Ok(found);
             }
-            // What it says now, not what it said when it was indexed.
-            if let Some(told) = render_story(tx, viewer, &story)?
-                && asked.is_subset(&search_words(&told))
+            // The texts may have changed since the story was indexed.
+            if let Some(details) = render_story(tx, viewer, &story)?
+                && query_words.is_subset(&search_words(&details))
             {
-                found.push(told);
+                found.push(details);
             }
         }
     }
     Ok(found)
 }
 
-fn search_words(told: &NewsStoryDetails) -> BTreeSet<String> {
-    let mut text = [told.name.as_str(), &told.category, &told.hook, &told.summary].join(" ");
-    for names in [&told.keywords, &told.topics, &told.mentioned_usernames, &told.tickers] {
+fn search_words(details: &NewsStoryDetails) -> BTreeSet<String> {
+    let mut text = [
+        details.name.as_str(),
+        &details.category,
+        &details.hook,
+        &details.summary,
+    ]
+    .join(" ");
+    for names in [
+        &details.keywords,
+        &details.topics,
+        &details.mentioned_usernames,
+        &details.tickers,
+    ] {
         for name in names {
             text.push(' ');
             text.push_str(name);
         }
     }
     let all: BTreeSet<String> = split_words(&text).collect();
-    all.into_iter().take(WORDS).collect()
+    all.into_iter().take(MAX_WORDS).collect()
 }
 
-/// A story in its posts' words; none when too few of them are left. Whoever is blocked by an author
-/// is told it without that author's.
+/// Derives a story's texts from its posts; none if too few posts are left. Posts whose authors block the viewer are
+/// left out.
 fn render_story(tx: &mut Tx<'_>, viewer: Viewer, story: &NewsStory) -> Result<Option<NewsStoryDetails>, Fault> {
     let mut posts = load_public_posts(tx, &story.post_ids)?;
     if let Some(user) = viewer.user {
@@ -235,7 +239,7 @@ fn render_story(tx: &mut Tx<'_>, viewer: Viewer, story: &NewsStory) -> Result<Op
         let blockers = graph::filter_blockers(tx, &authors, user)?;
         posts.retain(|post| !blockers.contains(&post.author_id));
     }
-    let mut told = NewsStoryDetails {
+    let mut details = NewsStoryDetails {
         id: story.id,
         name: story.name.clone(),
         category: story.category.clone(),
@@ -252,31 +256,31 @@ fn render_story(tx: &mut Tx<'_>, viewer: Viewer, story: &NewsStory) -> Result<Op
     if story.topic.is_empty() {
         if posts.is_empty() {
             let text = [story.name.as_str(), &story.summary].join(" ");
-            told.keywords = significant_words(&text).into_iter().take(NAMES).collect();
+            details.keywords = significant_words(&text).into_iter().take(MAX_NAMES).collect();
         }
-        return Ok(Some(told));
+        return Ok(Some(details));
     }
     if posts.len() < MIN_AUTHORS {
         return Ok(None);
     }
     let finance = story.topic.starts_with('$');
     let category = if finance { "Finance" } else { "News" };
-    category.clone_into(&mut told.category);
-    DISCLAIMER.clone_into(&mut told.disclaimer);
-    compose_from_posts(&mut told, &posts, &story.topic);
-    Ok(Some(told))
+    category.clone_into(&mut details.category);
+    DISCLAIMER.clone_into(&mut details.disclaimer);
+    compose_from_posts(&mut details, &posts, &story.topic);
+    Ok(Some(details))
 }
 
-/// Headline, hook and summary, in the order of the posts: each sentence once.
-fn compose_from_posts(told: &mut NewsStoryDetails, posts: &[Post], topic: &str) {
+/// Headline, hook and summary from the sentences of the posts, in order and without repetition.
+fn compose_from_posts(details: &mut NewsStoryDetails, posts: &[Post], topic: &str) {
     let mut seen = HashSet::new();
     let all = posts.iter().flat_map(|post| split_sentences(&post.text));
     let mut rest = all.filter(|sentence| seen.insert(sentence.to_lowercase()));
-    told.name = truncate_headline(&rest.next().unwrap_or_else(|| topic.to_owned()));
-    told.hook = rest.next().unwrap_or_default();
-    let mut summary = told.hook.clone();
+    details.name = truncate_headline(&rest.next().unwrap_or_else(|| topic.to_owned()));
+    details.hook = rest.next().unwrap_or_default();
+    let mut summary = details.hook.clone();
     for sentence in rest {
-        if summary.chars().count() + sentence.chars().count() >= SUMMARY {
+        if summary.chars().count() + sentence.chars().count() >= MAX_SUMMARY_LENGTH {
             break;
         }
         if !summary.is_empty() {
@@ -284,27 +288,31 @@ fn compose_from_posts(told: &mut NewsStoryDetails, posts: &[Post], topic: &str) 
         }
         summary.push_str(&sentence);
     }
-    told.summary = if summary.is_empty() { told.name.clone() } else { summary };
+    details.summary = if summary.is_empty() {
+        details.name.clone()
+    } else {
+        summary
+    };
 }
 
 fn truncate_headline(sentence: &str) -> String {
-    if sentence.chars().count() <= NAME {
+    if sentence.chars().count() <= MAX_HEADLINE_LENGTH {
         return sentence.to_owned();
     }
-    let start: String = sentence.chars().take(NAME - 1).collect();
+    let start: String = sentence.chars().take(MAX_HEADLINE_LENGTH - 1).collect();
     let end = start.rfind(char::is_whitespace).unwrap_or(start.len());
     format!("{}…", start.get(..end).unwrap_or(&start).trim_end())
 }
 
-/// The words that most posts have, at least two of them.
+/// Words that occur in at least two posts, most frequent first.
 fn top_keywords(posts: &[Post]) -> Vec<String> {
     let all = posts.iter().flat_map(|post| significant_words(&post.text));
     let mut counted = count_by_frequency(all);
     counted.retain(|(_, count)| *count >= 2 || posts.len() == 1);
-    counted.into_iter().map(|(word, _)| word).take(NAMES).collect()
+    counted.into_iter().map(|(word, _)| word).take(MAX_NAMES).collect()
 }
 
-/// How often each is there, the most frequent first.
+/// Most frequent first.
 fn count_by_frequency(all: impl Iterator<Item = String>) -> Vec<(String, usize)> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for one in all {
@@ -315,18 +323,18 @@ fn count_by_frequency(all: impl Iterator<Item = String>) -> Vec<(String, usize)>
     counts
 }
 
-/// Hashtags or cashtags of posts, without their sign, the most frequent first.
+/// Hashtags or cashtags without their sign, most frequent first.
 fn top_tags(posts: &[Post], sign: char) -> Vec<String> {
     let all = posts.iter().flat_map(|post| topics::extract_topics(&post.text));
     let all = all.filter_map(|topic| topic.strip_prefix(sign).map(str::to_owned));
     count_by_frequency(all)
         .into_iter()
         .map(|(name, _)| name)
-        .take(NAMES)
+        .take(MAX_NAMES)
         .collect()
 }
 
-/// Who is mentioned, the most frequent first.
+/// Most frequent first.
 fn top_mentions(posts: &[Post]) -> Vec<String> {
     let all = posts.iter().flat_map(|post| {
         let found = base::text::extract_entities(&post.text).mentions;
@@ -336,41 +344,39 @@ fn top_mentions(posts: &[Post]) -> Vec<String> {
     count_by_frequency(all)
         .into_iter()
         .map(|(name, _)| name)
-        .take(NAMES)
+        .take(MAX_NAMES)
         .collect()
 }
 
-/// What the posts of the last hours come to, worked out and not yet stored.
+/// Computed trends and stories, not stored yet.
 #[derive(Clone, Debug)]
 pub struct NewsUpdate {
     trending: ComputedTrends,
-    /// Topics whose stories have other posts now, with these.
+    /// Topics whose stories have new posts, with these posts.
     due_stories: Vec<(String, Vec<PostId>)>,
 }
 
 impl NewsUpdate {
-    /// How many topics trend.
     pub const fn trend_count(&self) -> usize {
         self.trending.trends.len()
     }
 
-    /// Nothing is to be stored.
     pub const fn is_unchanged(&self) -> bool {
         !self.trending.is_new && self.due_stories.is_empty()
     }
 }
 
-/// Works out what trends, and which stories are due; nothing is stored.
+/// Computes trends and due stories, without storing them.
 ///
-/// A story is made about each of the topics that rise most. It needs a lift of 3 and three
-/// authors. Its posts are of different authors, chosen from the newest about the topic of the last
-/// day, the most central first: those that share most words with the others.
+/// Stories are generated about the topics that rise most, with a lift of at least 3 and three authors. A story has
+/// posts of different authors from the newest of the last day, most central first: those that share most words with
+/// the others.
 pub fn compute_update(tx: &mut Tx<'_>) -> Result<NewsUpdate, Fault> {
     let rising = topics::find_rising_topics(tx)?;
     let trending = topics::compute_trends(tx, &rising)?;
     let mut due = Vec::new();
-    let strong = rising.iter().filter(|rise| rise.lift >= MIN_LIFT);
-    for rise in strong.take(MAX_STORIES) {
+    let candidates = rising.iter().filter(|rise| rise.lift >= MIN_LIFT);
+    for rise in candidates.take(MAX_STORIES) {
         if usize::try_from(rise.authors).unwrap_or(0) >= MIN_AUTHORS {
             due.extend(choose_story_posts(tx, &rise.topic)?.map(|posts| (rise.topic.clone(), posts)));
         }
@@ -381,9 +387,9 @@ pub fn compute_update(tx: &mut Tx<'_>) -> Result<NewsUpdate, Fault> {
     })
 }
 
-/// The posts that a topic's story has now; none where it has them already or there is no story.
+/// The current posts for a topic's story; none if they are unchanged or too few.
 fn choose_story_posts(tx: &mut Tx<'_>, topic: &str) -> Result<Option<Vec<PostId>>, Fault> {
-    let newest = stored::list_newest_posts(tx, topic, MAX_CANDIDATE_POSTS)?;
+    let newest = store::topics::list_newest_posts(tx, topic, MAX_CANDIDATE_POSTS)?;
     let day = topics::hour_number(tx.now()) - 24;
     let mut posts = load_public_posts(tx, &newest)?;
     posts.retain(|post| topics::hour_number(post.created_at) > day);
@@ -396,15 +402,14 @@ fn is_due(story: Option<&NewsStory>, posts: &[PostId]) -> bool {
     story.is_none_or(|story| !is_withdrawn(story) && story.post_ids != posts)
 }
 
-/// Stores what was worked out; how many stories changed. Where several nodes have worked it out,
-/// one stores after the other.
-pub fn store_update(tx: &mut Tx<'_>, outlook: &NewsUpdate) -> Result<usize, Fault> {
-    stored::claim_cursor(tx, topics::TOPICS_READER)?;
-    if outlook.trending.is_new {
-        stored::replace_trends(tx, &outlook.trending.trends)?;
+/// Stores an update; returns how many stories changed. Serializes concurrent nodes.
+pub fn store_update(tx: &mut Tx<'_>, update: &NewsUpdate) -> Result<usize, Fault> {
+    store::topics::claim_cursor(tx, topics::TOPICS_READER)?;
+    if update.trending.is_new {
+        store::topics::replace_trends(tx, &update.trending.trends)?;
     }
     let mut changed = 0;
-    for (topic, posts) in &outlook.due_stories {
+    for (topic, posts) in &update.due_stories {
         if update_story(tx, topic, posts)? {
             changed += 1;
         }
@@ -412,7 +417,7 @@ pub fn store_update(tx: &mut Tx<'_>, outlook: &NewsUpdate) -> Result<usize, Faul
     Ok(changed)
 }
 
-/// Makes a topic's story, or has it take other posts on.
+/// Creates or updates a topic's story.
 fn update_story(tx: &mut Tx<'_>, topic: &str, posts: &[PostId]) -> Result<bool, Fault> {
     let before = news_stories::find_by_topic(tx, topic)?;
     if !is_due(before.as_ref(), posts) {
@@ -435,38 +440,37 @@ fn update_story(tx: &mut Tx<'_>, topic: &str, posts: &[PostId]) -> Result<bool, 
     });
     posts.clone_into(&mut story.post_ids);
     story.updated_at = now;
-    let Some(told) = render_story(tx, Viewer::anonymous(), &story)? else {
+    let Some(details) = render_story(tx, Viewer::anonymous(), &story)? else {
         return Ok(false);
     };
-    news_stories::upsert(tx, &story, &search_words(&told))?;
+    news_stories::upsert(tx, &story, &search_words(&details))?;
     if is_new {
         announce_story(tx, &story)?;
     }
     Ok(true)
 }
 
-/// The posts that share most words with the others, one an author: the sum over the others of the
-/// shared words' part in all words of the two; among equals those that were acted on most, then
-/// the older.
+/// The most central posts, one per author: ranked by the sum of the Jaccard similarity of their words with all other
+/// posts, then by engagement, then oldest first.
 fn rank_central_posts(posts: Vec<Post>) -> Vec<PostId> {
-    let worded: Vec<(Post, BTreeSet<String>)> = posts
+    let posts_with_words: Vec<(Post, BTreeSet<String>)> = posts
         .into_iter()
         .map(|post| {
             let words = significant_words(&post.text);
             (post, words)
         })
         .collect();
-    let mut ranked: Vec<(usize, i64, &Post)> = Vec::with_capacity(worded.len());
-    for (post, words) in &worded {
-        let others = worded.iter().filter(|(other, _)| other.id != post.id);
+    let mut ranked: Vec<(usize, i64, &Post)> = Vec::with_capacity(posts_with_words.len());
+    for (post, words) in &posts_with_words {
+        let others = posts_with_words.iter().filter(|(other, _)| other.id != post.id);
         let shares = others.map(|(_, other)| {
             let shared = words.intersection(other).count();
             1_000 * shared / (words.len() + other.len() - shared).max(1)
         });
-        let acts = post.like_count + post.repost_count + post.reply_count + post.quote_count;
-        ranked.push((shares.sum(), acts, post));
+        let engagements = post.like_count + post.repost_count + post.reply_count + post.quote_count;
+        ranked.push((shares.sum(), engagements, post));
     }
-    ranked.sort_by_key(|(share, acts, post)| (std::cmp::Reverse((*share, *acts)), post.id));
+    ranked.sort_by_key(|(share, engagements, post)| (std::cmp::Reverse((*share, *engagements)), post.id));
     let mut authors: HashSet<UserId> = HashSet::new();
     let chosen = ranked.into_iter().map(|(_, _, post)| post);
     let chosen = chosen.filter(|post| authors.insert(post.author_id));

@@ -1,5 +1,4 @@
-//! Community notes: written, rated, evaluated, removed; and what they may be written on
-//! (contract §7.10).
+//! Community notes: writing, rating, evaluation and deletion, and the posts eligible for notes (contract §7.10).
 
 mod claims;
 
@@ -21,45 +20,42 @@ const NO_WRITER: &str = "User must be an API Note Writer to access this endpoint
 const TWICE: &str = "User already created a note for this post.";
 const MISLEADING: &str = "misinformed_or_potentially_misleading";
 
-/// A new note.
 #[derive(Clone, Debug)]
 pub struct NewNote {
-    /// On which post.
     pub post_id: PostId,
-    /// In the test pool rather than the public one.
+    /// Whether it is in the test pool rather than the public one.
     pub test_mode: bool,
-    /// 1–280 by weight, with an address of a source in it.
+    /// 1–280 weighted characters, with the URL of a source.
     pub text: String,
     /// `misinformed_or_potentially_misleading` or `not_misleading`.
     pub classification: String,
-    /// Why the post misleads; at least one if it does.
+    /// At least one if the post is misleading.
     pub misleading_tags: Vec<String>,
-    /// Whether the sources are trustworthy.
     pub trustworthy_sources: bool,
     /// Whether it is about the post's media.
     pub media_note: bool,
 }
 
-/// Lets a user write notes, or no longer; false when it was so already.
-pub fn set_writer(tx: &mut Tx<'_>, user: UserId, may: bool) -> Result<bool, Error> {
+/// Returns false if nothing changed.
+pub fn set_writer(tx: &mut Tx<'_>, user: UserId, is_writer: bool) -> Result<bool, Error> {
     users::find_active(tx, user)?;
-    let changed = notes::set_note_writer(tx, user, may)?;
+    let changed = notes::set_note_writer(tx, user, is_writer)?;
     if changed {
-        let body = json!({ "note_writer": may });
+        let body = json!({ "note_writer": is_writer });
         event_log::append(tx, "user.note_writer", user.get(), user.get(), &body.to_string())?;
-        let by = AuditActor::operator();
+        let actor = AuditActor::operator();
         audit::append(
             tx,
-            &by,
+            &actor,
             AuditAction::USER_UPDATE,
             None,
-            &json!({ "user_id": user.to_string(), "note_writer": may }),
+            &json!({ "user_id": user.to_string(), "note_writer": is_writer }),
         )?;
     }
     Ok(changed)
 }
 
-/// Writes a note on a post that its writer may see: one in each pool.
+/// An author can write one note per post and pool.
 pub fn create(tx: &mut Tx<'_>, author: UserId, new: &NewNote) -> Result<CommunityNote, Error> {
     users::find_active(tx, author)?;
     if !notes::is_note_writer(tx, author)? {
@@ -98,25 +94,24 @@ pub fn create(tx: &mut Tx<'_>, author: UserId, new: &NewNote) -> Result<Communit
     Ok(note)
 }
 
-/// The text of a note, once it keeps the bounds.
 fn validate_note_text(text: &str) -> Result<String, Refusal> {
     let text = base::text::normalize(text.trim()).into_owned();
     if !base::text::weigh_text(&text, 0..0).permitted_280 {
         let message = "The `info.text` of a note must have 1 to 280 characters, by weight";
         return Err(Refusal::invalid_parameter("info.text", text, message));
     }
-    let sourced = base::text::extract_entities(&text).urls.iter().any(|url| {
+    let has_source = base::text::extract_entities(&text).urls.iter().any(|url| {
         let address = url.text.to_ascii_lowercase();
         address.starts_with("http://") || address.starts_with("https://")
     });
-    if !sourced {
+    if !has_source {
         let message = "The `info.text` of a note must contain a URL";
         return Err(Refusal::invalid_parameter("info.text", text, message));
     }
     Ok(text)
 }
 
-/// The post that a note is on: of a repost what it reposts, and no old version.
+/// The post for a note: of a repost the original. Superseded versions are refused.
 fn find_note_target(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<PostId, Error> {
     let post = find_interactable_post(tx, user, id, "post_id")?;
     if post.state == PostState::Superseded {
@@ -130,7 +125,7 @@ fn append_note_event(tx: &mut Tx<'_>, kind: &str, actor: UserId, note: &Communit
     event_log::append(tx, kind, actor.get(), note.id, &body.to_string())
 }
 
-/// The score of a draft for a note on a post that the user may see, in thousandths.
+/// The score of a draft, in thousandths.
 pub fn evaluate(tx: &mut Tx<'_>, user: UserId, id: PostId, text: &str) -> Result<i64, Error> {
     let text = base::text::normalize(text.trim());
     if text.is_empty() {
@@ -140,7 +135,7 @@ pub fn evaluate(tx: &mut Tx<'_>, user: UserId, id: PostId, text: &str) -> Result
     Ok(score_claims(&text))
 }
 
-/// Removes a note of one's own. Another's is as good as none.
+/// Notes of other users are refused as not found.
 pub fn delete(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<(), Error> {
     let note = find(tx, id)?;
     if note.author_id != user {
@@ -151,7 +146,6 @@ pub fn delete(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<(), Error> {
     Ok(())
 }
 
-/// The note with an id.
 pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<CommunityNote, Error> {
     notes::find_by_id(tx, id)?.ok_or_else(|| note_not_found(id).into())
 }
@@ -160,9 +154,9 @@ fn note_not_found(id: i64) -> Refusal {
     Refusal::NotFound(ResourceRef::new("note", "id", id))
 }
 
-/// Rates a note of someone else; a later rating takes the place of an earlier one.
+/// Replaces an earlier rating by the user; own notes are refused.
 pub fn rate(tx: &mut Tx<'_>, id: i64, user: UserId, helpful: bool) -> Result<CommunityNote, Error> {
-    // The counters follow what stands there: nobody rates twice at once.
+    // Concurrent ratings by the same user would corrupt the counters.
     store::users::lock(tx, user)?;
     users::find_active(tx, user)?;
     let note = find(tx, id)?;
@@ -175,7 +169,7 @@ pub fn rate(tx: &mut Tx<'_>, id: i64, user: UserId, helpful: bool) -> Result<Com
     find(tx, id)
 }
 
-/// Asks for a note on a post; false when the user has done so already.
+/// Returns false if the user has already requested one.
 pub fn request(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> {
     users::find_active(tx, user)?;
     let post = find_note_target(tx, user, id)?;
@@ -186,15 +180,14 @@ pub fn request(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error>
     Ok(new)
 }
 
-/// Ratings below which nothing is decided.
+/// Ratings required for a decision.
 const MIN_RATINGS: i64 = 5;
-/// Ratings from which a split is a lack of consensus rather than of ratings.
+/// Ratings from which a split is `insufficient_consensus`.
 const MIN_CONSENSUS_RATINGS: i64 = 10;
 
-/// How a note is rated, from its ratings alone. Nobody has rated it: `needs_your_help`; fewer than
-/// five did: `minimum_ratings_not_met`. Then two thirds decide: `currently_rated_helpful` or
-/// `currently_rated_not_helpful`; nine of ten against it, of ten or more: `firm_reject`. Between
-/// the two it `needs_more_ratings`, from ten on there is `insufficient_consensus`.
+/// The status by ratings. Without ratings: `needs_your_help`; fewer than five: `minimum_ratings_not_met`. Then two
+/// thirds decide: `currently_rated_helpful` or `currently_rated_not_helpful`, or `firm_reject` if nine of ten or more
+/// ratings are negative. Otherwise `needs_more_ratings`, and from ten ratings on `insufficient_consensus`.
 pub const fn status(note: &CommunityNote) -> &'static str {
     let all = note.helpful + note.not_helpful;
     if all == 0 {
@@ -214,12 +207,12 @@ pub const fn status(note: &CommunityNote) -> &'static str {
     }
 }
 
-/// How far back posts may be written on: a week.
+/// The age up to which posts are eligible.
 const MAX_POST_AGE_MS: i64 = 7 * 24 * 3600 * 1000;
-/// How many of the newest posts each feed looks at.
+/// How many of the newest posts each feed considers.
 const FEED_SIZES: [(&str, i64); 4] = [("small", 500), ("large", 2_000), ("xl", 5_000), ("xxl", 10_000)];
 
-/// Which posts a writer chooses from: `feed_size: small, feed_lang: en`.
+/// A feed selection: `feed_size: small, feed_lang: en`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteFeedSelection {
     size: i64,
@@ -237,7 +230,7 @@ impl Default for NoteFeedSelection {
 }
 
 impl NoteFeedSelection {
-    /// Reads one; none when it is not valid.
+    /// None if it is not valid.
     pub fn parse(text: &str) -> Option<Self> {
         let (mut size, mut lang) = (None, None);
         for part in text.split(',') {
@@ -249,25 +242,24 @@ impl NoteFeedSelection {
                     size = Some(known.1);
                 }
                 "feed_lang" if lang.is_none() => {
-                    let word = (2..=3).contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_lowercase());
-                    lang = word.then(|| value.to_owned());
+                    let is_code = (2..=3).contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_lowercase());
+                    lang = is_code.then(|| value.to_owned());
                     lang.as_ref()?;
                 }
                 _ => return None,
             }
         }
-        let own = Self::default();
+        let defaults = Self::default();
         Some(Self {
-            size: size.unwrap_or(own.size),
-            lang: lang.unwrap_or(own.lang),
+            size: size.unwrap_or(defaults.size),
+            lang: lang.unwrap_or(defaults.lang),
         })
     }
 }
 
-/// A page of the posts that a writer may be shown to write on, newest first: those of the last
-/// week that everyone may see, in the language chosen, among the newest of the network (as many
-/// as the feed's size says) or with a request for a note; not the writer's own, and none that the
-/// writer has a note on in this pool.
+/// A page of eligible posts, newest first: public posts of the last week in the selected language, either among the
+/// newest posts (as many as the feed's size) or with a request for a note; without the writer's own posts, and those
+/// on which the writer has a note in this pool.
 pub fn list_eligible_posts(
     tx: &mut Tx<'_>,
     writer: UserId,

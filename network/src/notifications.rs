@@ -1,5 +1,4 @@
-//! What somebody is told beside the interface: on a page of their own, and by a letter where it is
-//! not they who caused it.
+//! Notifications on the platform's own pages, and by email.
 
 use base::{Error, Fault, Secret, UserId};
 use store::Tx;
@@ -9,12 +8,12 @@ use crate::users;
 
 pub use store::notifications::{Notification, list_before};
 
-/// Tells a user something, with the path of a page where there is more to see.
+/// `path` leads to a page with more information; may be empty.
 pub fn notify_user(tx: &mut Tx<'_>, user: UserId, text: &str, path: &str) -> Result<(), Fault> {
     store::notifications::insert(tx, user, text, path)
 }
 
-/// The same, and by a letter if they have an address.
+/// Also sends an email if the user has a confirmed address.
 pub fn notify_user_by_email(
     tx: &mut Tx<'_>,
     site: &EmailSite,
@@ -24,13 +23,13 @@ pub fn notify_user_by_email(
     let user = users::find(tx, user)?;
     notify_user(tx, user.id, text, "")?;
     if user.email_confirmed && !user.email.is_empty() {
-        let letter = EmailMessage {
+        let email = EmailMessage {
             to: user.email,
             subject: format!("{subject} on {}", site.name()),
             text: Secret::new(format!("Hello,\n\n{text}\n")),
             expires_at: None,
         };
-        emails::enqueue(tx, &letter)?;
+        emails::enqueue(tx, &email)?;
     }
     Ok(())
 }

@@ -1,12 +1,12 @@
-//! OAuth 1.0a in three steps: a request token, the user's answer, an access token
-//! (contract §2.3). Signatures are verified before; pages are made after.
+//! The three steps of OAuth 1.0a: request token, authorization by the user, access token (contract §2.3). Signatures
+//! are verified by the caller.
 
 use base::refusal::AuthenticationProblem;
 use base::secret::{constant_time_eq, digest};
 use base::{AppId, Error, Fault, Refusal, Rng, Scopes, Secret, Time, UserId};
 use serde_json::json;
 use store::apps::{App, AppStatus};
-use store::request_tokens::{self, RequestToken, RequestTokenState as Progress};
+use store::request_tokens::{self, RequestToken, RequestTokenState};
 use store::{Tx, apps};
 
 use crate::apps::Permission;
@@ -16,83 +16,68 @@ use crate::{callback_urls, grants, tokens, users};
 pub use crate::callback_urls::LoopbackPorts;
 pub use crate::grants::GrantOutcome;
 
-/// A request token and its verifier live for a quarter of an hour (contract §2.3).
+/// Lifetime of a request token and its verifier (contract §2.3).
 pub const REQUEST_TTL_MS: i64 = 15 * 60 * 1000;
 
-/// How many verifiers or PINs may be tried on one request token.
+/// Attempts to present a verifier or PIN per request token.
 pub const MAX_VERIFIER_TRIES: i64 = 5;
 
-/// The code of refusals that have none: spoken as 401 with the bare sentence as plain text.
+/// The code of refusals without one: rendered as 401 with the message as plain text.
 pub const PLAIN_TEXT: u16 = 0;
 
-/// The callback of apps that no browser can come back to.
+/// The callback of apps without a browser.
 const OUT_OF_BAND: &str = "oob";
 
-/// A request token and its secret, shown once.
+/// Shown once.
 #[derive(Clone, Debug)]
 pub struct RequestTokenPair {
-    /// The token.
     pub token: Secret,
-    /// Its secret.
     pub secret: Secret,
 }
 
-/// A request token that waits for the user's answer.
+/// A request token that waits for the user's authorization.
 #[derive(Clone, Debug)]
 pub struct PendingAuthorization {
-    /// The app that asks.
     pub app: App,
-    /// Where the user goes afterwards; none: a PIN is shown.
+    /// None if a PIN is shown.
     pub callback: Option<String>,
-    /// The level asked for.
     pub permission: Permission,
-    /// Until when it waits.
     pub expires_at: Time,
 }
 
-/// Why a request token cannot be answered.
+/// Why a request token cannot be authorized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestTokenProblem {
-    /// It was never given out, or long ago.
+    /// It does not exist, or was pruned.
     Unknown,
-    /// It was approved before.
     Used,
-    /// It was denied before.
     Denied,
-    /// Its time is over.
     Expired,
     /// The app is suspended or deleted.
     App,
 }
 
-/// What follows an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OAuth1Approval {
-    /// The user goes back to the app, with the verifier.
+    /// The callback URL with the verifier.
     Redirect(String),
-    /// The user types these seven digits into the app.
+    /// Seven digits that the user types into the app.
     Pin(String),
 }
 
-/// A user's access token.
 #[derive(Clone, Debug)]
 pub struct OAuth1AccessToken {
-    /// The token.
     pub token: Secret,
-    /// Its secret.
     pub secret: Secret,
-    /// The user it acts for.
     pub user_id: UserId,
-    /// The user's handle.
+    /// The username.
     pub screen_name: String,
 }
 
-/// What a request signed with a request token is verified with.
+/// For the verification of a request signed with a request token.
 #[derive(Clone, Debug)]
 pub struct RequestTokenSecret {
-    /// The app it was given to.
     pub app_id: AppId,
-    /// Its secret.
     pub secret: Secret,
 }
 
@@ -101,7 +86,6 @@ fn legacy_refusal(code: u16, message: &'static str) -> Refusal {
     Refusal::Legacy { code, message }
 }
 
-/// The verifier is not the one that was given out.
 fn wrong_verifier() -> Refusal {
     legacy_refusal(PLAIN_TEXT, "Reverse auth credentials are invalid")
 }
@@ -114,8 +98,7 @@ fn require_active_app(app: &App) -> Result<(), Refusal> {
     }
 }
 
-/// Gives an app a request token. An empty callback is a missing one. The level is the app's, or a
-/// lower one if it asks for that.
+/// Refuses an empty callback. The level is the app's, or a lower one if requested.
 pub fn issue_request_token(
     tx: &mut Tx<'_>,
     app: &App,
@@ -125,26 +108,26 @@ pub fn issue_request_token(
 ) -> Result<RequestTokenPair, Error> {
     require_active_app(app)?;
     validate_callback(app, callback, ports)?;
-    let most: Permission = app.permission.parse()?;
-    let chance = tx.rng().clone();
+    let max_level: Permission = app.permission.parse()?;
+    let rng = tx.rng().clone();
     let pair = RequestTokenPair {
-        token: Secret::new(chance.random_token(32)?),
-        secret: Secret::new(chance.random_token(32)?),
+        token: Secret::new(rng.random_token(32)?),
+        secret: Secret::new(rng.random_token(32)?),
     };
-    let held = RequestToken {
+    let request_token = RequestToken {
         id: tx.next_id::<()>().get(),
         app_id: app.id,
-        permission: level.map_or(most, |level| level.min(most)).name().to_owned(),
+        permission: level.map_or(max_level, |level| level.min(max_level)).name().to_owned(),
         callback: callback.to_owned(),
         secret: pair.secret.clone(),
-        state: Progress::Waiting,
+        state: RequestTokenState::Waiting,
         user_id: None,
         verifier_digest: None,
         tries: 0,
         created_at: tx.now(),
         expires_at: tx.now().plus_ms(REQUEST_TTL_MS),
     };
-    request_tokens::insert(tx, &held, &pair.token.digest())?;
+    request_tokens::insert(tx, &request_token, &pair.token.digest())?;
     Ok(pair)
 }
 
@@ -165,102 +148,100 @@ fn validate_callback(app: &App, url: &str, ports: LoopbackPorts) -> Result<(), R
     }
 }
 
-/// What a request signed with this request token is verified with, however far the token has
-/// come: that it is used up or expired is for the exchange to say.
+/// The secret of a request token in any state; [`exchange_request_token`] checks whether it is still valid.
 pub fn find_request_token_secret(tx: &mut Tx<'_>, token: &str) -> Result<Option<RequestTokenSecret>, Fault> {
-    let held = request_tokens::find(tx, &digest(token))?;
-    Ok(held.map(|held| RequestTokenSecret {
-        app_id: held.app_id,
-        secret: held.secret,
+    let request_token = request_tokens::find(tx, &digest(token))?;
+    Ok(request_token.map(|request_token| RequestTokenSecret {
+        app_id: request_token.app_id,
+        secret: request_token.secret,
     }))
 }
 
-/// What the user is asked, or why there is nothing to ask.
+/// What to ask the user, or why the token cannot be authorized.
 pub fn find_pending_authorization(
     tx: &mut Tx<'_>,
     token: &str,
 ) -> Result<Result<PendingAuthorization, RequestTokenProblem>, Error> {
-    let Some(held) = request_tokens::find(tx, &digest(token))? else {
+    let Some(request_token) = request_tokens::find(tx, &digest(token))? else {
         return Ok(Err(RequestTokenProblem::Unknown));
     };
-    match held.state {
-        Progress::Approved | Progress::Exchanged => return Ok(Err(RequestTokenProblem::Used)),
-        Progress::Denied => return Ok(Err(RequestTokenProblem::Denied)),
-        Progress::Waiting if held.expires_at <= tx.now() => {
+    match request_token.state {
+        RequestTokenState::Approved | RequestTokenState::Exchanged => return Ok(Err(RequestTokenProblem::Used)),
+        RequestTokenState::Denied => return Ok(Err(RequestTokenProblem::Denied)),
+        RequestTokenState::Waiting if request_token.expires_at <= tx.now() => {
             return Ok(Err(RequestTokenProblem::Expired));
         }
-        Progress::Waiting => {}
+        RequestTokenState::Waiting => {}
     }
-    let app = apps::find_by_id(tx, held.app_id)?;
+    let app = apps::find_by_id(tx, request_token.app_id)?;
     let Some(app) = app.filter(|app| app.state == AppStatus::Active) else {
         return Ok(Err(RequestTokenProblem::App));
     };
     Ok(Ok(PendingAuthorization {
         app,
-        callback: Some(held.callback).filter(|callback| callback != OUT_OF_BAND),
-        permission: held.permission.parse()?,
-        expires_at: held.expires_at,
+        callback: Some(request_token.callback).filter(|callback| callback != OUT_OF_BAND),
+        permission: request_token.permission.parse()?,
+        expires_at: request_token.expires_at,
     }))
 }
 
-/// The user lets the app act for them.
 pub fn approve(
     tx: &mut Tx<'_>,
     token: &str,
-    by: &AuditActor,
+    actor: &AuditActor,
 ) -> Result<Result<OAuth1Approval, RequestTokenProblem>, Error> {
-    let user = users::find_active(tx, by.require_user()?)?.id;
-    let waiting = match find_pending_authorization(tx, token)? {
-        Ok(waiting) => waiting,
-        Err(gone) => return Ok(Err(gone)),
+    let user = users::find_active(tx, actor.require_user()?)?.id;
+    let pending = match find_pending_authorization(tx, token)? {
+        Ok(pending) => pending,
+        Err(problem) => return Ok(Err(problem)),
     };
-    let verifier = match waiting.callback {
+    let verifier = match pending.callback {
         Some(_) => tx.rng().random_token(32)?,
         None => generate_pin(tx.rng())?,
     };
-    let proof = verifier_digest(token, &verifier);
-    if !request_tokens::approve(tx, &digest(token), user, &proof)? {
+    let digest_of_verifier = verifier_digest(token, &verifier);
+    if !request_tokens::approve(tx, &digest(token), user, &digest_of_verifier)? {
         return Ok(Err(RequestTokenProblem::Used));
     }
-    let level = Some(waiting.permission);
-    grants::record_approval(tx, by, user, waiting.app.id, level, Scopes::NONE)?;
-    Ok(Ok(match waiting.callback {
+    let level = Some(pending.permission);
+    grants::record_approval(tx, actor, user, pending.app.id, level, Scopes::NONE)?;
+    Ok(Ok(match pending.callback {
         None => OAuth1Approval::Pin(verifier),
         Some(url) => {
-            let more = [("oauth_token", token), ("oauth_verifier", &verifier)];
-            OAuth1Approval::Redirect(callback_urls::append_query(&url, &more))
+            let params = [("oauth_token", token), ("oauth_verifier", &verifier)];
+            OAuth1Approval::Redirect(callback_urls::append_query(&url, &params))
         }
     }))
 }
 
-/// The user does not; answers where they go, or none where there is no way back.
+/// Returns the URL to redirect to; none without a callback.
 pub fn deny(
     tx: &mut Tx<'_>,
     token: &str,
-    by: &AuditActor,
+    actor: &AuditActor,
 ) -> Result<Result<Option<String>, RequestTokenProblem>, Error> {
-    let waiting = match find_pending_authorization(tx, token)? {
-        Ok(waiting) => waiting,
-        Err(gone) => return Ok(Err(gone)),
+    let pending = match find_pending_authorization(tx, token)? {
+        Ok(pending) => pending,
+        Err(problem) => return Ok(Err(problem)),
     };
     if !request_tokens::deny(tx, &digest(token))? {
         return Ok(Err(RequestTokenProblem::Used));
     }
-    let detail = json!({"permission": waiting.permission.name()});
-    audit::append(tx, by, AuditAction::GRANT_DENY, Some(waiting.app.id), &detail)?;
-    let back = |url: String| callback_urls::append_query(&url, &[("denied", token)]);
-    Ok(Ok(waiting.callback.map(back)))
+    let detail = json!({"permission": pending.permission.name()});
+    audit::append(tx, actor, AuditAction::GRANT_DENY, Some(pending.app.id), &detail)?;
+    let redirect_url = |url: String| callback_urls::append_query(&url, &[("denied", token)]);
+    Ok(Ok(pending.callback.map(redirect_url)))
 }
 
-/// Whether the user need not be asked again: the app may sign users in, and they have granted it
-/// this level or a wider one.
+/// Whether to skip the user's confirmation: the app may sign users in, and the user has granted it this level or a
+/// wider one.
 pub fn is_already_approved(tx: &mut Tx<'_>, app: &App, user: UserId, permission: Permission) -> Result<bool, Fault> {
     let granted = grants::granted_permission(tx, user, app.id)?;
     Ok(app.sign_in && app.state == AppStatus::Active && granted >= Some(permission))
 }
 
-/// Exchanges an approved request token for the user's access token: the live one of the app, the
-/// user and the level, or a new one. The caller has verified the signature, with [`secret_of`].
+/// Exchanges an approved request token for an access token: the active one of app, user and level, or a new one. The
+/// caller has verified the signature, with [`find_request_token_secret`].
 pub fn exchange_request_token(
     tx: &mut Tx<'_>,
     app: &App,
@@ -268,36 +249,37 @@ pub fn exchange_request_token(
     verifier: &str,
 ) -> Result<GrantOutcome<OAuth1AccessToken>, Error> {
     require_active_app(app)?;
-    let over = Refusal::Unauthenticated(AuthenticationProblem::Token);
+    let invalid_token = Refusal::Unauthenticated(AuthenticationProblem::Token);
     if token.is_empty() {
         return Err(legacy_refusal(PLAIN_TEXT, "Request token missing").into());
     }
     let key = digest(token);
-    let held = request_tokens::find(tx, &key)?.filter(|held| held.app_id == app.id && held.expires_at > tx.now());
-    let (held, user_id) = match held {
-        Some(held) if held.state == Progress::Waiting => return Err(wrong_verifier().into()),
-        Some(held) if held.state == Progress::Approved => match held.user_id {
-            Some(user_id) => (held, user_id),
-            None => return Err(over.into()),
+    let request_token = request_tokens::find(tx, &key)?
+        .filter(|request_token| request_token.app_id == app.id && request_token.expires_at > tx.now());
+    let (request_token, user_id) = match request_token {
+        Some(request_token) if request_token.state == RequestTokenState::Waiting => return Err(wrong_verifier().into()),
+        Some(request_token) if request_token.state == RequestTokenState::Approved => match request_token.user_id {
+            Some(user_id) => (request_token, user_id),
+            None => return Err(invalid_token.into()),
         },
-        _ => return Err(over.into()),
+        _ => return Err(invalid_token.into()),
     };
     if !store::grants::lock_existing(tx, user_id, app.id)?
         || !request_tokens::count_attempt(tx, &key, MAX_VERIFIER_TRIES)?
     {
-        return Err(over.into());
+        return Err(invalid_token.into());
     }
-    let proof = held.verifier_digest.unwrap_or_default();
-    if !constant_time_eq(&proof, &verifier_digest(token, verifier)) {
+    let stored_digest = request_token.verifier_digest.unwrap_or_default();
+    if !constant_time_eq(&stored_digest, &verifier_digest(token, verifier)) {
         return Ok(GrantOutcome::Refused(wrong_verifier()));
     }
     let user = store::users::find_by_id(tx, user_id)?;
     let user = user.filter(|user| user.state == store::users::UserState::Active);
-    let user = user.ok_or_else(|| over.clone())?;
+    let user = user.ok_or_else(|| invalid_token.clone())?;
     if !request_tokens::mark_exchanged(tx, &key)? {
-        return Err(over.into());
+        return Err(invalid_token.into());
     }
-    let (token, secret) = tokens::mint_oauth1(tx, app.id, user_id, held.permission.parse()?)?;
+    let (token, secret) = tokens::mint_oauth1(tx, app.id, user_id, request_token.permission.parse()?)?;
     Ok(GrantOutcome::Done(OAuth1AccessToken {
         token,
         secret,
@@ -306,18 +288,18 @@ pub fn exchange_request_token(
     }))
 }
 
-/// A verifier is stored together with its token, so that a PIN's digest tells nothing.
+/// The verifier is hashed together with its token, so that a PIN cannot be found by its digest.
 fn verifier_digest(token: &str, verifier: &str) -> [u8; 32] {
     digest(&format!("{token} {verifier}"))
 }
 
-/// Seven digits, of which the first is no zero: people and programs drop those.
-fn generate_pin(chance: &Rng) -> Result<String, Fault> {
+/// Seven digits without a leading zero, which would easily get lost.
+fn generate_pin(rng: &Rng) -> Result<String, Fault> {
     const PINS: u32 = 9_000_000;
-    // What lies above the largest multiple would favour some numbers.
+    // Larger numbers would make some PINs more likely.
     const UNBIASED_BOUND: u32 = u32::MAX / PINS * PINS;
     loop {
-        let number = u32::from_be_bytes(chance.random_bytes()?);
+        let number = u32::from_be_bytes(rng.random_bytes()?);
         if number < UNBIASED_BOUND {
             return Ok((number % PINS + 1_000_000).to_string());
         }

@@ -1,4 +1,4 @@
-//! Passwords: argon2id at the parameters of security §3.3.
+//! Password hashing: argon2id with the parameters of security §3.3.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,39 +8,38 @@ use argon2::{Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Versio
 use base::{Fault, Rng, Secret};
 use tokio::sync::Semaphore;
 
-/// KiB of memory, passes and lanes: the least that is recommended for sign-in on small machines.
+/// KiB of memory: the recommended minimum for sign-in on small machines.
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 
 fn build_argon2() -> Result<Argon2<'static>, Fault> {
     let params = Params::new(MEMORY_KIB, PASSES, 1, None)
-        .map_err(|error| Fault::new(format!("the password parameters: {error}")))?;
+        .map_err(|error| Fault::new(format!("invalid password parameters: {error}")))?;
     Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
 }
 
-/// The stored form of a password. Takes tens of milliseconds: never inside a transaction.
-pub fn hash(password: &str, chance: &Rng) -> Result<String, Fault> {
-    let salt = chance.random_bytes::<16>()?;
+/// Takes tens of milliseconds, so it must not be called inside a transaction.
+pub fn hash(password: &str, rng: &Rng) -> Result<String, Fault> {
+    let salt = rng.random_bytes::<16>()?;
     build_argon2()?
         .hash_password_with_salt(password.as_bytes(), &salt)
         .map(|hash| hash.to_string())
-        .map_err(|error| Fault::new(format!("hashing a password: {error}")))
+        .map_err(|error| Fault::new(format!("failed to hash a password: {error}")))
 }
 
-/// Whether a password is the one that was hashed. Takes as long as [`hash`], whatever is stored.
+/// Takes as long as [`hash`], whatever is stored.
 pub fn verify(password: &str, stored: &str) -> Result<bool, Fault> {
-    // What an unknown user's password is compared with, so that it takes as long.
+    // Verified for users without a password, so that it takes as long.
     const DUMMY_HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$\
                           AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
-    let known = !stored.is_empty();
-    let parsed = PasswordHash::new(if known { stored } else { DUMMY_HASH })
-        .map_err(|error| Fault::new(format!("a stored password: {error}")))?;
-    let holds = build_argon2()?.verify_password(password.as_bytes(), &parsed).is_ok();
-    Ok(holds && known)
+    let has_password = !stored.is_empty();
+    let parsed = PasswordHash::new(if has_password { stored } else { DUMMY_HASH })
+        .map_err(|error| Fault::new(format!("malformed password hash: {error}")))?;
+    let matches = build_argon2()?.verify_password(password.as_bytes(), &parsed).is_ok();
+    Ok(matches && has_password)
 }
 
-/// Whether a password was hashed at the parameters that are in force; if not, it is hashed again
-/// when its owner next signs in.
+/// Whether the hash uses the current parameters; if not, the password is hashed again at the next sign-in.
 pub fn is_hash_current(stored: &str) -> bool {
     let Ok(parsed) = PasswordHash::new(stored) else {
         return false;
@@ -53,15 +52,14 @@ pub fn is_hash_current(stored: &str) -> bool {
         && (params.m_cost(), params.t_cost(), params.p_cost()) == (MEMORY_KIB, PASSES, 1)
 }
 
-/// Hashes passwords on a bounded number of threads, so that signing in takes no more of the
-/// machine than that. Clones share the bound.
+/// Hashes passwords with bounded concurrency. Clones share the bound.
 #[derive(Clone, Debug)]
 pub struct PasswordPool {
     permits: Arc<Semaphore>,
     running: Arc<AtomicUsize>,
 }
 
-/// A thread that hashes, for as long as it lives.
+/// Counts a running hash until it is dropped.
 struct RunningHash(Arc<AtomicUsize>);
 
 impl RunningHash {
@@ -78,50 +76,50 @@ impl Drop for RunningHash {
 }
 
 impl PasswordPool {
-    /// A pool that hashes so many passwords at once.
-    pub fn new(places: usize) -> Self {
-        let permits = Arc::new(Semaphore::new(places.max(1)));
+    /// A pool of `max_concurrent` simultaneous hashes.
+    pub fn new(max_concurrent: usize) -> Self {
+        let permits = Arc::new(Semaphore::new(max_concurrent.max(1)));
         let running = Arc::default();
         Self { permits, running }
     }
 
-    /// A pool of as many places as this machine has cores.
+    /// One simultaneous hash per core.
     pub fn sized_to_machine() -> Self {
         let cores = std::thread::available_parallelism();
         Self::new(cores.map_or(1, std::num::NonZero::get))
     }
 
-    /// How many passwords are being hashed right now.
+    /// The number of hashes currently running.
     pub fn running_count(&self) -> usize {
         self.running.load(Ordering::SeqCst)
     }
 
-    /// [`holds`], in its turn.
+    /// As [`verify`], after waiting for a permit.
     pub async fn verify(&self, password: &Secret, stored: &str) -> Result<bool, Fault> {
         let (password, stored) = (password.clone(), stored.to_owned());
         self.run_blocking(move || verify(password.expose_secret(), &stored))
             .await
     }
 
-    /// [`hash`], in its turn.
-    pub async fn hash(&self, password: &Secret, chance: &Rng) -> Result<String, Fault> {
-        let (password, chance) = (password.clone(), chance.clone());
-        self.run_blocking(move || hash(password.expose_secret(), &chance)).await
+    /// As [`hash`], after waiting for a permit.
+    pub async fn hash(&self, password: &Secret, rng: &Rng) -> Result<String, Fault> {
+        let (password, rng) = (password.clone(), rng.clone());
+        self.run_blocking(move || hash(password.expose_secret(), &rng)).await
     }
 
     async fn run_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
-        let place = Arc::clone(&self.permits).acquire_owned().await;
-        let place = place.map_err(Fault::context("waiting to hash a password"))?;
-        // The place is held by the thread: a caller that goes away does not free it early.
+        let permit = Arc::clone(&self.permits).acquire_owned().await;
+        let permit = permit.map_err(Fault::context("waiting to hash a password"))?;
+        // The thread holds the permit, so a caller that is dropped does not release it early.
         let count = Arc::clone(&self.running);
         let done = tokio::task::spawn_blocking(move || {
             let running = RunningHash::start(&count);
             let outcome = work();
             drop(running);
-            drop(place);
+            drop(permit);
             outcome
         });
         done.await.map_err(Fault::context("hashing a password"))?

@@ -1,4 +1,4 @@
-//! Finding people by handle, name and biography.
+//! Search for users by handle, name and biography.
 
 use std::collections::HashMap;
 
@@ -8,46 +8,42 @@ use store::Tx;
 use store::user_search::{self, WordRangeQuery, searched_texts, searched_words};
 use store::users::{self, User, UserState};
 
-/// Rows that are looked at before a page is answered with what was found so far: only a search
-/// for several words that many people have, but nobody has all, comes that far.
+/// Rows examined per page. Only searches for several common words that few users have together reach this bound.
 const MAX_SCANNED_ROWS: usize = 5_000;
-/// The last of the fields: handle, name, biography.
+/// Fields are 0 handle, 1 name, 2 biography.
 const LAST_FIELD: i64 = 2;
 
-/// What places a found user in the order of a search: field, word, user.
+/// The sort key of a result: field, word code, user.
 pub type UserSearchKey = [i64; 3];
 
-/// Where a page of a search begins and how long it is.
 #[derive(Clone, Copy, Debug)]
 pub struct UserSearchRange {
-    /// The key that it begins behind, or before.
+    /// The page starts after this key, or ends before it.
     pub from: Option<UserSearchKey>,
-    /// Before it, the page that ends there.
+    /// Whether the page ends before `from`.
     pub backward: bool,
-    /// At most so many users.
     pub limit: usize,
 }
 
-/// A page of a search.
 #[derive(Clone, Debug, Default)]
 pub struct UserSearchPage {
-    /// In the order of the search: matches of the handle, then of the name, then of the
-    /// biography, by the word that matches and by the age of the account.
+    /// Matches of the handle, then of the name, then of the biography; by the matching word and by the age of the
+    /// account.
     pub users: Vec<User>,
-    /// The first and the last key that was looked at; none when there was nothing.
+    /// The first and the last examined key; none if there were no results.
     pub scanned_range: Option<(UserSearchKey, UserSearchKey)>,
-    /// The search goes on in the direction in which it was read.
+    /// Whether there are more results in the direction of reading.
     pub more: bool,
 }
 
-/// People who have every word of a query, or a longer one that begins so.
+/// Users with words that start with each word of the query.
 pub fn search(tx: &mut Tx<'_>, query: &str, span: &UserSearchRange) -> Result<UserSearchPage, Fault> {
     let terms = split_terms(query);
-    // The longest word leads: it is the rarest, mostly, and the same on every page.
+    // The longest word is usually the rarest, and the same on every page.
     let Some(lead) = terms.iter().rev().max_by_key(|term| term.len()) else {
         return Ok(UserSearchPage::default());
     };
-    let mut walk = UserSearchScan {
+    let mut scan = UserSearchScan {
         terms: &terms,
         lead,
         span,
@@ -55,22 +51,22 @@ pub fn search(tx: &mut Tx<'_>, query: &str, span: &UserSearchRange) -> Result<Us
         users: Vec::new(),
         scanned: 0,
     };
-    let more = walk.scan_fields(tx)?;
-    Ok(walk.into_page(more))
+    let more = scan.scan_fields(tx)?;
+    Ok(scan.into_page(more))
 }
 
 struct UserSearchScan<'a> {
     terms: &'a [String],
     lead: &'a str,
     span: &'a UserSearchRange,
-    /// Of the users that were found, and at the end of a walk that was broken off its last.
+    /// Keys of the results, and the last examined key if the scan was stopped early.
     keys: Vec<UserSearchKey>,
     users: Vec<User>,
     scanned: usize,
 }
 
 impl UserSearchScan<'_> {
-    /// Goes through the fields; whether there is more.
+    /// Returns whether there are more results.
     fn scan_fields(&mut self, tx: &mut Tx<'_>) -> Result<bool, Fault> {
         let codes = term_code_range(self.lead);
         let start = if self.span.backward {
@@ -79,44 +75,44 @@ impl UserSearchScan<'_> {
             (codes.0 - 1, UserId::new(i64::MAX))
         };
         let end = if self.span.backward { LAST_FIELD } else { 0 };
-        let (mut place, mut behind) = match self.span.from {
-            Some([place, word, user]) => (place, (word, UserId::new(user))),
+        let (mut field, mut after) = match self.span.from {
+            Some([field, word, user]) => (field, (word, UserId::new(user))),
             None => (end, start),
         };
-        while (0..=LAST_FIELD).contains(&place) {
-            // One more than the page holds says whether it goes on.
+        while (0..=LAST_FIELD).contains(&field) {
+            // One more than needed, to know whether there are more.
             let batch = (self.span.limit + 1).clamp(50, 500);
-            let reach = WordRangeQuery {
-                field: place,
+            let range_query = WordRangeQuery {
+                field,
                 codes,
-                after: behind,
+                after,
                 backward: self.span.backward,
                 limit: i64::try_from(batch).unwrap_or(i64::MAX),
             };
-            let rows = user_search::find_in_range(tx, &reach)?;
-            if self.collect_matches(tx, place, &rows)? {
+            let rows = user_search::find_in_range(tx, &range_query)?;
+            if self.collect_matches(tx, field, &rows)? {
                 return Ok(true);
             }
             match rows.last() {
-                Some(last) if rows.len() >= batch => behind = *last,
+                Some(last) if rows.len() >= batch => after = *last,
                 _ => {
-                    place += if self.span.backward { -1 } else { 1 };
-                    behind = start;
+                    field += if self.span.backward { -1 } else { 1 };
+                    after = start;
                 }
             }
         }
         Ok(false)
     }
 
-    /// Takes those of some rows who belong here; true when the page is full or the walk too long.
-    fn collect_matches(&mut self, tx: &mut Tx<'_>, place: i64, rows: &[(i64, UserId)]) -> Result<bool, Fault> {
+    /// Adds the matching users of some rows; returns true if the page is full or the scan too long.
+    fn collect_matches(&mut self, tx: &mut Tx<'_>, field: i64, rows: &[(i64, UserId)]) -> Result<bool, Fault> {
         let ids: Vec<UserId> = rows.iter().map(|(_, user)| *user).collect();
         let found = users::find_by_ids(tx, &ids)?;
         let mut found: HashMap<UserId, User> = found.into_iter().map(|user| (user.id, user)).collect();
         for (word, id) in rows {
-            let key = [place, *word, id.get()];
-            let here = |user: &User| self.first_match(user) == Some((place, *word));
-            if found.get(id).is_some_and(here) {
+            let key = [field, *word, id.get()];
+            let is_first_match = |user: &User| self.first_match(user) == Some((field, *word));
+            if found.get(id).is_some_and(is_first_match) {
                 if self.users.len() == self.span.limit {
                     return Ok(true);
                 }
@@ -132,8 +128,8 @@ impl UserSearchScan<'_> {
         Ok(false)
     }
 
-    /// Where the leading word first matches a user who has all the words: there, and only there,
-    /// they are listed.
+    /// The first field and word that the leading term matches, if the user has all terms; results are listed there
+    /// only.
     fn first_match(&self, user: &User) -> Option<(i64, i64)> {
         if user.state != UserState::Active {
             return None;
@@ -145,12 +141,12 @@ impl UserSearchScan<'_> {
                 return None;
             }
         }
-        // Field by field: most match in the handle, and no further words need be told apart.
-        (0..).zip(searched_texts(user)).find_map(|(place, text)| {
+        // Most results match in the handle, so later fields are rarely analyzed.
+        (0..).zip(searched_texts(user)).find_map(|(field, text)| {
             let words = index_terms(text);
             let matching = words.iter().filter(|word| word.starts_with(self.lead));
             let word = matching.map(|word| term_code(word)).min()?;
-            Some((place, word))
+            Some((field, word))
         })
     }
 
@@ -159,10 +155,10 @@ impl UserSearchScan<'_> {
             self.users.reverse();
             self.keys.reverse();
         }
-        let ends = self.keys.first().copied().zip(self.keys.last().copied());
+        let scanned_range = self.keys.first().copied().zip(self.keys.last().copied());
         UserSearchPage {
             users: self.users,
-            scanned_range: ends,
+            scanned_range,
             more,
         }
     }

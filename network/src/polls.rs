@@ -1,4 +1,4 @@
-//! Polls: made with a post, voted in, ended by the clock (contract §6, §11.3).
+//! Polls: created with a post, voted in, and closed when they end (contract §6, §11.3).
 
 use base::{Error, Fault, PostId, Refusal, UserId};
 use serde_json::json;
@@ -8,31 +8,30 @@ use store::{Tx, event_log};
 use crate::users;
 use crate::visibility::find_interactable_post;
 
-/// A new poll.
 #[derive(Clone, Debug, Default)]
 pub struct NewPoll {
-    /// What can be voted for: 2–4 of 1–25 characters.
+    /// 2–4 options of 1–25 characters.
     pub options: Vec<String>,
-    /// How long it lasts: 5–10,080 minutes.
+    /// 5–10,080 minutes.
     pub duration_minutes: i64,
 }
 
-const OPTIONS: std::ops::RangeInclusive<usize> = 2..=4;
-const LABEL: std::ops::RangeInclusive<usize> = 1..=25;
-const MINUTES: std::ops::RangeInclusive<i64> = 5..=10_080;
+const OPTION_COUNT: std::ops::RangeInclusive<usize> = 2..=4;
+const LABEL_LENGTH: std::ops::RangeInclusive<usize> = 1..=25;
+const DURATION_MINUTES: std::ops::RangeInclusive<i64> = 5..=10_080;
 const MINUTE_MS: i64 = 60_000;
 
 impl NewPoll {
-    /// The poll of a post, once it keeps the bounds.
+    /// Validates the poll of a new post.
     pub(crate) fn build_poll(&self, tx: &Tx<'_>, post: PostId) -> Result<Poll, Refusal> {
-        if !OPTIONS.contains(&self.options.len()) {
+        if !OPTION_COUNT.contains(&self.options.len()) {
             let message = "A poll has 2 to 4 options.";
             return Err(Refusal::invalid_parameter("poll.options", self.options.len(), message));
         }
         let mut options = Vec::with_capacity(self.options.len());
         for (choice, label) in (1..).zip(&self.options) {
             let label = base::text::normalize(label.trim()).into_owned();
-            if !LABEL.contains(&label.chars().count()) {
+            if !LABEL_LENGTH.contains(&label.chars().count()) {
                 let message = "An option of a poll has 1 to 25 characters.";
                 return Err(Refusal::invalid_parameter("poll.options", label, message));
             }
@@ -43,7 +42,7 @@ impl NewPoll {
                 votes,
             });
         }
-        if !MINUTES.contains(&self.duration_minutes) {
+        if !DURATION_MINUTES.contains(&self.duration_minutes) {
             let message = "A poll lasts 5 to 10080 minutes.";
             let parameter = "poll.duration_minutes";
             return Err(Refusal::invalid_parameter(parameter, self.duration_minutes, message));
@@ -58,7 +57,7 @@ impl NewPoll {
     }
 }
 
-/// The poll that a card holds, if it holds one. All posts with the card share its votes.
+/// The poll of a card, if there is one. All posts with the card share its votes.
 pub(crate) fn find_card_poll(tx: &mut Tx<'_>, uri: &str) -> Result<Option<i64>, Fault> {
     let id = uri.strip_prefix("card://");
     let id = id.and_then(base::Id::<base::id::marker::PollMarker>::parse);
@@ -66,7 +65,7 @@ pub(crate) fn find_card_poll(tx: &mut Tx<'_>, uri: &str) -> Result<Option<i64>, 
     Ok(found.flatten().map(|poll| poll.id))
 }
 
-/// The poll of a post that a user may see.
+/// Refused if the user may not see the post.
 pub fn find(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<Poll, Error> {
     let post = find_interactable_post(tx, user, post, "id")?;
     let poll = match post.poll_id {
@@ -76,7 +75,7 @@ pub fn find(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<Poll, Error> 
     poll.ok_or_else(|| Refusal::invalid_parameter("post", post.id, "This post has no poll.").into())
 }
 
-/// Votes in the poll of a post, once and for good. `choice` counts from 1.
+/// A vote is final. `choice` counts from 1.
 pub fn vote(tx: &mut Tx<'_>, user: UserId, post: PostId, choice: i64) -> Result<Poll, Error> {
     users::find_active(tx, user)?;
     let poll = find(tx, user, post)?;
@@ -91,12 +90,12 @@ pub fn vote(tx: &mut Tx<'_>, user: UserId, post: PostId, choice: i64) -> Result<
         return Err(Refusal::forbidden("You have already voted in this poll.").into());
     }
     let body = json!({ "poll_id": poll.id.to_string() }).to_string();
-    let carrier = if poll.is_standalone() { post } else { poll.post_id };
-    event_log::append(tx, "poll.vote", user.get(), carrier.get(), &body)?;
+    let voted_post = if poll.is_standalone() { post } else { poll.post_id };
+    event_log::append(tx, "poll.vote", user.get(), voted_post.get(), &body)?;
     find(tx, user, post)
 }
 
-/// Tells of polls that have ended by now, once of each post that carries one; how many there were.
+/// Closes polls that have ended, with an event for each post that has the poll; returns how many.
 pub fn close_ended_polls(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
     let ended = polls::list_ended(tx, limit)?;
     let count = ended.len();

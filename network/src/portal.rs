@@ -1,5 +1,4 @@
-//! What developers do with apps of their own. An app of somebody else is not found, as one that
-//! is not there.
+//! Operations of developers on their own apps. Apps of other users are refused as not found.
 
 use base::refusal::ResourceRef;
 use base::{AppId, Error, Fault, Refusal, Secret, Time, UserId};
@@ -10,121 +9,90 @@ use store::{Tx, usage};
 use crate::apps::{
     self, AccessLevel, App, AppCredentialKind, AppCredentials, AppRegistration, OAuthClientKind, Permission,
 };
-use crate::audit::{self, AuditAction as Act, AuditActor};
+use crate::audit::{self, AuditAction, AuditActor};
 use crate::callback_urls::{self, LoopbackPorts};
 use crate::usage::{CredentialLastUse, OperationCalls};
 use crate::{tokens, users};
 
-/// Apps that one developer may have.
+/// Apps per developer.
 pub const MAX_APPS: usize = 50;
-/// Rows of usage that are shown at most.
+/// Rows of usage per query.
 const USAGE_ROWS: i64 = 20_000;
 
-/// A new app, as its developer describes it. What it costs and what it is entitled to is not the
-/// developer's to say.
+/// A new app as described by its developer, who does not choose tier and entitlements.
 #[derive(Clone, Debug)]
 pub struct AppDraft {
-    /// Its name, 1–32 characters.
+    /// 1–32 characters.
     pub name: String,
-    /// What it says it does.
     pub description: String,
-    /// Its website.
     pub website_url: String,
-    /// The kind of its OAuth 2.0 client.
     pub kind: OAuthClientKind,
-    /// The access level of its OAuth 1.0a tokens.
     pub permission: Permission,
-    /// At most ten callback URLs.
+    /// At most ten.
     pub callback_urls: Vec<String>,
-    /// May ask for the user's email address.
     pub request_email: bool,
-    /// May use sign-in with the service.
     pub sign_in: bool,
 }
 
-/// What of an app is to change; none: it stays.
+/// Fields without a value stay as they are.
 #[derive(Clone, Debug, Default)]
 pub struct AppChanges {
-    /// Its name, 1–32 characters.
+    /// 1–32 characters.
     pub name: Option<String>,
-    /// What it says it does.
     pub description: Option<String>,
-    /// Its website.
     pub website_url: Option<String>,
-    /// The kind of its OAuth 2.0 client.
     pub kind: Option<OAuthClientKind>,
-    /// The access level of new OAuth 1.0a tokens; tokens that there are keep theirs.
+    /// For new OAuth 1.0a tokens; existing ones keep their level.
     pub permission: Option<Permission>,
-    /// At most ten callback URLs.
+    /// At most ten.
     pub callback_urls: Option<Vec<String>>,
-    /// May ask for the user's email address.
     pub request_email: Option<bool>,
-    /// May use sign-in with the service.
     pub sign_in: Option<bool>,
 }
 
-/// A credential that was made just now, shown this once.
+/// A new credential, shown only once.
 #[derive(Clone, Debug)]
 pub enum RotatedCredential {
-    /// The API key and its new secret.
-    Api {
-        /// The key.
-        key: String,
-        /// The secret.
-        secret: Secret,
-    },
-    /// The app-only bearer token.
+    Api { key: String, secret: Secret },
     Bearer(Secret),
-    /// The OAuth 2.0 client id and its new secret.
-    Client {
-        /// The id.
-        id: String,
-        /// The secret.
-        secret: Secret,
-    },
+    Client { id: String, secret: Secret },
 }
 
 /// The owner's own access token, without its text.
 #[derive(Clone, Debug)]
 pub struct OwnerAccessToken {
-    /// Its level.
     pub permission: Permission,
-    /// When it was made.
     pub created_at: Time,
-    /// The last characters of its text.
+    /// The last four characters of the token.
     pub suffix: String,
 }
 
-/// What came of testing a callback address.
 #[derive(Clone, Debug)]
 pub struct CallbackTestResult {
     /// Whether OAuth 1.0a would accept it.
     pub oauth1: bool,
-    /// Whether OAuth 2.0 would.
+    /// Whether OAuth 2.0 would accept it.
     pub oauth2: bool,
-    /// Why it could not be registered at all, as a sentence.
+    /// Why the URL cannot be registered at all, as a sentence.
     pub unfit: Option<String>,
-    /// Beside each registered address, the nearest first.
+    /// Comparison with each registered URL, most similar first.
     pub comparisons: Vec<CallbackComparison>,
 }
 
-/// A callback address beside a registered one.
 #[derive(Clone, Debug)]
 pub struct CallbackComparison {
-    /// What the app registered.
     pub registered: String,
-    /// Whether OAuth 1.0a takes the one for the other.
+    /// Whether OAuth 1.0a treats them as equal.
     pub oauth1: bool,
-    /// Whether OAuth 2.0 does.
+    /// Whether OAuth 2.0 treats them as equal.
     pub oauth2: bool,
 }
 
-/// What an app has used.
 #[derive(Clone, Debug)]
 pub struct AppUsage {
-    /// Calls by operation and window, oldest first.
+    /// Oldest first.
     pub calls: Vec<OperationCalls>,
-    /// When its own credentials, and the owner's tokens, were last used.
+    /// Of the app itself and of the owner's tokens.
     pub last_used: Vec<CredentialLastUse>,
 }
 
@@ -132,26 +100,26 @@ fn app_not_found(id: AppId) -> Error {
     Refusal::NotFound(ResourceRef::new("app", "id", id)).into()
 }
 
-/// The developer's app with an id.
+/// Refuses apps of other users as not found.
 pub fn find(tx: &mut Tx<'_>, owner: UserId, id: AppId) -> Result<App, Error> {
     let app = store::apps::find_by_id(tx, id)?;
     app.filter(|app| app.owner_id == owner && app.state != apps::AppStatus::Deleted)
         .ok_or_else(|| app_not_found(id))
 }
 
-/// The developer's apps, oldest first.
+/// Oldest first.
 pub fn list(tx: &mut Tx<'_>, owner: UserId) -> Result<Vec<App>, Error> {
     apps::list(tx, Some(owner))
 }
 
-fn require_developer(tx: &mut Tx<'_>, by: &AuditActor) -> Result<UserId, Error> {
-    let user = by.require_user()?;
+fn require_developer(tx: &mut Tx<'_>, actor: &AuditActor) -> Result<UserId, Error> {
+    let user = actor.require_user()?;
     Ok(users::find_active(tx, user)?.id)
 }
 
-/// The app, if whoever acts may change it.
-fn require_editable_app(tx: &mut Tx<'_>, by: &AuditActor, id: AppId) -> Result<App, Error> {
-    let owner = require_developer(tx, by)?;
+/// The app, if the actor may change it.
+fn require_editable_app(tx: &mut Tx<'_>, actor: &AuditActor, id: AppId) -> Result<App, Error> {
+    let owner = require_developer(tx, actor)?;
     let app = find(tx, owner, id)?;
     if app.state == apps::AppStatus::Suspended {
         let detail = "This app is suspended: it can not be changed.";
@@ -160,14 +128,14 @@ fn require_editable_app(tx: &mut Tx<'_>, by: &AuditActor, id: AppId) -> Result<A
     Ok(app)
 }
 
-/// Registers an app; answers its whole set of keys, shown this once.
+/// Returns all credentials, which are shown only once.
 pub fn create(
     tx: &mut Tx<'_>,
-    by: &AuditActor,
+    actor: &AuditActor,
     draft: &AppDraft,
     access_level: AccessLevel,
 ) -> Result<(App, AppCredentials), Error> {
-    let owner_id = require_developer(tx, by)?;
+    let owner_id = require_developer(tx, actor)?;
     if list(tx, owner_id)?.len() >= MAX_APPS {
         let detail = format!("You have {MAX_APPS} apps: delete one first.");
         return Err(Refusal::forbidden(detail).into());
@@ -188,7 +156,7 @@ pub fn create(
     };
     let (app, keys) = apps::create(tx, &new)?;
     let detail = json!({"name": app.name});
-    audit::append(tx, by, Act::APP_CREATE, Some(app.id), &detail)?;
+    audit::append(tx, actor, AuditAction::APP_CREATE, Some(app.id), &detail)?;
     Ok((app, keys))
 }
 
@@ -197,16 +165,16 @@ fn validate_texts(description: &str, website: &str) -> Result<(), Refusal> {
         let message = "The `description` must have at most 200 characters";
         return Err(Refusal::invalid_parameter("description", description, message));
     }
-    let web = website.starts_with("https://") || website.starts_with("http://");
-    let odd = |letter: char| letter.is_whitespace() || letter.is_control();
-    if !website.is_empty() && (!web || website.len() > 2048 || website.contains(odd)) {
+    let is_http = website.starts_with("https://") || website.starts_with("http://");
+    let is_forbidden = |letter: char| letter.is_whitespace() || letter.is_control();
+    if !website.is_empty() && (!is_http || website.len() > 2048 || website.contains(is_forbidden)) {
         let message = "The `website_url` must be an http or https address";
         return Err(Refusal::invalid_parameter("website_url", website, message));
     }
     Ok(())
 }
 
-/// What a form of the portal may hold beyond what the app itself may.
+/// Limits of the portal's forms.
 fn validate_callback_lengths(urls: &[String]) -> Result<(), Refusal> {
     let long = urls.iter().find(|url| url.len() > 2048);
     long.map_or(Ok(()), |url| {
@@ -215,54 +183,53 @@ fn validate_callback_lengths(urls: &[String]) -> Result<(), Refusal> {
     })
 }
 
-/// Changes an app.
-pub fn update(tx: &mut Tx<'_>, by: &AuditActor, id: AppId, edit: &AppChanges) -> Result<App, Error> {
-    require_editable_app(tx, by, id)?;
-    if let Some(urls) = &edit.callback_urls {
+pub fn update(tx: &mut Tx<'_>, actor: &AuditActor, id: AppId, changes: &AppChanges) -> Result<App, Error> {
+    require_editable_app(tx, actor, id)?;
+    if let Some(urls) = &changes.callback_urls {
         validate_callback_lengths(urls)?;
         apps::set_callback_urls(tx, id, urls)?;
     }
-    if let Some(kind) = edit.kind {
+    if let Some(kind) = changes.kind {
         apps::set_client_kind(tx, id, kind)?;
     }
-    let description = edit.description.as_deref().unwrap_or_default();
-    validate_texts(description, edit.website_url.as_deref().unwrap_or_default())?;
+    let description = changes.description.as_deref().unwrap_or_default();
+    validate_texts(description, changes.website_url.as_deref().unwrap_or_default())?;
     let details = apps::AppDetails {
-        name: edit.name.as_deref(),
-        description: edit.description.as_deref(),
-        website_url: edit.website_url.as_deref(),
-        permission: edit.permission,
-        request_email: edit.request_email,
-        sign_in: edit.sign_in,
+        name: changes.name.as_deref(),
+        description: changes.description.as_deref(),
+        website_url: changes.website_url.as_deref(),
+        permission: changes.permission,
+        request_email: changes.request_email,
+        sign_in: changes.sign_in,
     };
     let app = apps::update_details(tx, id, &details)?;
     let changed = [
-        ("name", edit.name.is_some()),
-        ("description", edit.description.is_some()),
-        ("website_url", edit.website_url.is_some()),
-        ("kind", edit.kind.is_some()),
-        ("permission", edit.permission.is_some()),
-        ("callback_urls", edit.callback_urls.is_some()),
-        ("request_email", edit.request_email.is_some()),
-        ("sign_in", edit.sign_in.is_some()),
+        ("name", changes.name.is_some()),
+        ("description", changes.description.is_some()),
+        ("website_url", changes.website_url.is_some()),
+        ("kind", changes.kind.is_some()),
+        ("permission", changes.permission.is_some()),
+        ("callback_urls", changes.callback_urls.is_some()),
+        ("request_email", changes.request_email.is_some()),
+        ("sign_in", changes.sign_in.is_some()),
     ];
     let changed = changed.iter().filter(|(_, changed)| *changed);
     let changed: Vec<_> = changed.map(|(name, _)| *name).collect();
     let detail = json!({"changed": changed});
-    audit::append(tx, by, Act::APP_UPDATE, Some(id), &detail)?;
+    audit::append(tx, actor, AuditAction::APP_UPDATE, Some(id), &detail)?;
     Ok(app)
 }
 
-/// Makes a credential of an app anew; the old one is dead with the commit.
+/// Replaces a credential; the old one is invalid from the commit on.
 pub fn rotate_credential(
     tx: &mut Tx<'_>,
-    by: &AuditActor,
+    actor: &AuditActor,
     id: AppId,
-    which: AppCredentialKind,
+    kind: AppCredentialKind,
 ) -> Result<RotatedCredential, Error> {
-    require_editable_app(tx, by, id)?;
-    let keys = apps::rotate_credential(tx, id, which)?;
-    let (name, fresh) = match which {
+    require_editable_app(tx, actor, id)?;
+    let keys = apps::rotate_credential(tx, id, kind)?;
+    let (name, rotated) = match kind {
         AppCredentialKind::Api => (
             "api",
             RotatedCredential::Api {
@@ -273,34 +240,34 @@ pub fn rotate_credential(
         AppCredentialKind::Bearer => ("bearer", RotatedCredential::Bearer(keys.bearer)),
         AppCredentialKind::Client => {
             let secret = keys.client_secret;
-            let secret = secret.ok_or_else(|| Fault::new("a client secret was not made"))?;
+            let secret = secret.ok_or_else(|| Fault::new("no client secret was generated"))?;
             let id = keys.client_id;
             ("client", RotatedCredential::Client { id, secret })
         }
     };
     let detail = json!({"credential": name});
-    audit::append(tx, by, Act::APP_ROTATE, Some(id), &detail)?;
-    Ok(fresh)
+    audit::append(tx, actor, AuditAction::APP_ROTATE, Some(id), &detail)?;
+    Ok(rotated)
 }
 
-/// Deletes an app: all its tokens are dead with the commit.
-pub fn delete(tx: &mut Tx<'_>, by: &AuditActor, id: AppId) -> Result<(), Error> {
-    let owner = require_developer(tx, by)?;
+/// Revokes all tokens from the commit on.
+pub fn delete(tx: &mut Tx<'_>, actor: &AuditActor, id: AppId) -> Result<(), Error> {
+    let owner = require_developer(tx, actor)?;
     let app = find(tx, owner, id)?;
     apps::delete(tx, id)?;
     let detail = json!({"name": app.name});
-    Ok(audit::append(tx, by, Act::APP_DELETE, Some(id), &detail)?)
+    Ok(audit::append(tx, actor, AuditAction::APP_DELETE, Some(id), &detail)?)
 }
 
-/// The owner's own access token for an app, if there is one: that of the highest level.
+/// The owner's own access token with the highest permission.
 pub fn find_owner_token(tx: &mut Tx<'_>, owner: UserId, id: AppId) -> Result<Option<OwnerAccessToken>, Error> {
     find(tx, owner, id)?;
     for permission in Permission::ALL.iter().rev() {
-        if let Some(live) = find_live_oauth1(tx, id, owner, permission.name())? {
+        if let Some(token) = find_live_oauth1(tx, id, owner, permission.name())? {
             return Ok(Some(OwnerAccessToken {
                 permission: *permission,
-                created_at: live.created_at,
-                suffix: token_suffix(live.token.expose_secret()),
+                created_at: token.created_at,
+                suffix: token_suffix(token.token.expose_secret()),
             }));
         }
     }
@@ -312,54 +279,57 @@ fn token_suffix(token: &str) -> String {
     token.chars().skip(from).collect()
 }
 
-/// Whether the sign-in flows would send a user to this address for the app.
+/// Whether the sign-in flows would redirect users to this URL.
 pub fn test_callback(app: &App, url: &str, ports: LoopbackPorts) -> CallbackTestResult {
-    let shared = |known: &str| {
-        let pairs = known.chars().zip(url.chars());
+    let common_prefix_length = |registered_url: &str| {
+        let pairs = registered_url.chars().zip(url.chars());
         pairs.take_while(|(one, other)| one == other).count()
     };
-    let registered = app.callback_urls.lines().filter(|known| !known.is_empty());
-    let mut compared: Vec<CallbackComparison> = registered
-        .map(|known| {
-            let alone = App {
-                callback_urls: known.to_owned(),
+    let registered = app
+        .callback_urls
+        .lines()
+        .filter(|registered_url| !registered_url.is_empty());
+    let mut comparisons: Vec<CallbackComparison> = registered
+        .map(|registered_url| {
+            let single_url_app = App {
+                callback_urls: registered_url.to_owned(),
                 ..app.clone()
             };
             CallbackComparison {
-                registered: known.to_owned(),
-                oauth1: callback_urls::matches_oauth1(&alone, url, ports),
-                oauth2: callback_urls::matches_oauth2(&alone, url, ports),
+                registered: registered_url.to_owned(),
+                oauth1: callback_urls::matches_oauth1(&single_url_app, url, ports),
+                oauth2: callback_urls::matches_oauth2(&single_url_app, url, ports),
             }
         })
         .collect();
-    compared.sort_by_key(|one| std::cmp::Reverse(shared(&one.registered)));
+    comparisons.sort_by_key(|one| std::cmp::Reverse(common_prefix_length(&one.registered)));
     CallbackTestResult {
         oauth1: callback_urls::matches_oauth1(app, url, ports),
         oauth2: callback_urls::matches_oauth2(app, url, ports),
         unfit: callback_urls::unregistrable_reason(url),
-        comparisons: compared,
+        comparisons,
     }
 }
 
-/// Makes the owner's own access token for an app, at the app's level, and shows it this once. Those
-/// that there were are dead with the commit.
-pub fn renew_owner_token(tx: &mut Tx<'_>, by: &AuditActor, id: AppId) -> Result<(Secret, Secret), Error> {
-    let app = require_editable_app(tx, by, id)?;
+/// Replaces the owner's own access token; the new one, with its secret, is shown only once. Old ones are invalid from
+/// the commit on.
+pub fn renew_owner_token(tx: &mut Tx<'_>, actor: &AuditActor, id: AppId) -> Result<(Secret, Secret), Error> {
+    let app = require_editable_app(tx, actor, id)?;
     revoke_owner_tokens(tx, &app)?;
     let permission: Permission = app.permission.parse()?;
-    let made = tokens::mint_oauth1(tx, id, app.owner_id, permission)?;
+    let new_token = tokens::mint_oauth1(tx, id, app.owner_id, permission)?;
     let detail = json!({"permission": permission.name()});
-    audit::append(tx, by, Act::TOKEN_OWN, Some(id), &detail)?;
-    Ok(made)
+    audit::append(tx, actor, AuditAction::TOKEN_OWN, Some(id), &detail)?;
+    Ok(new_token)
 }
 
-/// Ends the owner's own access tokens for an app; false when there was none.
-pub fn revoke_owner_token(tx: &mut Tx<'_>, by: &AuditActor, id: AppId) -> Result<bool, Error> {
-    let app = require_editable_app(tx, by, id)?;
+/// Returns false if there was none.
+pub fn revoke_owner_token(tx: &mut Tx<'_>, actor: &AuditActor, id: AppId) -> Result<bool, Error> {
+    let app = require_editable_app(tx, actor, id)?;
     let ended = revoke_owner_tokens(tx, &app)?;
     if ended {
         let detail = json!({"permission": null});
-        audit::append(tx, by, Act::TOKEN_OWN, Some(id), &detail)?;
+        audit::append(tx, actor, AuditAction::TOKEN_OWN, Some(id), &detail)?;
     }
     Ok(ended)
 }
@@ -367,8 +337,8 @@ pub fn revoke_owner_token(tx: &mut Tx<'_>, by: &AuditActor, id: AppId) -> Result
 fn revoke_owner_tokens(tx: &mut Tx<'_>, app: &App) -> Result<bool, Fault> {
     let mut ended = false;
     for permission in Permission::ALL {
-        if let Some(live) = find_live_oauth1(tx, app.id, app.owner_id, permission.name())? {
-            ended |= revoke_oauth1(tx, &live.token.digest())?;
+        if let Some(token) = find_live_oauth1(tx, app.id, app.owner_id, permission.name())? {
+            ended |= revoke_oauth1(tx, &token.token.digest())?;
         }
     }
     if ended {
@@ -377,8 +347,7 @@ fn revoke_owner_tokens(tx: &mut Tx<'_>, app: &App) -> Result<bool, Fault> {
     Ok(ended)
 }
 
-/// What the developer's app has called since a moment of the machine's clock, and when its
-/// credentials were last used.
+/// Calls of the app since a time of the machine's clock, and last uses of its credentials.
 pub fn load_usage(tx: &mut Tx<'_>, owner: UserId, id: AppId, from: Time) -> Result<AppUsage, Error> {
     find(tx, owner, id)?;
     Ok(AppUsage {

@@ -1,4 +1,4 @@
-//! Whether a user may act on a post (contract §11.3), and what a post's own lists begin with.
+//! Permission to act on a post (contract §11.3), and to read a post's lists.
 
 use base::refusal::ResourceRef;
 use base::{Error, Fault, PostId, Refusal, UserId};
@@ -8,7 +8,7 @@ use store::users::{self, User};
 
 use crate::visibility::{AuthorVisibilities, Viewer, Visibility, find_interactable_post};
 
-/// What an act on a post is about: of a repost, what it reposts.
+/// The post that an action applies to: of a repost the original.
 pub(crate) fn resolve_original_post(tx: &mut Tx<'_>, id: PostId) -> Result<Option<Post>, Fault> {
     let post = posts::find_by_id(tx, id)?;
     match post.as_ref().and_then(|post| post.repost_of_id) {
@@ -17,7 +17,7 @@ pub(crate) fn resolve_original_post(tx: &mut Tx<'_>, id: PostId) -> Result<Optio
     }
 }
 
-/// The post that a user is to act upon, if they may and it is not an old version.
+/// Refused if the user may not act on the post, or if it is a superseded version.
 pub(crate) fn resolve_action_target(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<Post, Error> {
     let post = find_interactable_post(tx, user, id, "id")?;
     if post.state == PostState::Superseded {
@@ -26,7 +26,7 @@ pub(crate) fn resolve_action_target(tx: &mut Tx<'_>, user: UserId, id: PostId) -
     Ok(post)
 }
 
-/// The post whose list is asked for, if it is to be seen.
+/// The post whose likes or reposts are listed; refused if it is not visible.
 pub(crate) fn find_visible_post(tx: &mut Tx<'_>, viewer: Viewer, id: PostId) -> Result<Post, Error> {
     let post = posts::find_by_id(tx, id)?;
     let author = find_post_author(tx, post.as_ref())?;
@@ -44,25 +44,25 @@ fn find_post_author(tx: &mut Tx<'_>, post: Option<&Post>) -> Result<Option<User>
 }
 
 fn load_post_visibility(tx: &mut Tx<'_>, viewer: Viewer, author: &User, post: &Post) -> Result<Visibility, Fault> {
-    let mut sights = AuthorVisibilities::load(tx, viewer, Some(author))?;
-    sights.admit_posts(tx, [post])?;
-    Ok(sights.post_visibility(post))
+    let mut visibilities = AuthorVisibilities::load(tx, viewer, Some(author))?;
+    visibilities.admit_posts(tx, [post])?;
+    Ok(visibilities.post_visibility(post))
 }
 
-fn visibility_refusal(sight: Visibility, id: PostId) -> Refusal {
+fn visibility_refusal(visibility: Visibility, id: PostId) -> Refusal {
     let subject = ResourceRef::new("tweet", "id", id);
-    match sight {
+    match visibility {
         Visibility::Visible | Visibility::Missing => Refusal::NotFound(subject),
         Visibility::Forbidden | Visibility::Suspended => Refusal::NotVisible(subject),
     }
 }
 
-/// What a rule of the platform forbids without a sentence of its own.
+/// The general refusal of actions that the rules forbid.
 pub(crate) fn not_permitted() -> Error {
     Refusal::forbidden("You are not permitted to perform this action.").into()
 }
 
-/// Ends an act on a post that may have been deleted while it went on.
+/// Fails if the post was deleted concurrently.
 pub(crate) fn ensure_post_exists(counted: bool, id: PostId) -> Result<(), Error> {
     if counted {
         return Ok(());

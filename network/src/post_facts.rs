@@ -1,5 +1,5 @@
-//! Posts as the query language sees them ([`query::Post`]), loaded from the store many at once:
-//! one query a kind, however many posts there are. What search, streams and explanations read.
+//! Posts as the query language reads them ([`query::QueryablePost`]), loaded in bulk with one query per kind of row.
+//! Used by search, streams and explanations.
 
 mod content;
 
@@ -17,21 +17,19 @@ use self::content::{AccountName, PostContent, to_handle};
 use crate::places;
 use crate::visibility::{AuthorVisibilities, Viewer, Visibility, find_post_denial};
 
-/// What a post says about itself, its author and what it refers to, at the time of reading.
+/// A post with its author and everything it refers to.
 #[derive(Clone, Debug)]
 pub struct StoredPostFacts {
-    /// Its row.
     pub row: Post,
-    /// Who wrote it.
     pub author: Arc<User>,
-    /// Whether everybody may see it, and what it reposts.
+    /// The public visibility of the post and the post it reposts.
     pub visibility: Visibility,
-    /// Its own, or that of what it reposts.
+    /// Its own content, or that of the reposted post.
     content: PostContent,
-    /// That of what it quotes, where everybody may see it.
+    /// The content of the quoted post, if it is public.
     quoted: Option<PostContent>,
     affiliations: Arc<[AccountName]>,
-    /// The lists that hold the author.
+    /// The lists that the author is a member of.
     lists: Arc<[i64]>,
     reply_to: Option<RepliedPost>,
     repost_of: Option<(i64, AccountName)>,
@@ -40,7 +38,6 @@ pub struct StoredPostFacts {
     source: Arc<str>,
 }
 
-/// The post that is replied to, and its author.
 #[derive(Clone, Debug)]
 struct RepliedPost {
     post: i64,
@@ -56,25 +53,24 @@ struct PostPlaceFacts {
     area: Option<query::GeoArea>,
 }
 
-/// The facts of posts, in the order of their ids; unknown ids are left out, deleted posts and
-/// earlier versions are not ([`PostFacts::row`] tells, and [`PostFacts::sight`]). The lists that
-/// hold the authors are looked up only where `with_lists` asks for them.
+/// In the order of `ids`; unknown ids are skipped, deleted posts and superseded versions are not (see `row` and
+/// `visibility`). Lists of the authors are loaded only with `with_lists`.
 pub fn load_post_facts(tx: &mut Tx<'_>, ids: &[PostId], with_lists: bool) -> Result<Vec<StoredPostFacts>, Fault> {
     let mut rows = index_by_key(posts::find_by_ids(tx, ids)?, |post| post.id);
     let rows = ids.iter().filter_map(|id| rows.remove(id)).collect();
     load_facts_of_rows(tx, rows, with_lists)
 }
 
-/// The facts of the newest posts that everybody may see, newest first, of so many looked at.
-pub fn load_newest_facts(tx: &mut Tx<'_>, looked_at: i64) -> Result<Vec<StoredPostFacts>, Fault> {
-    let recent = posts::list_recent(tx, PostId::new(0), looked_at)?;
+/// The newest public posts, newest first, out of the `examined` newest posts.
+pub fn load_newest_facts(tx: &mut Tx<'_>, examined: i64) -> Result<Vec<StoredPostFacts>, Fault> {
+    let recent = posts::list_recent(tx, PostId::new(0), examined)?;
     let ids: Vec<PostId> = recent.into_iter().map(|(id, _)| id).collect();
     let mut all = load_post_facts(tx, &ids, true)?;
     all.retain(|facts| facts.visibility == Visibility::Visible);
     Ok(all)
 }
 
-/// The facts of a post that a viewer may see, and what it reposts.
+/// None if the viewer may not see the post or the post it reposts.
 pub fn find_visible_facts(tx: &mut Tx<'_>, viewer: UserId, id: PostId) -> Result<Option<StoredPostFacts>, Fault> {
     let Some(facts) = load_post_facts(tx, &[id], true)?.pop() else {
         return Ok(None);
@@ -95,22 +91,22 @@ pub fn find_visible_facts(tx: &mut Tx<'_>, viewer: UserId, id: PostId) -> Result
     Ok(Some(facts).filter(|_| !hidden))
 }
 
-/// As [`of`], of posts that are loaded already. A post whose author is unknown is left out.
+/// As [`load_post_facts`], for loaded posts. Posts of unknown authors are skipped.
 pub fn load_facts_of_rows(tx: &mut Tx<'_>, rows: Vec<Post>, with_lists: bool) -> Result<Vec<StoredPostFacts>, Fault> {
-    let around = PostFactsContext::load(tx, &rows, with_lists)?;
+    let context = PostFactsContext::load(tx, &rows, with_lists)?;
     let rows = rows.into_iter();
-    Ok(rows.filter_map(|row| around.build_facts(row)).collect())
+    Ok(rows.filter_map(|row| context.build_facts(row)).collect())
 }
 
 impl StoredPostFacts {
-    /// Lends the post as the language sees it.
-    pub fn map_query_post<T>(&self, look: impl FnOnce(&query::QueryablePost<'_>) -> T) -> T {
+    /// Calls `map` with the post as the query language reads it.
+    pub fn map_query_post<T>(&self, map: impl FnOnce(&query::QueryablePost<'_>) -> T) -> T {
         let quoted = self.quoted.as_ref().map(PostContent::borrow_content);
         let quoted = quoted.as_ref().map(content::BorrowedContent::to_query_post);
         let content = self.content.borrow_content();
         let affiliations: Vec<_> = self.affiliations.iter().map(to_handle).collect();
-        let theirs = self.reply_to.as_ref();
-        let theirs: Vec<_> = theirs
+        let reply_affiliations = self.reply_to.as_ref();
+        let reply_affiliations: Vec<_> = reply_affiliations
             .map(|reply| reply.affiliations.iter().map(to_handle).collect())
             .unwrap_or_default();
         let row = &self.row;
@@ -122,7 +118,7 @@ impl StoredPostFacts {
             reply_to: self.reply_to.as_ref().map(|reply| {
                 let person = query::QueryablePerson {
                     handle: to_handle(&reply.author),
-                    affiliations: &theirs,
+                    affiliations: &reply_affiliations,
                 };
                 (reply.post, person)
             }),
@@ -142,7 +138,7 @@ impl StoredPostFacts {
             reposts: to_unsigned_count(row.repost_count),
             ..content.to_query_post()
         };
-        look(&post)
+        map(&post)
     }
 
     fn query_author<'a>(&'a self, affiliations: &'a [query::UserHandle<'a>]) -> query::QueryableAuthor<'a> {
@@ -172,9 +168,9 @@ fn to_unsigned_count(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
 
-/// What stands around some posts.
+/// Everything that the posts refer to.
 struct PostFactsContext {
-    /// What they repost and quote.
+    /// Reposted and quoted posts.
     posts: HashMap<PostId, Post>,
     users: HashMap<UserId, Arc<User>>,
     affiliations: HashMap<UserId, Arc<[AccountName]>>,
@@ -190,15 +186,15 @@ impl PostFactsContext {
     fn load(tx: &mut Tx<'_>, rows: &[Post], with_lists: bool) -> Result<Self, Fault> {
         let referred = rows.iter().flat_map(|row| [row.repost_of_id, row.quoted_post_id]);
         let posts = posts::find_by_ids(tx, &sorted_unique(referred.flatten()))?;
-        let written = rows.iter().chain(&posts).map(|post| post.author_id);
-        let written = sorted_unique(written);
-        let asked = rows
+        let author_ids = rows.iter().chain(&posts).map(|post| post.author_id);
+        let author_ids = sorted_unique(author_ids);
+        let user_ids = rows
             .iter()
             .flat_map(|row| [Some(row.author_id), row.in_reply_to_user_id]);
-        let asked = sorted_unique(asked.flatten());
-        let affiliated = affiliates::list_by_users(tx, &asked)?;
+        let user_ids = sorted_unique(user_ids.flatten());
+        let affiliated = affiliates::list_by_users(tx, &user_ids)?;
         let organizations = affiliated.iter().map(|(_, organization)| *organization);
-        let all = written.iter().chain(&asked).copied().chain(organizations);
+        let all = author_ids.iter().chain(&user_ids).copied().chain(organizations);
         let users = users::find_by_ids(tx, &sorted_unique(all))?;
         let places = sorted_unique(rows.iter().filter_map(post_place_id));
         let apps = apps::names_by_ids(tx, &sorted_unique(rows.iter().filter_map(|row| row.app_id)))?;
@@ -207,21 +203,21 @@ impl PostFactsContext {
         } else {
             Vec::new()
         };
-        let authors: HashSet<_> = written.into_iter().collect();
+        let authors: HashSet<_> = author_ids.into_iter().collect();
         let authors = users.iter().filter(|user| authors.contains(&user.id));
-        let sights = AuthorVisibilities::load(tx, Viewer::anonymous(), authors)?;
+        let visibilities = AuthorVisibilities::load(tx, Viewer::anonymous(), authors)?;
         let users: HashMap<_, _> = users.into_iter().map(|user| (user.id, Arc::new(user))).collect();
-        let named = affiliated.into_iter().filter_map(|(user, organization)| {
+        let named_affiliations = affiliated.into_iter().filter_map(|(user, organization)| {
             let organization = users.get(&organization)?;
             Some((user, (organization.id.get(), organization.username.clone())))
         });
         Ok(Self {
-            affiliations: group_by_user(named),
+            affiliations: group_by_user(named_affiliations),
             lists: group_by_user(lists),
             posts: index_by_key(posts, |post| post.id),
             places: index_by_key(store::places::find_by_ids(tx, &places)?, |place| place.id),
             apps: apps.into_iter().map(|(id, name)| (id, name.into())).collect(),
-            visibilities: sights,
+            visibilities,
             users,
             no_affiliations: Arc::default(),
             no_source: Arc::default(),
@@ -259,13 +255,13 @@ impl PostFactsContext {
         })
     }
 
-    /// As a view judges it for everybody.
+    /// As in the API for anonymous viewers.
     fn public_visibility(&self, row: &Post, original: Option<&Post>) -> Visibility {
         match (self.post_visibility(row), row.repost_of_id, original) {
             (Visibility::Visible, Some(_), Some(original)) => self.post_visibility(original),
-            // An import knows the texts of reposts whose originals it lacks.
+            // Imports may contain reposts with a text but without the original.
             (Visibility::Visible, Some(_), None) if row.text.is_empty() => Visibility::Missing,
-            (sight, ..) => sight,
+            (visibility, ..) => visibility,
         }
     }
 
@@ -318,7 +314,7 @@ fn build_place_facts(place: &Place) -> PostPlaceFacts {
     }
 }
 
-/// Longitude and latitude of coordinates as the interface shows them.
+/// Longitude and latitude of coordinates in the API's format.
 fn parse_point(geo: &str) -> Option<(f64, f64)> {
     if geo.is_empty() {
         return None;

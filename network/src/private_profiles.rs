@@ -1,89 +1,87 @@
-//! What people tell the platform of themselves and nobody else. Advertising reaches people by it;
-//! no profile shows it.
+//! Private profile data, which is used by advertising but shown on no profile.
 
 use base::{Error, Refusal, Time, UserId};
 use serde_json::{Value, json};
-use store::{Tx, private_profiles as stored};
+use store::Tx;
 
 use crate::audit::{self, AuditAction, AuditActor};
 use crate::users;
 
-pub use stored::{PrivateProfile, find_by_user};
+pub use store::private_profiles::{PrivateProfile, find_by_user};
 
-/// What shall be known from now on; empty: nothing.
+/// Fields without a value stay as they are; an empty value deletes the field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PrivateProfileChanges {
-    /// The day of birth, `YYYY-MM-DD`.
+    /// `YYYY-MM-DD`.
     pub born_on: Option<String>,
     /// `male`, `female` or empty.
     pub gender: Option<String>,
-    /// A phone number in E.164: `+351200000000`.
+    /// E.164, such as `+351200000000`.
     pub phone: Option<String>,
 }
 
-/// Genders by their numbers.
+/// By stored number.
 pub const GENDERS: [&str; 3] = ["", "male", "female"];
-/// Nobody who is older is there.
+/// Earlier dates are refused.
 const EARLIEST_BIRTHDAY: &str = "1900-01-01";
 
-/// Changes what is known of a user.
 pub fn update(
     tx: &mut Tx<'_>,
-    by: &AuditActor,
+    actor: &AuditActor,
     user: UserId,
-    edit: &PrivateProfileChanges,
+    changes: &PrivateProfileChanges,
 ) -> Result<PrivateProfile, Error> {
     store::users::lock(tx, user)?;
     users::find(tx, user)?;
     let before = find_by_user(tx, user)?;
-    let mut known = before.clone();
-    if let Some(day) = &edit.born_on {
-        known.born_on = validate_birthday(day, tx.now())?;
+    let mut profile = before.clone();
+    if let Some(day) = &changes.born_on {
+        profile.born_on = validate_birthday(day, tx.now())?;
     }
-    if let Some(gender) = &edit.gender {
-        let place = GENDERS.iter().position(|known| known == gender);
-        let Some(place) = place else {
+    if let Some(gender) = &changes.gender {
+        let number = GENDERS.iter().position(|known| known == gender);
+        let Some(number) = number else {
             let message = "The `gender` must be male, female or empty";
             return Err(Refusal::invalid_parameter("gender", truncate_value(gender), message).into());
         };
-        known.gender = i64::try_from(place).unwrap_or(0);
+        profile.gender = i64::try_from(number).unwrap_or(0);
     }
-    if let Some(phone) = &edit.phone {
-        known.phone = hash_phone_number(phone)?;
+    if let Some(phone) = &changes.phone {
+        profile.phone = hash_phone_number(phone)?;
     }
-    if known == before {
-        return Ok(known);
+    if profile == before {
+        return Ok(profile);
     }
-    stored::set(tx, user, &known)?;
-    // What was changed is recorded, and not to what.
+    store::private_profiles::set(tx, user, &profile)?;
+    // Record which fields changed, but not their values.
     let mut changed = vec![];
     for (name, differs) in [
-        ("born_on", known.born_on != before.born_on),
-        ("gender", known.gender != before.gender),
-        ("phone", known.phone != before.phone),
+        ("born_on", profile.born_on != before.born_on),
+        ("gender", profile.gender != before.gender),
+        ("phone", profile.phone != before.phone),
     ] {
         if differs {
             changed.push(Value::from(name));
         }
     }
-    let told = json!({ "user": user.to_string(), "particulars": changed });
-    audit::append(tx, by, AuditAction::USER_UPDATE, None, &told)?;
-    Ok(known)
+    let detail = json!({ "user": user.to_string(), "particulars": changed });
+    audit::append(tx, actor, AuditAction::USER_UPDATE, None, &detail)?;
+    Ok(profile)
 }
 
 fn truncate_value(text: &str) -> String {
     text.chars().take(100).collect()
 }
 
-/// A day that somebody who is here may have been born on.
+/// Refuses dates in the future.
 fn validate_birthday(day: &str, now: Time) -> Result<String, Refusal> {
     let today = now.to_string();
     let today = today.get(..10).unwrap_or_default();
-    // Times begin in 1970; the calendar of four hundred years later is the same.
-    let later = day
+    // `Time` starts in 1970; the calendar repeats every 400 years.
+    let shifted_date = day
         .split_at_checked(4)
         .and_then(|(year, rest)| Some(format!("{:04}{rest}T00:00:00Z", year.parse::<u32>().ok()? + 400)));
-    let is_day = day.len() == 10 && later.is_some_and(|later| Time::parse(&later).is_some());
+    let is_day = day.len() == 10 && shifted_date.is_some_and(|shifted_date| Time::parse(&shifted_date).is_some());
     if day.is_empty() || is_day && EARLIEST_BIRTHDAY <= day && day <= today {
         return Ok(day.to_owned());
     }
@@ -91,16 +89,16 @@ fn validate_birthday(day: &str, now: Time) -> Result<String, Refusal> {
     Err(Refusal::invalid_parameter("born_on", truncate_value(day), message))
 }
 
-/// What a phone number is recognized by: how advertisers send theirs.
+/// The digest by which advertisers' lists refer to a phone number.
 fn hash_phone_number(phone: &str) -> Result<String, Refusal> {
     if phone.is_empty() {
         return Ok(String::new());
     }
     let digits = phone.strip_prefix('+').unwrap_or_default();
-    let sound = (7..=15).contains(&digits.len())
+    let is_valid = (7..=15).contains(&digits.len())
         && digits.bytes().all(|digit| digit.is_ascii_digit())
         && !digits.starts_with('0');
-    if !sound {
+    if !is_valid {
         let message = "The `phone` must be a number with its country, as +351200000000";
         return Err(Refusal::invalid_parameter("phone", truncate_value(phone), message));
     }
@@ -111,16 +109,16 @@ fn hash_phone_number(phone: &str) -> Result<String, Refusal> {
         .collect())
 }
 
-/// How old somebody is at a moment who was born on a day.
+/// The age in years at a time.
 pub fn age_at(born_on: &str, now: Time) -> Option<i64> {
     let year = |day: &str| day.get(..4)?.parse::<i64>().ok();
     let today = now.to_string();
-    let later = today.get(4..10)? < born_on.get(4..10)?;
-    let age = year(&today)? - year(born_on)? - i64::from(later);
+    let before_birthday = today.get(4..10)? < born_on.get(4..10)?;
+    let age = year(&today)? - year(born_on)? - i64::from(before_birthday);
     (age >= 0).then_some(age)
 }
 
-/// The day on which those were born who come to so many years today.
+/// The birth date of those who turn `years` today.
 pub fn birth_date_of_age(now: Time, years: i64) -> String {
     let today = now.to_string();
     let year = today.get(..4).and_then(|year| year.parse::<i64>().ok());

@@ -1,5 +1,4 @@
-//! Whether what a webhook was told may be told it again: a replay, or a resending, shows nothing that
-//! was deleted or has become private since.
+//! Whether a delivery may be sent again: replays and retries must not disclose what was deleted or made private since.
 
 use base::{AppId, Fault, PostId, UserId};
 use serde_json::Value;
@@ -10,45 +9,44 @@ use store::{Tx, users};
 use crate::activity::{EventAccess, EventPayloadKind, find_event_kind, is_authorized};
 use crate::visibility::{AuthorVisibilities, Viewer, Visibility};
 
-/// Whether a delivery may be sent to its app again.
-pub fn may_redeliver(tx: &mut Tx<'_>, app: AppId, one: &Delivery) -> Result<bool, Fault> {
-    if let Some(post) = one.post_id
-        && !is_post_visible(tx, one.consent_user_id, post)?
+pub fn may_redeliver(tx: &mut Tx<'_>, app: AppId, delivery: &Delivery) -> Result<bool, Fault> {
+    if let Some(post) = delivery.post_id
+        && !is_post_visible(tx, delivery.consent_user_id, post)?
     {
         return Ok(false);
     }
-    // What stands on a user's consent was withdrawn with it.
-    match (one.consent_user_id, parse_public_event(&one.body)) {
+    // Deliveries that depend on consent were deleted when it was withdrawn.
+    match (delivery.consent_user_id, parse_public_event(&delivery.body)) {
         (None, Some((payload, user))) => may_disclose_event(tx, app, payload, user),
         _ => Ok(true),
     }
 }
 
-/// Whether a post, and all that is shown with it, is for the reader still; nobody: for everyone.
+/// Whether a post and the posts shown with it are still visible to the reader; none stands for everyone.
 fn is_post_visible(tx: &mut Tx<'_>, reader: Option<UserId>, id: PostId) -> Result<bool, Fault> {
     let Some(post) = posts::find_by_id(tx, id)? else {
         return Ok(false);
     };
-    let with = [post.repost_of_id, post.quoted_post_id, post.in_reply_to_post_id];
-    let with: Vec<PostId> = with.into_iter().flatten().collect();
-    let mut shown = posts::find_by_ids(tx, &with)?;
-    // Of those that were never here nothing is shown.
-    shown.retain(|other| other.state != posts::PostState::Placeholder);
-    shown.push(post);
-    are_posts_visible(tx, reader, &shown)
+    let related = [post.repost_of_id, post.quoted_post_id, post.in_reply_to_post_id];
+    let related: Vec<PostId> = related.into_iter().flatten().collect();
+    let mut visible_posts = posts::find_by_ids(tx, &related)?;
+    // Placeholders are not shown.
+    visible_posts.retain(|other| other.state != posts::PostState::Placeholder);
+    visible_posts.push(post);
+    are_posts_visible(tx, reader, &visible_posts)
 }
 
-fn are_posts_visible(tx: &mut Tx<'_>, user: Option<UserId>, shown: &[Post]) -> Result<bool, Fault> {
-    let authors: Vec<UserId> = shown.iter().map(|post| post.author_id).collect();
+fn are_posts_visible(tx: &mut Tx<'_>, user: Option<UserId>, visible_posts: &[Post]) -> Result<bool, Fault> {
+    let authors: Vec<UserId> = visible_posts.iter().map(|post| post.author_id).collect();
     let authors = users::find_by_ids(tx, &authors)?;
-    let mut sights = AuthorVisibilities::load(tx, Viewer { user }, &authors)?;
-    sights.admit_posts(tx, shown)?;
-    Ok(shown
+    let mut visibilities = AuthorVisibilities::load(tx, Viewer { user }, &authors)?;
+    visibilities.admit_posts(tx, visible_posts)?;
+    Ok(visible_posts
         .iter()
-        .all(|post| sights.post_visibility(post) == Visibility::Visible))
+        .all(|post| visibilities.post_visibility(post) == Visibility::Visible))
 }
 
-/// What a body for everyone's eyes tells, and of whom.
+/// The payload kind and user of a public event.
 fn parse_public_event(body: &str) -> Option<(EventPayloadKind, UserId)> {
     let body: Value = serde_json::from_str(body).ok()?;
     let data = body.get("data")?;
@@ -58,8 +56,7 @@ fn parse_public_event(body: &str) -> Option<(EventPayloadKind, UserId)> {
     Some((kind.payload, UserId::new(user.parse().ok()?))).filter(|_| is_public)
 }
 
-/// Of a user whose posts only followers see, others are told neither what they post nor whom they
-/// follow.
+/// Posts and follows of protected users are not disclosed.
 fn may_disclose_event(tx: &mut Tx<'_>, app: AppId, payload: EventPayloadKind, user: UserId) -> Result<bool, Fault> {
     let is_open = users::find_by_id(tx, user)?.is_some_and(|user| !user.protected);
     Ok(match payload {

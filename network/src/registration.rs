@@ -1,4 +1,4 @@
-//! Making an account: who may, with which name, address and password.
+//! Registration of accounts: who may register, and the rules for email addresses and passwords.
 
 use base::{Error, Refusal, Secret, UserId};
 use store::users::User;
@@ -11,40 +11,34 @@ use crate::sessions::{ClientInfo, user_detail};
 use crate::sign_in::{MAX_PASSWORD_BYTES, SignInService, invalid_field};
 use crate::users::NewUser;
 
-/// Characters of a password at least.
+/// Characters.
 pub const MIN_PASSWORD_LENGTH: usize = 8;
 
-/// Who may join.
+/// Who may register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegistrationPolicy {
-    /// Anyone.
     Open,
-    /// Whoever has an invitation.
+    /// Only those with an invitation.
     Invite,
-    /// Nobody.
     Closed,
 }
 
-/// Someone who wants to join.
 #[derive(Clone, Debug)]
 pub struct RegistrationApplicant {
-    /// The handle.
     pub username: String,
-    /// The display name; empty: the handle.
+    /// The display name; empty for the handle.
     pub name: String,
-    /// The email address.
     pub email: String,
-    /// The password.
     pub password: Secret,
-    /// The secret of an invitation, if there is one.
+    /// The secret of an invitation.
     pub invite: Option<Secret>,
-    /// From where.
     pub client_info: ClientInfo,
 }
 
-/// Makes an account, and sends a link to confirm its address.
+/// Creates an account and sends a link to confirm its email address. Refused by policy, by rate limit per client
+/// address, and for invalid input.
 pub async fn register(
-    gate: &SignInService,
+    sign_in: &SignInService,
     site: &EmailSite,
     registration: RegistrationPolicy,
     applicant: &RegistrationApplicant,
@@ -59,12 +53,12 @@ pub async fn register(
     validate_email(&email)?;
     validate_password(&applicant.password, &applicant.username, &email)?;
     let address = applicant.client_info.address.clone();
-    let count = move |tx: &mut Tx<'_>| Ok(email_links::count_registration_attempt(tx, &address)?);
-    if !gate.store.write(count).await? {
+    let check_rate_limit = move |tx: &mut Tx<'_>| Ok(email_links::count_registration_attempt(tx, &address)?);
+    if !sign_in.store.write(check_rate_limit).await? {
         return Err(Refusal::RateLimited.into());
     }
-    let chance = &gate.store.context().rng;
-    let hash = gate.pool.hash(&applicant.password, chance).await?;
+    let rng = &sign_in.store.context().rng;
+    let hash = sign_in.pool.hash(&applicant.password, rng).await?;
     let (site, applicant) = (site.clone(), applicant.clone());
     let work = move |tx: &mut Tx<'_>| {
         if registration == RegistrationPolicy::Invite {
@@ -73,14 +67,14 @@ pub async fn register(
         }
         let user = create_account(tx, &applicant, &email, &hash)?;
         email_links::send_email_confirmation(tx, &site, &user, &email)?;
-        let by = AuditActor::user(user.id, &applicant.client_info.address);
-        audit::append(tx, &by, AuditAction::USER_JOIN, None, &user_detail(user.id))?;
+        let actor = AuditActor::user(user.id, &applicant.client_info.address);
+        audit::append(tx, &actor, AuditAction::USER_JOIN, None, &user_detail(user.id))?;
         Ok(user.id)
     };
-    gate.store.write(work).await
+    sign_in.store.write(work).await
 }
 
-/// The account, with an address that is not confirmed yet.
+/// The account, with an unconfirmed address.
 fn create_account(tx: &mut Tx<'_>, applicant: &RegistrationApplicant, email: &str, hash: &str) -> Result<User, Error> {
     let new = NewUser {
         username: applicant.username.clone(),
@@ -94,24 +88,30 @@ fn create_account(tx: &mut Tx<'_>, applicant: &RegistrationApplicant, email: &st
     Ok(user)
 }
 
-/// Refuses what is no email address that a letter could go to.
+/// Refuses syntactically invalid email addresses.
 pub fn validate_email(email: &str) -> Result<(), Refusal> {
     if email.is_empty() {
         return Err(invalid_field("email", "An email address is needed"));
     }
-    let label_ok = |label: &str| {
-        let inner = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
-        (1..=63).contains(&label.len()) && label.chars().all(inner) && !label.starts_with('-') && !label.ends_with('-')
+    let is_valid_label = |label: &str| {
+        let is_label_char = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+        (1..=63).contains(&label.len())
+            && label.chars().all(is_label_char)
+            && !label.starts_with('-')
+            && !label.ends_with('-')
     };
-    let local_ok = |local: &str| {
-        let atom = |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(letter);
-        (1..=64).contains(&local.len()) && local.split('.').all(|part| !part.is_empty() && part.chars().all(atom))
+    let is_valid_local_part = |local: &str| {
+        let is_atom_char = |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(letter);
+        (1..=64).contains(&local.len())
+            && local
+                .split('.')
+                .all(|part| !part.is_empty() && part.chars().all(is_atom_char))
     };
-    let good = email.len() <= 254
+    let is_valid = email.len() <= 254
         && email
             .rsplit_once('@')
-            .is_some_and(|(local, domain)| local_ok(local) && domain.split('.').all(label_ok));
-    if good {
+            .is_some_and(|(local, domain)| is_valid_local_part(local) && domain.split('.').all(is_valid_label));
+    if is_valid {
         Ok(())
     } else {
         Err(invalid_field(
@@ -121,7 +121,7 @@ pub fn validate_email(email: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses a password that is too short, too long, or among the first that anyone would guess.
+/// Refuses passwords that are too short, too long or easily guessed.
 pub fn validate_password(password: &Secret, username: &str, email: &str) -> Result<(), Refusal> {
     let text = password.expose_secret();
     if text.chars().count() < MIN_PASSWORD_LENGTH {
@@ -135,13 +135,13 @@ pub fn validate_password(password: &Secret, username: &str, email: &str) -> Resu
     }
     let lower = text.to_lowercase();
     let local = email.split_once('@').map_or("", |(local, _)| local);
-    let own = [username, email, local]
+    let is_own_data = [username, email, local]
         .iter()
-        .any(|own| !own.is_empty() && own.to_lowercase() == lower);
+        .any(|text| !text.is_empty() && text.to_lowercase() == lower);
     let mut letters = lower.chars();
     let first = letters.next();
-    let monotonous = letters.all(|letter| Some(letter) == first);
-    if own || monotonous || COMMON_PASSWORDS.split_ascii_whitespace().any(|common| common == lower) {
+    let is_single_character = letters.all(|letter| Some(letter) == first);
+    if is_own_data || is_single_character || COMMON_PASSWORDS.split_ascii_whitespace().any(|common| common == lower) {
         let message = "This password would be guessed at once: choose another";
         return Err(invalid_field("password", message));
     }
@@ -185,8 +185,8 @@ mod tests {
 
     #[test]
     fn an_address_is_one_that_a_letter_could_go_to() {
-        for good in ["a@b.org", "a.b+c@d-e.example", "ada@localhost", "o'x@a.io"] {
-            assert!(validate_email(good).is_ok(), "{good}");
+        for is_valid in ["a@b.org", "a.b+c@d-e.example", "ada@localhost", "o'x@a.io"] {
+            assert!(validate_email(is_valid).is_ok(), "{is_valid}");
         }
         for bad in [
             "",
@@ -211,8 +211,8 @@ mod tests {
     #[test]
     fn a_password_is_not_the_first_guess() {
         let ok = |text: &str| validate_password(&Secret::new(text), "grace_hopper", "gh1906@b.org").is_ok();
-        for good in ["tr4ms stop here", "ünïcödé"] {
-            assert_eq!(ok(good), good.chars().count() >= 8, "{good}");
+        for is_valid in ["tr4ms stop here", "ünïcödé"] {
+            assert_eq!(ok(is_valid), is_valid.chars().count() >= 8, "{is_valid}");
         }
         for bad in [
             "",

@@ -1,4 +1,4 @@
-//! Replies that the one who began a conversation hides in it.
+//! Replies hidden by the author of a conversation.
 
 use base::refusal::ResourceRef;
 use base::{Error, PostId, Refusal, UserId};
@@ -7,7 +7,8 @@ use store::{Tx, event_log, replies};
 
 use crate::{post_actions, users};
 
-/// Hides a reply, or shows it again. It stays reachable; whoever shows the conversation knows.
+/// Hides or unhides a reply. Hidden replies stay accessible, but are marked as hidden. Refused for anyone but the
+/// author of the conversation's root.
 pub fn set_hidden(tx: &mut Tx<'_>, user: UserId, id: PostId, hidden: bool) -> Result<(), Error> {
     users::find_active(tx, user)?;
     let reply = posts::find_by_id(tx, id)?.filter(|post| matches!(post.state, PostState::Live | PostState::Superseded));

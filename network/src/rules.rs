@@ -1,5 +1,5 @@
-//! Rules of streams: an app adds them, lists them and takes them away (contract §9.2). What a rule
-//! may say is read before it comes here; the connections of an app share its rules.
+//! Rules of filtered streams (contract §9.2), shared by all connections of an app. Their syntax is validated by the
+//! caller.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,40 +11,38 @@ use store::apps::AppStatus;
 use store::rules::{self, StreamProduct, StreamRule};
 use store::{Tx, apps, event_log};
 
-/// Rules that are read at once.
+/// Rules per query.
 const BATCH_SIZE: i64 = 1_000;
 
-/// A rule that can be read.
+/// A validated rule.
 #[derive(Clone, Debug)]
 pub struct NewStreamRule {
     /// As the app wrote it.
     pub value: String,
-    /// The same for all rules that mean the same by their words.
+    /// The canonical form, equal for rules with the same meaning.
     pub canonical: String,
-    /// The app's own label; empty where there is none.
+    /// The app's own label, or empty.
     pub tag: String,
 }
 
-/// What came of rules that were to be added.
 #[derive(Clone, Debug, Default)]
 pub struct AddedRules {
-    /// Those that are new.
     pub rules: Vec<StreamRule>,
-    /// Those that the app has already, each with the id of the one that is there.
+    /// Rules that the app already has, with the id of the existing one.
     pub duplicates: Vec<Refusal>,
 }
 
-/// Adds those rules that an app does not have yet; a label makes no rule new. None is added when
-/// the app would then have more than `most`, and none where it is only to be seen what would be.
+/// Adds rules that the app does not have yet, whatever their tags. Adds none if the app would have more than `max`
+/// rules, or with `dry_run`.
 pub fn add(
     tx: &mut Tx<'_>,
     app: AppId,
     product: StreamProduct,
-    most: usize,
+    max: usize,
     new: &[NewStreamRule],
-    dry: bool,
+    dry_run: bool,
 ) -> Result<AddedRules, Error> {
-    // Two calls at once must not pass the bound together, nor outlive the app.
+    // Concurrent calls must not exceed the limit together, and the app must still exist.
     apps::lock(tx, app)?;
     if apps::find_by_id(tx, app)?.is_none_or(|app| app.state == AppStatus::Deleted) {
         return Err(Refusal::Unauthenticated(AuthenticationProblem::App).into());
@@ -52,38 +50,38 @@ pub fn add(
     let before = usize::try_from(rules::count(tx, app, product)?).unwrap_or(usize::MAX);
     let mut added = AddedRules::default();
     let mut ids = HashMap::new();
-    for one in new {
-        let digest = digest(&one.canonical);
-        let known = match ids.get(&digest) {
+    for rule in new {
+        let digest = digest(&rule.canonical);
+        let existing = match ids.get(&digest) {
             Some(id) => Some(*id),
             None => rules::find_id_by_digest(tx, app, product, &digest)?,
         };
-        if let Some(id) = known {
-            let value = one.value.clone();
+        if let Some(id) = existing {
+            let value = rule.value.clone();
             added.duplicates.push(Refusal::DuplicateRule { value, id });
             continue;
         }
-        if before.saturating_add(added.rules.len()) >= most {
-            return Err(Refusal::RuleLimitReached { limit: most }.into());
+        if before.saturating_add(added.rules.len()) >= max {
+            return Err(Refusal::RuleLimitReached { limit: max }.into());
         }
-        let rule = StreamRule {
+        let stored = StreamRule {
             id: tx.next_id::<()>().get(),
             app_id: app,
-            value: one.value.clone(),
-            tag: one.tag.clone(),
+            value: rule.value.clone(),
+            tag: rule.tag.clone(),
             created_at: tx.now(),
         };
-        if !dry {
-            rules::insert(tx, product, &rule, &digest)?;
-            append_rule_event(tx, "rule.added", app, product, rule.id)?;
+        if !dry_run {
+            rules::insert(tx, product, &stored, &digest)?;
+            append_rule_event(tx, "rule.added", app, product, stored.id)?;
         }
-        ids.insert(digest, rule.id);
-        added.rules.push(rule);
+        ids.insert(digest, stored.id);
+        added.rules.push(stored);
     }
     Ok(added)
 }
 
-/// Removes rules by their ids; how many there were.
+/// Returns how many existed.
 pub fn remove(tx: &mut Tx<'_>, app: AppId, product: StreamProduct, ids: &[i64]) -> Result<usize, Error> {
     let mut removed = 0_usize;
     for id in ids {
@@ -95,7 +93,7 @@ pub fn remove(tx: &mut Tx<'_>, app: AppId, product: StreamProduct, ids: &[i64]) 
     Ok(removed)
 }
 
-/// Removes rules by their canonical forms; how many there were.
+/// Returns how many existed.
 pub fn remove_by_canonical(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -106,7 +104,6 @@ pub fn remove_by_canonical(
     remove(tx, app, product, &ids)
 }
 
-/// The ids of an app's rules by their canonical forms.
 pub fn find_ids_by_canonical(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -114,15 +111,15 @@ pub fn find_ids_by_canonical(
     canonical: &[String],
 ) -> Result<Vec<i64>, Fault> {
     let mut ids = Vec::with_capacity(canonical.len());
-    for one in canonical {
-        ids.extend(rules::find_id_by_digest(tx, app, product, &digest(one))?);
+    for rule in canonical {
+        ids.extend(rules::find_id_by_digest(tx, app, product, &digest(rule))?);
     }
     ids.sort_unstable();
     ids.dedup();
     Ok(ids)
 }
 
-/// Which of these ids are of rules that an app has, each once.
+/// Without duplicates.
 pub fn find_existing(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -139,7 +136,6 @@ pub fn find_existing(
     Ok(found)
 }
 
-/// Removes every rule of an app that is deleted.
 pub(crate) fn remove_app_rules(tx: &mut Tx<'_>, app: AppId) -> Result<(), Error> {
     for product in StreamProduct::ALL {
         let mut after = 0;
@@ -150,18 +146,18 @@ pub(crate) fn remove_app_rules(tx: &mut Tx<'_>, app: AppId) -> Result<(), Error>
     Ok(rules::delete_by_app(tx, app)?)
 }
 
-/// Tells that some of an app's rules behind one are removed; the last of them.
+/// Logs the removal of some rules after an id; returns the last one's id.
 fn append_removal_events(
     tx: &mut Tx<'_>,
     app: AppId,
     product: StreamProduct,
     after: i64,
 ) -> Result<Option<i64>, Error> {
-    let some = rules::list_by_app(tx, app, product, after, BATCH_SIZE)?;
-    for rule in &some {
+    let batch = rules::list_by_app(tx, app, product, after, BATCH_SIZE)?;
+    for rule in &batch {
         append_rule_event(tx, "rule.removed", app, product, rule.id)?;
     }
-    Ok(some.last().map(|rule| rule.id))
+    Ok(batch.last().map(|rule| rule.id))
 }
 
 fn append_rule_event(tx: &mut Tx<'_>, kind: &str, app: AppId, product: StreamProduct, rule: i64) -> Result<(), Error> {

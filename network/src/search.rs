@@ -1,9 +1,8 @@
-//! Search over posts: an index that follows the log, what is found in it, and counts of it.
+//! Search over posts: an index that follows the event log, queries and counts.
 //!
-//! The index holds posts that everybody may see: live, of nobody who is protected, suspended or
-//! gone, in their latest version, for everyone; no reposts, and none that is for promotion only. It
-//! keeps how far it has read the log together with what it read from there, so that a lost index,
-//! one of another format and one that was away for too long are made anew.
+//! The index contains public posts: live and in their latest version, by authors who are neither protected, suspended
+//! nor deleted, without reposts and nullcast posts. It stores its log cursor with its content, so that a missing or
+//! outdated index, or one with a different format, is rebuilt.
 
 mod count;
 mod find;
@@ -30,30 +29,29 @@ pub use find::{PostSearchPage, PostSearchRequest, find, find_ranked};
 use indexer::IndexerState;
 use progress::IndexProgress;
 
-/// How long a search waits for what was written before it.
+/// How long a search waits for earlier writes to be indexed.
 const CATCH_UP_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The index of posts of one process.
 pub struct PostSearch {
     index: Arc<PostIndex>,
     state: Mutex<IndexerState>,
-    /// The place of the log up to which everything can be found; none while the index is made.
+    /// The log position up to which everything is searchable; none while the index is built.
     searchable_through: watch::Sender<Option<i64>>,
-    /// Somebody waits.
+    /// Wakes the indexer.
     wakeup: Notify,
 }
 
 impl std::fmt::Debug for PostSearch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let passed = *self.searchable_through.borrow();
+        let searchable_through = *self.searchable_through.borrow();
         f.debug_struct("Search")
-            .field("passed", &passed)
+            .field("passed", &searchable_through)
             .finish_non_exhaustive()
     }
 }
 
 impl PostSearch {
-    /// Opens the index in a folder, or makes one.
+    /// Opens the index in a folder, or creates one.
     pub fn open(folder: &Path) -> Result<Arc<Self>, Fault> {
         let index = PostIndex::open(folder)?;
         let progress = index.checkpoint().and_then(|mark| IndexProgress::parse(&mark));
@@ -65,43 +63,47 @@ impl PostSearch {
         }))
     }
 
-    /// What can be found now.
     pub fn snapshot(&self) -> Arc<IndexSnapshot> {
         self.index.snapshot()
     }
 
-    /// Waits until everything can be found that was written before, at most a second. While the
-    /// index is being made there is nothing to search.
+    /// Waits, for at most a second, until everything written before is searchable. Refused as unavailable while the
+    /// index is built.
     pub async fn catch_up(&self, store: &Store) -> Result<(), Error> {
         let end = store.read(|tx| Ok(event_log::highest_seq(tx)?)).await?;
-        let is_there = |passed: &Option<i64>| passed.is_some_and(|passed| passed >= end);
-        let mut passed = self.searchable_through.subscribe();
-        if is_there(&passed.borrow()) {
+        let is_there = |searchable_through: &Option<i64>| {
+            searchable_through.is_some_and(|searchable_through| searchable_through >= end)
+        };
+        let mut searchable_through = self.searchable_through.subscribe();
+        if is_there(&searchable_through.borrow()) {
             return Ok(());
         }
-        let waiting = self.register_waiter();
-        // What is waited for comes with a lock on it, which is let go at once.
-        drop(timeout(CATCH_UP_TIMEOUT, passed.wait_for(is_there)).await);
-        drop(waiting);
+        let waiter = self.register_waiter();
+        // The returned guard holds a lock, so drop it immediately.
+        drop(timeout(CATCH_UP_TIMEOUT, searchable_through.wait_for(is_there)).await);
+        drop(waiter);
         if self.searchable_through.borrow().is_none() {
             return Err(Refusal::Unavailable.into());
         }
         Ok(())
     }
 
-    /// Makes the index anew, beside everything else; nothing is found until it is made.
+    /// Rebuilds the index in the background; searches are refused until it is done.
     pub fn rebuild(&self) {
         self.state.lock().rebuild_requested = true;
         self.searchable_through.send_replace(None);
         self.wakeup.notify_one();
     }
 
-    /// Waits until the index is made; calls with how many posts it holds from time to time.
-    pub async fn wait_until_built(&self, mut told: impl FnMut(u64)) {
-        const EACH: Duration = Duration::from_millis(200);
-        let mut passed = self.searchable_through.subscribe();
-        while timeout(EACH, passed.wait_for(Option::is_some)).await.is_err() {
-            told(self.snapshot().len());
+    /// Waits until the index is built; reports the number of indexed posts from time to time.
+    pub async fn wait_until_built(&self, mut report: impl FnMut(u64)) {
+        const REPORT_INTERVAL: Duration = Duration::from_millis(200);
+        let mut searchable_through = self.searchable_through.subscribe();
+        while timeout(REPORT_INTERVAL, searchable_through.wait_for(Option::is_some))
+            .await
+            .is_err()
+        {
+            report(self.snapshot().len());
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Sessions of browsers, and the tokens of the forms that they show.
+//! Browser sessions, and tokens that protect forms.
 //!
-//! Sessions follow the machine's clock, as the cookies that carry them do.
+//! Sessions follow the machine's clock, like their cookies.
 
 use base::clock::wall_time;
 use base::secret::{constant_time_eq, digest};
@@ -17,41 +17,39 @@ use crate::users;
 
 pub use store::sessions::UserSession;
 
-/// How long a session lives on after it was last seen, if nothing else is said: 30 days.
+/// The default lifetime after the last use: 30 days.
 pub const TTL_MS: i64 = 30 * 24 * 3600 * 1000;
-/// That a session was used is written down this often at most.
+/// The minimum interval between updates of the last use.
 pub const TOUCH_EVERY_MS: i64 = 5 * 60 * 1000;
 
-/// Characters of a session's text, 5.95 bits each: over 256 bits.
+/// Characters of a session's secret: 5.95 bits each, over 256 bits in total.
 const SECRET_LENGTH: usize = 44;
-/// Sessions of one user that are listed at most.
+/// Listed sessions per user.
 const MAX_LISTED: i64 = 200;
-/// Characters of a browser's description that are kept.
+/// Stored characters of a user agent.
 const MAX_USER_AGENT_LENGTH: usize = 256;
 
-/// Where a request comes from.
+/// The origin of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientInfo {
-    /// The client's address.
     pub address: String,
-    /// What the browser calls itself.
     pub user_agent: String,
 }
 
 impl ClientInfo {
     fn sanitized_user_agent(&self) -> String {
-        let plain = self.user_agent.chars().filter(|letter| !letter.is_control());
-        plain.take(MAX_USER_AGENT_LENGTH).collect()
+        let printable = self.user_agent.chars().filter(|letter| !letter.is_control());
+        printable.take(MAX_USER_AGENT_LENGTH).collect()
     }
 }
 
-/// Begins a session for a user who has just proved who it is. The session that the browser had
-/// before, if it had one, ends: its text may have been put there by somebody else.
+/// Starts a session after authentication. The browser's previous session ends, since its cookie may have been planted
+/// by someone else.
 pub fn start(
     tx: &mut Tx<'_>,
     presented: Option<&[u8; 32]>,
     user: UserId,
-    facts: &ClientInfo,
+    client: &ClientInfo,
     ttl_ms: i64,
 ) -> Result<(Secret, UserSession), Error> {
     let now = wall_time();
@@ -60,15 +58,15 @@ pub fn start(
     {
         sessions::revoke(tx, old.user_id, old.id, now)?;
     }
-    let (text, session) = create(tx, user, facts, ttl_ms)?;
+    let (text, session) = create(tx, user, client, ttl_ms)?;
     let detail = json!({"session": session.id, "user_agent": session.user_agent});
-    let by = AuditActor::user(user, &facts.address);
-    audit::append(tx, &by, AuditAction::SIGN_IN_OK, None, &detail)?;
+    let actor = AuditActor::user(user, &client.address);
+    audit::append(tx, &actor, AuditAction::SIGN_IN_OK, None, &detail)?;
     Ok((text, session))
 }
 
-/// Makes a session; answers the text for the browser, of which only the digest is stored.
-pub fn create(tx: &mut Tx<'_>, user: UserId, facts: &ClientInfo, ttl_ms: i64) -> Result<(Secret, UserSession), Error> {
+/// Creates a session; returns the secret for the cookie, of which only the digest is stored.
+pub fn create(tx: &mut Tx<'_>, user: UserId, client: &ClientInfo, ttl_ms: i64) -> Result<(Secret, UserSession), Error> {
     users::find_active(tx, user)?;
     let now = wall_time();
     let (text, form_key) = generate_secrets(tx.rng())?;
@@ -78,38 +76,42 @@ pub fn create(tx: &mut Tx<'_>, user: UserId, facts: &ClientInfo, ttl_ms: i64) ->
         user_id: user,
         form_key: &form_key,
         ttl_ms,
-        address: &facts.address,
-        user_agent: &facts.sanitized_user_agent(),
+        address: &client.address,
+        user_agent: &client.sanitized_user_agent(),
     };
     sessions::insert(tx, &new, now)?;
     let session = sessions::find(tx, &digest, now)?;
-    let session = session.ok_or_else(|| Fault::new("a session that was just made is not there"))?;
+    let session = session.ok_or_else(|| Fault::new("a session that was just inserted is missing"))?;
     Ok((text, session))
 }
 
-fn generate_secrets(chance: &Rng) -> Result<(Secret, Secret), Fault> {
-    let text = Secret::new(chance.random_token(SECRET_LENGTH)?);
-    Ok((text, Secret::new(chance.random_token(SECRET_LENGTH)?)))
+fn generate_secrets(rng: &Rng) -> Result<(Secret, Secret), Fault> {
+    let text = Secret::new(rng.random_token(SECRET_LENGTH)?);
+    Ok((text, Secret::new(rng.random_token(SECRET_LENGTH)?)))
 }
 
-/// The live session with this SHA-256: neither ended nor expired, of a user who takes part.
+/// Only a session that is neither revoked nor expired, of an active user.
 pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<UserSession>, Fault> {
     find_at(tx, digest, wall_time())
 }
 
-/// [`find`] at another moment.
+/// As [`find`], at a given time.
 pub fn find_at(tx: &mut Tx<'_>, digest: &[u8; 32], now: Time) -> Result<Option<UserSession>, Fault> {
     sessions::find(tx, digest, now)
 }
 
-/// The live session whose text a browser presents; that it was used is written down once in a
-/// while.
-pub async fn resume(store: &Store, text: &str, facts: &ClientInfo) -> Result<Option<UserSession>, Error> {
-    resume_at(store, text, facts, wall_time()).await
+/// The active session with this secret; updates the last use once in a while.
+pub async fn resume(store: &Store, text: &str, client: &ClientInfo) -> Result<Option<UserSession>, Error> {
+    resume_at(store, text, client, wall_time()).await
 }
 
-/// [`open`] at another moment.
-pub async fn resume_at(store: &Store, text: &str, facts: &ClientInfo, now: Time) -> Result<Option<UserSession>, Error> {
+/// As [`resume`], at a given time.
+pub async fn resume_at(
+    store: &Store,
+    text: &str,
+    client: &ClientInfo,
+    now: Time,
+) -> Result<Option<UserSession>, Error> {
     if text.len() != SECRET_LENGTH {
         return Ok(None);
     }
@@ -119,16 +121,16 @@ pub async fn resume_at(store: &Store, text: &str, facts: &ClientInfo, now: Time)
         return Ok(None);
     };
     if now.ms() - session.last_seen_at.ms() >= TOUCH_EVERY_MS {
-        let (id, facts) = (session.id, facts.clone());
+        let (id, client) = (session.id, client.clone());
         session.last_seen_at = now;
-        session.address.clone_from(&facts.address);
-        session.user_agent = facts.sanitized_user_agent();
+        session.address.clone_from(&client.address);
+        session.user_agent = client.sanitized_user_agent();
         let touch = move |tx: &mut Tx<'_>| {
             Ok(sessions::touch(
                 tx,
                 id,
-                &facts.address,
-                &facts.sanitized_user_agent(),
+                &client.address,
+                &client.sanitized_user_agent(),
                 now,
             )?)
         };
@@ -137,15 +139,15 @@ pub async fn resume_at(store: &Store, text: &str, facts: &ClientInfo, now: Time)
     Ok(Some(session))
 }
 
-/// Gives a session another text, when what it may do changes; the old text is dead with the commit.
+/// Replaces a session's secret when its privileges change; the old one is invalid from the commit on.
 pub fn renew(tx: &mut Tx<'_>, session: &UserSession) -> Result<(Secret, UserSession), Error> {
     let (text, form_key) = generate_secrets(tx.rng())?;
     if !sessions::rotate(tx, &session.digest, &text.digest(), &form_key)? {
         return Err(session_not_found(session.id).into());
     }
-    let by = AuditActor::user(session.user_id, &session.address);
+    let actor = AuditActor::user(session.user_id, &session.address);
     let detail = json!({"session": session.id});
-    audit::append(tx, &by, AuditAction::SESSION_RENEW, None, &detail)?;
+    audit::append(tx, &actor, AuditAction::SESSION_RENEW, None, &detail)?;
     let renewed = UserSession {
         digest: text.digest(),
         form_key,
@@ -158,46 +160,44 @@ fn session_not_found(id: i64) -> Refusal {
     Refusal::NotFound(base::refusal::ResourceRef::new("session", "id", id))
 }
 
-/// Ends the session that asks for it.
-pub fn sign_out(tx: &mut Tx<'_>, session: &UserSession, facts: &ClientInfo) -> Result<(), Error> {
+/// Revokes the session itself.
+pub fn sign_out(tx: &mut Tx<'_>, session: &UserSession, client: &ClientInfo) -> Result<(), Error> {
     if sessions::revoke(tx, session.user_id, session.id, wall_time())? {
-        let by = AuditActor::user(session.user_id, &facts.address);
+        let actor = AuditActor::user(session.user_id, &client.address);
         let detail = json!({"session": session.id});
-        audit::append(tx, &by, AuditAction::SIGN_OUT, None, &detail)?;
+        audit::append(tx, &actor, AuditAction::SIGN_OUT, None, &detail)?;
     }
     Ok(())
 }
 
-/// The live sessions of a user, last used first.
+/// Last used first.
 pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<UserSession>, Fault> {
     sessions::list(tx, user, wall_time(), MAX_LISTED)
 }
 
-/// Ends one of a user's sessions.
-pub fn revoke(tx: &mut Tx<'_>, by: &AuditActor, user: UserId, id: i64) -> Result<(), Error> {
+pub fn revoke(tx: &mut Tx<'_>, actor: &AuditActor, user: UserId, id: i64) -> Result<(), Error> {
     if !sessions::revoke(tx, user, id, wall_time())? {
         return Err(session_not_found(id).into());
     }
     let detail = json!({"user": user.to_string(), "session": id});
-    Ok(audit::append(tx, by, AuditAction::SESSION_REVOKE, None, &detail)?)
+    Ok(audit::append(tx, actor, AuditAction::SESSION_REVOKE, None, &detail)?)
 }
 
-/// Ends all sessions of a user but the one that is kept, if one is; how many.
-pub fn revoke_all(tx: &mut Tx<'_>, by: &AuditActor, user: UserId, keep: Option<i64>) -> Result<u64, Error> {
+/// Revokes all sessions of a user except `keep`; returns how many.
+pub fn revoke_all(tx: &mut Tx<'_>, actor: &AuditActor, user: UserId, keep: Option<i64>) -> Result<u64, Error> {
     let ended = sessions::revoke_others(tx, user, keep, wall_time())?;
     if ended > 0 {
         let detail = json!({"user": user.to_string(), "sessions": ended, "kept": keep});
-        audit::append(tx, by, AuditAction::SESSION_REVOKE, None, &detail)?;
+        audit::append(tx, actor, AuditAction::SESSION_REVOKE, None, &detail)?;
     }
     Ok(ended)
 }
 
-/// The token of a form that a session shows: it holds for this form in this session only.
+/// Valid for this form in this session only.
 pub fn form_token(session: &UserSession, form: &str) -> Result<String, Fault> {
     compute_form_token(&session.form_key, &[form])
 }
 
-/// Whether a form came back with the token that it was shown with.
 pub fn verify_form_token(session: &UserSession, form: &str, presented: &str) -> Result<bool, Fault> {
     let expected = form_token(session, form)?;
     Ok(constant_time_eq(expected.as_bytes(), presented.as_bytes()))
@@ -205,48 +205,45 @@ pub fn verify_form_token(session: &UserSession, form: &str, presented: &str) -> 
 
 fn compute_form_token(key: &Secret, parts: &[&str]) -> Result<String, Fault> {
     let mac = Hmac::<Sha256>::new_from_slice(key.expose_secret().as_bytes());
-    let mut mac = mac.map_err(Fault::context("the key of a form"))?;
+    let mut mac = mac.map_err(Fault::context("reading a form key"))?;
     for part in parts {
-        // A length before each part, so that none runs into the next.
+        // Length prefixes make the concatenation unambiguous.
         mac.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
         mac.update(part.as_bytes());
     }
     Ok(BASE64_URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes()))
 }
 
-/// The tokens of forms that are shown to people who are not signed in, bound to a random cookie.
-/// Nothing is stored for them.
+/// Form tokens for visitors who are not signed in, bound to a random cookie. Nothing is stored for them.
 #[derive(Clone, Debug)]
 pub struct VisitorFormTokens {
     key: Secret,
 }
 
 impl VisitorFormTokens {
-    /// Takes the key from the store, making it on the first start.
+    /// Loads the key, which is created on the first start.
     pub async fn open(store: &Store) -> Result<Self, Error> {
         let key = store.write(|tx| Ok(sessions::visitor_form_key(tx)?)).await?;
         Ok(Self { key })
     }
 
-    /// A cookie for a browser that has none.
-    pub fn generate_cookie(&self, chance: &Rng) -> Result<Secret, Fault> {
-        chance.random_token(SECRET_LENGTH).map(Secret::new)
+    /// A new cookie.
+    pub fn generate_cookie(&self, rng: &Rng) -> Result<Secret, Fault> {
+        rng.random_token(SECRET_LENGTH).map(Secret::new)
     }
 
-    /// The token of a form for the browser with this cookie.
     pub fn form_token(&self, cookie: &Secret, form: &str) -> Result<String, Fault> {
         compute_form_token(&self.key, &[cookie.expose_secret(), form])
     }
 
-    /// Whether a form came back with the token that it was shown with, from the same browser.
     pub fn verify_form_token(&self, cookie: &Secret, form: &str, presented: &str) -> Result<bool, Fault> {
         let expected = self.form_token(cookie, form)?;
-        let whole = cookie.expose_secret().len() == SECRET_LENGTH;
-        Ok(whole && constant_time_eq(expected.as_bytes(), presented.as_bytes()))
+        let is_complete = cookie.expose_secret().len() == SECRET_LENGTH;
+        Ok(is_complete && constant_time_eq(expected.as_bytes(), presented.as_bytes()))
     }
 }
 
-/// What an entry about a user says, when there is nothing else.
+/// The audit detail of an action on a user.
 pub(crate) fn user_detail(user: UserId) -> Value {
     json!({"user": user.to_string()})
 }

@@ -1,7 +1,7 @@
-//! Signing in with a name and a password, so that nobody can guess fast, nobody can lock others
-//! out, and nobody can tell a wrong password from an unknown name.
+//! Sign-in with login and password. Rate limits prevent fast guessing without allowing anyone to lock out others, and
+//! responses do not reveal whether an account exists.
 //!
-//! Throttling follows the machine's clock and is kept in the database: a restart forgets nothing.
+//! Rate limits follow the machine's clock and are stored in the database, so that they survive restarts.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -19,20 +19,19 @@ use crate::sessions::{self, ClientInfo, UserSession};
 
 pub use store::attempt_limits::{AttemptDecision, AttemptRateLimit};
 
-/// Bytes of a password; what is longer is wrong without being looked at.
+/// Longer passwords are refused without hashing.
 pub const MAX_PASSWORD_BYTES: usize = 1024;
 
-/// What a suspended account is told, once it has proved who it is.
+/// Shown after the correct password of a suspended account.
 pub const SUSPENDED_DETAIL: &str = "Your account is suspended and is not permitted to access this feature.";
-/// What a deleted account is told, once it has proved who it is.
+/// Shown after the correct password of a deleted account.
 pub const DELETED_DETAIL: &str = "Your account has been deleted.";
 
-/// How often signing in may be tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignInLimits {
-    /// From one address; a whole /64 of IPv6 is one.
+    /// Per client address; an IPv6 /64 counts as one.
     pub per_address: AttemptRateLimit,
-    /// For one name, from wherever: high, so that strangers cannot lock its owner out.
+    /// Per login from all addresses; high, so that strangers cannot lock out the owner.
     pub per_account: AttemptRateLimit,
 }
 
@@ -51,57 +50,46 @@ impl Default for SignInLimits {
     }
 }
 
-/// An attempt to sign in.
 #[derive(Clone, Debug)]
 pub struct SignInAttempt {
     /// A handle, with or without `@`, or an email address.
     pub login: String,
-    /// The password.
     pub password: Secret,
-    /// From where.
     pub client_info: ClientInfo,
-    /// SHA-256 of the session that the browser has already, if it has one: it ends.
+    /// SHA-256 of the browser's current session, which ends.
     pub existing_session: Option<[u8; 32]>,
 }
 
-/// What comes of an attempt.
 #[derive(Clone, Debug)]
 pub enum SignInOutcome {
-    /// Signed in.
     Accepted {
-        /// The text for the browser.
+        /// The secret for the cookie.
         text: Secret,
-        /// The session.
         session: Box<UserSession>,
     },
-    /// The name is unknown, or the password is wrong; which, is not told.
+    /// Unknown login or wrong password.
     Wrong,
-    /// Too often.
     Throttled {
-        /// When it may be tried again, in milliseconds from now.
+        /// Milliseconds until the next attempt is possible.
         retry_ms: i64,
     },
-    /// The password is right, and the account does not take part.
+    /// The password is correct, but the account is not active.
     Closed {
-        /// The sentence that is shown.
+        /// The text to show.
         detail: &'static str,
     },
 }
 
-/// Where people sign in.
 #[derive(Clone)]
 pub struct SignInService {
-    /// Where accounts are.
     pub store: Arc<Store>,
-    /// Where passwords are hashed.
     pub pool: PasswordPool,
-    /// How often it may be tried.
     pub limits: SignInLimits,
-    /// How long a session lives on after it was last seen, in milliseconds.
+    /// Lifetime of a session after its last use, in milliseconds.
     pub ttl_ms: i64,
 }
 
-/// What a name and a password turned out to be.
+/// The result of checking a login and password.
 enum CredentialCheck {
     Right(Box<User>, String),
     Wrong,
@@ -109,7 +97,7 @@ enum CredentialCheck {
 }
 
 impl SignInService {
-    /// A gate with the usual limits.
+    /// With the default limits.
     pub fn new(store: Arc<Store>, pool: PasswordPool) -> Self {
         Self {
             store,
@@ -119,7 +107,6 @@ impl SignInService {
         }
     }
 
-    /// Signs in, or says why not.
     pub async fn sign_in(&self, attempt: &SignInAttempt) -> Result<SignInOutcome, Error> {
         let login = normalize_login(&attempt.login);
         let checked = self
@@ -138,42 +125,42 @@ impl SignInService {
             UserState::Deleted | UserState::Placeholder => Some(DELETED_DETAIL),
         };
         if let Some(detail) = detail {
-            let by = AuditActor::user(user.id, &attempt.client_info.address);
+            let actor = AuditActor::user(user.id, &attempt.client_info.address);
             let why = json!({"why": "the account does not take part"});
-            let note = move |tx: &mut Tx<'_>| Ok(audit::append(tx, &by, AuditAction::SIGN_IN_FAILED, None, &why)?);
-            self.store.write(note).await?;
+            let record = move |tx: &mut Tx<'_>| Ok(audit::append(tx, &actor, AuditAction::SIGN_IN_FAILED, None, &why)?);
+            self.store.write(record).await?;
             return Ok(SignInOutcome::Closed { detail });
         }
-        let fresh = if is_hash_current(&stored) {
+        let rehashed = if is_hash_current(&stored) {
             None
         } else {
-            let chance = &self.store.context().rng;
-            Some(self.pool.hash(&attempt.password, chance).await?)
+            let rng = &self.store.context().rng;
+            Some(self.pool.hash(&attempt.password, rng).await?)
         };
-        self.start_session(user.id, login, attempt, stored, fresh).await
+        self.start_session(user.id, login, attempt, stored, rehashed).await
     }
 
-    /// The password was right: a session begins, unless that is no longer so.
+    /// Starts a session after a successful check, unless the password has changed meanwhile.
     async fn start_session(
         &self,
         user: UserId,
         login: String,
         attempt: &SignInAttempt,
         stored: String,
-        fresh: Option<String>,
+        rehashed: Option<String>,
     ) -> Result<SignInOutcome, Error> {
-        let (facts, presented) = (attempt.client_info.clone(), attempt.existing_session);
+        let (client, presented) = (attempt.client_info.clone(), attempt.existing_session);
         let (limits, ttl_ms) = (self.limits, self.ttl_ms);
         let work = move |tx: &mut Tx<'_>| {
             if users::find_password_hash(tx, user)?.as_ref() != Some(&stored) {
                 return Ok(SignInOutcome::Wrong);
             }
-            if let Some(fresh) = &fresh {
-                users::set_password_hash(tx, user, fresh)?;
+            if let Some(rehashed) = &rehashed {
+                users::set_password_hash(tx, user, rehashed)?;
             }
-            attempt_limits::refund_attempt(tx, &address_key(&facts), limits.per_address)?;
+            attempt_limits::refund_attempt(tx, &address_key(&client), limits.per_address)?;
             attempt_limits::refund_attempt(tx, &account_key(&login), limits.per_account)?;
-            let (text, session) = sessions::start(tx, presented.as_ref(), user, &facts, ttl_ms)?;
+            let (text, session) = sessions::start(tx, presented.as_ref(), user, &client, ttl_ms)?;
             Ok(SignInOutcome::Accepted {
                 text,
                 session: Box::new(session),
@@ -182,16 +169,15 @@ impl SignInService {
         self.store.write(work).await
     }
 
-    /// Proves that whoever is signed in as a user knows the password: before it, the address or
-    /// something else that matters is changed. It is throttled like signing in.
-    pub async fn verify_password(&self, user: UserId, password: &Secret, facts: &ClientInfo) -> Result<(), Error> {
+    /// Verifies the password of a signed-in user before sensitive changes. Rate limited like signing in.
+    pub async fn verify_password(&self, user: UserId, password: &Secret, client: &ClientInfo) -> Result<(), Error> {
         let find = move |tx: &mut Tx<'_>| crate::users::find_active(tx, user);
         let login = normalize_login(&self.store.read(find).await?.username);
-        match self.check_credentials(&login, password, facts).await? {
+        match self.check_credentials(&login, password, client).await? {
             CredentialCheck::Right(found, _) if found.id == user => {
-                let (limits, facts) = (self.limits, facts.clone());
+                let (limits, client) = (self.limits, client.clone());
                 let refund = move |tx: &mut Tx<'_>| {
-                    attempt_limits::refund_attempt(tx, &address_key(&facts), limits.per_address)?;
+                    attempt_limits::refund_attempt(tx, &address_key(&client), limits.per_address)?;
                     Ok(attempt_limits::refund_attempt(
                         tx,
                         &account_key(&login),
@@ -211,11 +197,11 @@ impl SignInService {
         &self,
         login: &str,
         password: &Secret,
-        facts: &ClientInfo,
+        client: &ClientInfo,
     ) -> Result<CredentialCheck, Error> {
-        let (limits, name, from) = (self.limits, login.to_owned(), facts.clone());
-        let look = move |tx: &mut Tx<'_>| {
-            if let Some(retry_ms) = charge_attempt(tx, &name, &from, limits)? {
+        let (limits, name, client_info) = (self.limits, login.to_owned(), client.clone());
+        let load_user = move |tx: &mut Tx<'_>| {
+            if let Some(retry_ms) = charge_attempt(tx, &name, &client_info, limits)? {
                 return Ok(Err(retry_ms));
             }
             let Some(user) = find_user_by_login(tx, &name)? else {
@@ -224,79 +210,84 @@ impl SignInService {
             let stored = users::find_password_hash(tx, user.id)?.unwrap_or_default();
             Ok(Ok(Some((user, stored))))
         };
-        let found = match self.store.write(look).await? {
+        let found = match self.store.write(load_user).await? {
             Ok(found) => found,
             Err(retry_ms) => return Ok(CredentialCheck::Throttled(retry_ms)),
         };
-        // Nobody's password, and one that is too long, takes as long as anybody's.
+        // Verification takes the same time for unknown logins and passwords that are too long.
         let stored = found.as_ref().map_or("", |(_, stored)| stored.as_str());
-        let fits = password.expose_secret().len() <= MAX_PASSWORD_BYTES;
-        let tried = if fits { password } else { &Secret::new("") };
-        if self.pool.verify(tried, stored).await?
-            && fits
+        let is_valid_length = password.expose_secret().len() <= MAX_PASSWORD_BYTES;
+        let checked_password = if is_valid_length { password } else { &Secret::new("") };
+        if self.pool.verify(checked_password, stored).await?
+            && is_valid_length
             && let Some((user, stored)) = found
         {
             return Ok(CredentialCheck::Right(Box::new(user), stored));
         }
-        let by = AuditActor {
+        let actor = AuditActor {
             user: found.map(|(user, _)| user.id),
-            ..AuditActor::anonymous(&facts.address)
+            ..AuditActor::anonymous(&client.address)
         };
-        let note = move |tx: &mut Tx<'_>| Ok(audit::append(tx, &by, AuditAction::SIGN_IN_FAILED, None, &Value::Null)?);
-        self.store.write(note).await?;
+        let record = move |tx: &mut Tx<'_>| {
+            Ok(audit::append(
+                tx,
+                &actor,
+                AuditAction::SIGN_IN_FAILED,
+                None,
+                &Value::Null,
+            )?)
+        };
+        self.store.write(record).await?;
         Ok(CredentialCheck::Wrong)
     }
 }
 
-/// Counts a try for its address and its name; answers how long to wait when there were too many.
+/// Counts an attempt by address and login; returns the waiting time (ms) if a limit is exceeded.
 fn charge_attempt(
     tx: &mut Tx<'_>,
     login: &str,
-    facts: &ClientInfo,
+    client: &ClientInfo,
     limits: SignInLimits,
 ) -> Result<Option<i64>, Fault> {
     let tries = [
-        ("address", address_key(facts), limits.per_address),
+        ("address", address_key(client), limits.per_address),
         ("account", account_key(login), limits.per_account),
     ];
-    for (what, key, pace) in tries {
-        let AttemptDecision::Refused {
-            retry_ms,
-            is_first: first,
-        } = attempt_limits::record_attempt(tx, &key, pace, wall_time())?
+    for (action, key, limit) in tries {
+        let AttemptDecision::Refused { retry_ms, is_first } =
+            attempt_limits::record_attempt(tx, &key, limit, wall_time())?
         else {
             continue;
         };
-        if first {
-            let by = AuditActor::anonymous(&facts.address);
-            let detail = json!({"per": what});
-            audit::append(tx, &by, AuditAction::SIGN_IN_THROTTLED, None, &detail)?;
+        if is_first {
+            let actor = AuditActor::anonymous(&client.address);
+            let detail = json!({"per": action});
+            audit::append(tx, &actor, AuditAction::SIGN_IN_THROTTLED, None, &detail)?;
         }
         return Ok(Some(retry_ms));
     }
     Ok(None)
 }
 
-/// Counts a try at something else than signing in, from an address; refuses when there were too
-/// many.
+/// Counts an attempt at another action than signing in.
 pub(crate) fn charge_action(
     tx: &mut Tx<'_>,
-    what: &str,
-    who: &str,
-    pace: AttemptRateLimit,
+    action: &str,
+    subject: &str,
+    limit: AttemptRateLimit,
 ) -> Result<AttemptDecision, Fault> {
-    attempt_limits::record_attempt(tx, &digest(&format!("{what}:{who}")), pace, wall_time())
+    attempt_limits::record_attempt(tx, &digest(&format!("{action}:{subject}")), limit, wall_time())
 }
 
-fn address_key(facts: &ClientInfo) -> [u8; 32] {
-    digest(&format!("sign_in.address:{}", address_bucket(&facts.address)))
+fn address_key(client: &ClientInfo) -> [u8; 32] {
+    digest(&format!("sign_in.address:{}", address_bucket(&client.address)))
 }
 
 fn account_key(login: &str) -> [u8; 32] {
     digest(&format!("sign_in.account:{login}"))
 }
 
-/// What counts as one address: of IPv6 the /64, which is what one household gets.
+/// The address for rate limits: the /64 of an IPv6 address, which one household usually gets.
 pub(crate) fn address_bucket(address: &str) -> String {
     match address.parse::<IpAddr>().map(|address| address.to_canonical()) {
         Ok(IpAddr::V6(address)) => format!("{:x}", address.to_bits() >> 64),
@@ -305,14 +296,14 @@ pub(crate) fn address_bucket(address: &str) -> String {
     }
 }
 
-/// A name as it is looked up and counted by.
+/// The login in the form for lookups and rate limits.
 pub(crate) fn normalize_login(login: &str) -> String {
     let login = login.trim();
     let login = login.strip_prefix('@').unwrap_or(login);
     login.to_ascii_lowercase()
 }
 
-/// The account that a name means.
+/// The account with this username or email address.
 pub(crate) fn find_user_by_login(tx: &mut Tx<'_>, login: &str) -> Result<Option<User>, Fault> {
     let found = if login.contains('@') {
         users::find_by_email(tx, login)?
@@ -322,7 +313,7 @@ pub(crate) fn find_user_by_login(tx: &mut Tx<'_>, login: &str) -> Result<Option<
     Ok(found.filter(|user| user.state != UserState::Placeholder))
 }
 
-/// A field of a form that is wrong; what it held is not repeated.
+/// A refusal that does not repeat the field's value.
 pub(crate) fn invalid_field(parameter: &'static str, message: impl Into<String>) -> Refusal {
     Refusal::InvalidParameters(vec![base::refusal::InvalidParameter {
         parameter: parameter.into(),

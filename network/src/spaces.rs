@@ -1,5 +1,5 @@
-//! Spaces: scheduled, opened, closed or called off; who takes part in them. The interface only
-//! reads them; what happens to them comes from the platform's side (contract §7.7, §11.3).
+//! Spaces: scheduling, opening, closing and participation. The API only reads spaces; changes come from the platform's
+//! own pages (contract §7.7, §11.3).
 
 use base::id::encode_base62;
 use base::refusal::ResourceRef;
@@ -14,41 +14,37 @@ use crate::visibility::{self, AccessDenial, Visibility, find_post_denial};
 
 /// How far ahead a space may be scheduled (contract §7.7).
 pub const MAX_AHEAD_MS: i64 = 14 * 24 * 3600 * 1000;
-/// Speakers beside the hosts (contract §7.7).
+/// Speakers in addition to the hosts (contract §7.7).
 pub const MAX_SPEAKERS: i64 = 10;
-/// Hosts beside the creator.
+/// Hosts in addition to the creator.
 pub const MAX_COHOSTS: usize = 2;
-/// Users that may be invited to speak.
 pub const MAX_INVITED: i64 = 100;
-/// Topics of a space.
 pub const MAX_TOPICS: usize = 3;
-/// Spaces of one creator that are scheduled or live.
+/// Scheduled and live spaces per creator.
 pub const MAX_OPEN: usize = 10;
-/// The longest title, in characters.
+/// Characters.
 pub const TITLE_LENGTH: usize = 140;
 
-/// A new space.
 #[derive(Clone, Debug, Default)]
 pub struct NewSpace {
-    /// Its title, or empty.
+    /// May be empty.
     pub title: String,
-    /// When it is to start; none: now.
+    /// None to start now.
     pub start: Option<Time>,
-    /// Its language; empty: that of the title.
+    /// Empty to detect it from the title.
     pub lang: String,
-    /// Whether it takes a ticket.
+    /// Whether it requires a ticket.
     pub ticketed: bool,
-    /// Hosts beside the creator.
+    /// In addition to the creator.
     pub hosts: Vec<UserId>,
-    /// Users who are invited to speak.
+    /// Users invited to speak.
     pub invited: Vec<UserId>,
-    /// Names of its topics.
     pub topics: Vec<String>,
 }
 
-/// Makes a space: a scheduled one, or one that is live at once.
+/// Creates a space, which is live at once without a start time.
 pub fn create(tx: &mut Tx<'_>, creator: UserId, new: &NewSpace) -> Result<Space, Error> {
-    // Two at once must count each other.
+    // Concurrent calls must count each other's spaces.
     store::users::lock(tx, creator)?;
     users::find_active(tx, creator)?;
     if spaces::list_active_by_creators(tx, &[creator])?.len() >= MAX_OPEN {
@@ -83,7 +79,7 @@ pub fn create(tx: &mut Tx<'_>, creator: UserId, new: &NewSpace) -> Result<Space,
     Ok(space)
 }
 
-/// Lets a space that came from elsewhere be found by its title, if it is still to come or live.
+/// Indexes the title of an imported space, if it is scheduled or live.
 pub fn index_title(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
     match spaces::find_by_id(tx, id)? {
         Some(space) if matches!(space.state, SpaceState::Scheduled | SpaceState::Live) => {
@@ -141,8 +137,8 @@ fn validate_lang(lang: &str, title: &str) -> Result<String, Refusal> {
     if lang.is_empty() {
         return Ok(identify_language(title).to_owned());
     }
-    let tag = |part: &str| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    if lang.len() >= 2 && lang.split('-').all(tag) {
+    let is_subtag = |part: &str| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if lang.len() >= 2 && lang.split('-').all(is_subtag) {
         return Ok(lang.to_owned());
     }
     let message = format!("[{lang}] is no language tag such as en or pt-BR");
@@ -157,7 +153,7 @@ fn validate_start(now: Time, at: Time) -> Result<Time, Refusal> {
     Err(Refusal::invalid_parameter("start", at, message))
 }
 
-/// Opens a scheduled space. It never opens by itself.
+/// Opens a scheduled space. Spaces do not open by themselves.
 pub fn open(tx: &mut Tx<'_>, id: i64) -> Result<Space, Error> {
     let space = lock_in_state(tx, id, &[SpaceState::Scheduled])?;
     start_space(tx, space)
@@ -180,7 +176,7 @@ fn start_space(tx: &mut Tx<'_>, mut space: Space) -> Result<Space, Error> {
     Ok(space)
 }
 
-/// Closes a live space. Who was in it stays known.
+/// Closes a live space. Its participants stay recorded.
 pub fn close(tx: &mut Tx<'_>, id: i64) -> Result<Space, Error> {
     let space = lock_in_state(tx, id, &[SpaceState::Live])?;
     let ended = end_space(tx, space, SpaceState::Ended)?;
@@ -188,7 +184,7 @@ pub fn close(tx: &mut Tx<'_>, id: i64) -> Result<Space, Error> {
     Ok(ended)
 }
 
-/// Calls off a scheduled space: it is not there any more.
+/// Cancels a scheduled space, which is no longer visible.
 pub fn cancel(tx: &mut Tx<'_>, id: i64) -> Result<Space, Error> {
     let space = lock_in_state(tx, id, &[SpaceState::Scheduled])?;
     let canceled = end_space(tx, space, SpaceState::Canceled)?;
@@ -206,16 +202,16 @@ fn end_space(tx: &mut Tx<'_>, mut space: Space, state: SpaceState) -> Result<Spa
     Ok(space)
 }
 
-/// Lets a user into a live space; false when they are in it. One that takes a ticket is for those
-/// who have one, for hosts and for those who were invited.
+/// Adds a participant to a live space; returns false if they are already in it. A ticketed space requires a ticket,
+/// except for hosts and invited speakers.
 pub fn join(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Error> {
     let space = lock_in_state(tx, id, &[SpaceState::Live])?;
     users::find_active(tx, user)?;
-    let mut free = !space.ticketed;
+    let mut may_join = !space.ticketed;
     for role in [SpaceRole::Buyer, SpaceRole::Host, SpaceRole::Invited] {
-        free = free || spaces::has_role(tx, id, role, user)?;
+        may_join = may_join || spaces::has_role(tx, id, role, user)?;
     }
-    if !free {
+    if !may_join {
         let detail = format!("space [{}] takes a ticket", encode_base62(id));
         return Err(Refusal::forbidden(detail).into());
     }
@@ -226,21 +222,20 @@ pub fn join(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Error> {
     Ok(new)
 }
 
-/// Lets a user leave a live space; false when they are not in it. Its creator closes it instead.
+/// Returns false if the user is not in the space. Refused for the creator, who closes it instead.
 pub fn leave(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Error> {
     let space = lock_in_state(tx, id, &[SpaceState::Live])?;
     if space.creator_id == user {
         return Err(Refusal::forbidden("the creator of a space closes it to leave").into());
     }
-    let was = spaces::remove_role(tx, id, SpaceRole::Participant, user)?;
-    if was {
+    let removed = spaces::remove_role(tx, id, SpaceRole::Participant, user)?;
+    if removed {
         append_space_event(tx, "spaces.leave", user, id, None)?;
     }
-    Ok(was)
+    Ok(removed)
 }
 
-/// Lets a user speak in a live space, who joins it by that; false when they do already. Hosts
-/// speak anyway.
+/// Makes a user a speaker and participant; returns false if they already are a speaker or host.
 pub fn add_speaker(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Error> {
     join(tx, id, user)?;
     if spaces::has_role(tx, id, SpaceRole::Host, user)? || spaces::has_role(tx, id, SpaceRole::Speaker, user)? {
@@ -255,7 +250,7 @@ pub fn add_speaker(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Error
     Ok(true)
 }
 
-/// Invites a user to speak; false when they were invited already.
+/// Returns false if the user was already invited.
 pub fn invite(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Error> {
     let space = lock_in_state(tx, id, &[SpaceState::Scheduled, SpaceState::Live])?;
     invite_user(tx, &space, user)
@@ -280,11 +275,11 @@ fn invite_user(tx: &mut Tx<'_>, space: &Space, user: UserId) -> Result<bool, Err
     Ok(new)
 }
 
-/// Lets a user be reminded of a scheduled space, or no longer; false when nothing changes.
-pub fn set_reminder(tx: &mut Tx<'_>, id: i64, user: UserId, wanted: bool) -> Result<bool, Error> {
+/// Returns false if nothing changed.
+pub fn set_reminder(tx: &mut Tx<'_>, id: i64, user: UserId, is_wanted: bool) -> Result<bool, Error> {
     lock_in_state(tx, id, &[SpaceState::Scheduled])?;
     users::find_active(tx, user)?;
-    let (changed, kind) = if wanted {
+    let (changed, kind) = if is_wanted {
         let added = spaces::add_role(tx, id, SpaceRole::Subscriber, user)?;
         (added, "spaces.subscribe")
     } else {
@@ -297,7 +292,7 @@ pub fn set_reminder(tx: &mut Tx<'_>, id: i64, user: UserId, wanted: bool) -> Res
     Ok(changed)
 }
 
-/// Sells a user a ticket to a space that takes one; false when they have it.
+/// Returns false if the user already has a ticket.
 pub fn buy_ticket(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Error> {
     let space = lock_in_state(tx, id, &[SpaceState::Scheduled, SpaceState::Live])?;
     users::find_active(tx, user)?;
@@ -311,18 +306,18 @@ pub fn buy_ticket(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Error>
     Ok(new)
 }
 
-/// Shares a post in a live space, as someone who is in it; false when it was shared already.
+/// Shares a post on behalf of a participant; returns false if it was already shared.
 pub fn share_post(tx: &mut Tx<'_>, id: i64, user: UserId, post: PostId) -> Result<bool, Error> {
     lock_in_state(tx, id, &[SpaceState::Live])?;
     if !spaces::has_role(tx, id, SpaceRole::Participant, user)? {
         let detail = format!("user [{user}] is not in space [{}]", encode_base62(id));
         return Err(Refusal::forbidden(detail).into());
     }
-    let bar = match posts::find_by_id(tx, post)? {
+    let denial = match posts::find_by_id(tx, post)? {
         Some(post) => find_post_denial(tx, user, &post)?,
         None => Some(AccessDenial::Missing),
     };
-    if bar.is_some() {
+    if denial.is_some() {
         return Err(Refusal::NotFound(ResourceRef::new("post", "post", post)).into());
     }
     let new = spaces::share_post(tx, id, post)?;
@@ -332,17 +327,17 @@ pub fn share_post(tx: &mut Tx<'_>, id: i64, user: UserId, post: PostId) -> Resul
     Ok(new)
 }
 
-/// The space with an id, if it may be seen.
+/// None if the space is not visible.
 pub fn find_visible(tx: &mut Tx<'_>, id: i64) -> Result<Option<Space>, Fault> {
     let Some(space) = spaces::find_by_id(tx, id)? else {
         return Ok(None);
     };
     let creator = store::users::find_by_id(tx, space.creator_id)?;
-    let sight = visibility::space_visibility(&space, creator.as_ref());
-    Ok((sight == Visibility::Visible).then_some(space))
+    let visibility = visibility::space_visibility(&space, creator.as_ref());
+    Ok((visibility == Visibility::Visible).then_some(space))
 }
 
-/// Refuses to tell anyone but its creator who bought tickets to a space.
+/// Only the creator may see the buyers of a ticketed space.
 pub fn check_may_see_buyers(space: &Space, user: UserId) -> Result<(), Refusal> {
     if space.creator_id != user {
         return Err(Refusal::forbidden(
@@ -361,29 +356,26 @@ fn not_ticketed(parameter: &'static str, id: i64) -> Refusal {
     Refusal::invalid_parameter(parameter, id, message)
 }
 
-/// Which states a search looks at.
+/// The states to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpaceStateFilter {
-    /// Only those that take place.
     Live,
-    /// Only those that will.
     Scheduled,
-    /// Both.
     All,
 }
 
-/// The newest spaces whose titles have all words of a text.
-pub fn search(tx: &mut Tx<'_>, text: &str, among: SpaceStateFilter, limit: usize) -> Result<Vec<Space>, Fault> {
+/// The newest spaces whose titles contain all words of a text.
+pub fn search(tx: &mut Tx<'_>, text: &str, states: SpaceStateFilter, limit: usize) -> Result<Vec<Space>, Fault> {
     let words = normalized_words(text);
-    // No title has so many.
+    // No title has this many words.
     if words.len() > TITLE_LENGTH {
         return Ok(Vec::new());
     }
     let mut ids = Vec::new();
-    if among != SpaceStateFilter::Scheduled {
+    if states != SpaceStateFilter::Scheduled {
         ids.extend(spaces::search_titles(tx, SpaceState::Live, &words, limit)?);
     }
-    if among != SpaceStateFilter::Live {
+    if states != SpaceStateFilter::Live {
         ids.extend(spaces::search_titles(tx, SpaceState::Scheduled, &words, limit)?);
     }
     ids.sort_unstable_by(|one, other| other.cmp(one));
@@ -393,7 +385,7 @@ pub fn search(tx: &mut Tx<'_>, text: &str, among: SpaceStateFilter, limit: usize
     Ok(found)
 }
 
-/// The words of a text in one form, each once.
+/// Normalized words, sorted and without duplicates.
 fn normalized_words(text: &str) -> Vec<String> {
     let lower = normalize(text).to_lowercase();
     let words = lower.split(|letter: char| !letter.is_alphanumeric());
@@ -403,7 +395,7 @@ fn normalized_words(text: &str) -> Vec<String> {
     words
 }
 
-/// The space, which must be in one of some states; others wait until what follows is done.
+/// Locks a space; refused unless it is in one of the states.
 fn lock_in_state(tx: &mut Tx<'_>, id: i64, states: &[SpaceState]) -> Result<Space, Error> {
     spaces::lock(tx, id)?;
     let space = spaces::find_by_id(tx, id)?;
@@ -420,14 +412,14 @@ fn append_space_event(
     kind: &str,
     actor: UserId,
     space: i64,
-    more: Option<(&str, i64)>,
+    extra_field: Option<(&str, i64)>,
 ) -> Result<(), Fault> {
-    let more = more.map_or(String::new(), |(name, id)| format!(",\"{name}\":\"{id}\""));
-    let body = format!("{{\"space_id\":\"{}\"{more}}}", encode_base62(space));
+    let extra_field = extra_field.map_or(String::new(), |(name, id)| format!(",\"{name}\":\"{id}\""));
+    let body = format!("{{\"space_id\":\"{}\"{extra_field}}}", encode_base62(space));
     event_log::append(tx, kind, actor.get(), space, &body)
 }
 
-/// The same with the hosts, whose space it is as well.
+/// Appends an event with the hosts, whom it concerns as well.
 fn append_host_event(tx: &mut Tx<'_>, kind: &str, space: &Space) -> Result<(), Fault> {
     let parts = spaces::list_hosts_and_speakers(tx, &[space.id])?;
     let hosts = parts.iter().filter(|(_, role, _)| *role == SpaceRole::Host);

@@ -1,11 +1,11 @@
-//! Subscribing to an author: reading what is for subscribers, replying where they may.
+//! Paid subscriptions to authors, for posts and replies reserved to subscribers.
 
 use base::{Error, Refusal, UserId};
 use store::{Tx, event_log, subscriptions};
 
 use crate::users;
 
-/// Makes a user a subscriber of an author; false when they are one already.
+/// Returns false if the subscription exists.
 pub fn subscribe(tx: &mut Tx<'_>, subscriber: UserId, author: UserId) -> Result<bool, Error> {
     users::find_active(tx, subscriber)?;
     users::find_active(tx, author)?;
@@ -19,11 +19,11 @@ pub fn subscribe(tx: &mut Tx<'_>, subscriber: UserId, author: UserId) -> Result<
     Ok(new)
 }
 
-/// Ends a subscription; false when there is none.
+/// Returns false if there is none.
 pub fn unsubscribe(tx: &mut Tx<'_>, subscriber: UserId, author: UserId) -> Result<bool, Error> {
-    let was = subscriptions::delete(tx, subscriber, author)?;
-    if was {
+    let removed = subscriptions::delete(tx, subscriber, author)?;
+    if removed {
         event_log::append(tx, "subscription.end", subscriber.get(), author.get(), "")?;
     }
-    Ok(was)
+    Ok(removed)
 }

@@ -1,4 +1,4 @@
-//! Pages of posts: an author's, a user's mentions, the home timeline, a list's.
+//! Timeline pages: an author's posts, a user's mentions, the home timeline and lists.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,18 +20,18 @@ pub fn timeline_visibility(tx: &mut Tx<'_>, viewer: Viewer, user: &User) -> Resu
     Ok(AuthorVisibilities::load(tx, viewer, Some(user))?.author_visibility(user.id))
 }
 
-/// A page, and what of the timeline was looked at for it.
+/// A page of posts, and the examined range of the timeline.
 #[derive(Clone, Debug)]
 pub struct TimelinePage {
-    /// Newest first. What the viewer may not see among them is left out where they are spoken.
+    /// Newest first. Posts that the viewer may not see are included, and omitted when rendered.
     pub posts: Vec<Post>,
-    /// The newest and the oldest id that were looked at; none when there was nothing.
+    /// The newest and the oldest examined id; none if the timeline is empty.
     pub scanned_range: Option<(PostId, PostId)>,
-    /// The timeline goes on in the direction in which it was read.
+    /// Whether there are more posts in the direction of reading.
     pub more: bool,
 }
 
-/// A page of an author's posts. Whether they may be seen is asked before, by [`sight`].
+/// The caller has checked [`timeline_visibility`].
 pub fn load_author_page(tx: &mut Tx<'_>, _: Viewer, author: &User, span: &PageRange) -> Result<TimelinePage, Fault> {
     Ok(build_page(
         posts::page_by_author(tx, author.id, &extend_limit(span))?,
@@ -39,8 +39,7 @@ pub fn load_author_page(tx: &mut Tx<'_>, _: Viewer, author: &User, span: &PageRa
     ))
 }
 
-/// A page of the posts that mention a user. Those by people whom they mute or block are left out
-/// for themselves; what others see tells nothing of it.
+/// Posts that mention a user. The user does not see those by people they mute or block; other viewers do.
 pub fn load_mentions_page(
     tx: &mut Tx<'_>,
     viewer: Viewer,
@@ -56,7 +55,7 @@ pub fn load_mentions_page(
     Ok(page)
 }
 
-/// Which of these users a reader mutes or blocks.
+/// Those whom a reader mutes or blocks.
 fn find_silenced_users(tx: &mut Tx<'_>, reader: UserId, users: &[UserId]) -> Result<HashSet<UserId>, Fault> {
     if users.is_empty() {
         return Ok(HashSet::new());
@@ -66,7 +65,7 @@ fn find_silenced_users(tx: &mut Tx<'_>, reader: UserId, users: &[UserId]) -> Res
     Ok(silenced)
 }
 
-/// Leaves out reposts of posts by people whom the reader mutes or blocks.
+/// Removes reposts of posts by people whom the reader mutes or blocks.
 fn remove_silenced_reposts(tx: &mut Tx<'_>, reader: UserId, posts: Vec<Post>) -> Result<Vec<Post>, Fault> {
     let originals: Vec<PostId> = posts.iter().filter_map(|post| post.repost_of_id).collect();
     if originals.is_empty() {
@@ -77,55 +76,53 @@ fn remove_silenced_reposts(tx: &mut Tx<'_>, reader: UserId, posts: Vec<Post>) ->
     let silenced = find_silenced_users(tx, reader, &authors)?;
     let originals = originals.iter().filter(|post| silenced.contains(&post.author_id));
     let unwanted: HashSet<PostId> = originals.map(|post| post.id).collect();
-    let wanted = |post: &Post| !post.repost_of_id.is_some_and(|id| unwanted.contains(&id));
-    Ok(posts.into_iter().filter(wanted).collect())
+    let is_wanted = |post: &Post| !post.repost_of_id.is_some_and(|id| unwanted.contains(&id));
+    Ok(posts.into_iter().filter(is_wanted).collect())
 }
 
-/// A page of a reader's home timeline.
 pub fn load_home_page(
     tx: &mut Tx<'_>,
-    homes: &HomeTimelines,
+    home_timelines: &HomeTimelines,
     reader: &User,
     span: &PageRange,
 ) -> Result<TimelinePage, Fault> {
-    load_merged_page(tx, homes, TimelineSource::Reader(reader), span)
+    load_merged_page(tx, home_timelines, TimelineSource::Reader(reader), span)
 }
 
-/// A page of a list's timeline. Whether the list may be seen is asked before, by
-/// [`crate::lists::seen`].
+/// The caller has checked [`crate::lists::find_visible`].
 pub fn load_list_page(
     tx: &mut Tx<'_>,
-    homes: &HomeTimelines,
+    home_timelines: &HomeTimelines,
     list: &List,
     span: &PageRange,
 ) -> Result<TimelinePage, Fault> {
-    load_merged_page(tx, homes, TimelineSource::List(list), span)
+    load_merged_page(tx, home_timelines, TimelineSource::List(list), span)
 }
 
 fn load_merged_page(
     tx: &mut Tx<'_>,
-    homes: &HomeTimelines,
-    of: TimelineSource<'_>,
+    home_timelines: &HomeTimelines,
+    source: TimelineSource<'_>,
     span: &PageRange,
 ) -> Result<TimelinePage, Fault> {
-    let wanted = usize::try_from(span.limit).unwrap_or(0);
+    let limit = usize::try_from(span.limit).unwrap_or(0);
     let mut rest = *span;
-    let mut posts: Vec<Post> = Vec::with_capacity(wanted);
-    let mut looked_at = None;
+    let mut posts: Vec<Post> = Vec::with_capacity(limit);
+    let mut scanned_range = None;
     loop {
-        let (ids, more) = homes.page(tx, of, &rest)?;
+        let (ids, more) = home_timelines.page(tx, source, &rest)?;
         let (Some(newest), Some(oldest)) = (ids.first().copied(), ids.last().copied()) else {
             return Ok(TimelinePage {
                 posts,
-                scanned_range: looked_at,
+                scanned_range,
                 more: false,
             });
         };
         let found = order_by_ids(&ids, posts::find_by_ids(tx, &ids)?);
-        let found = found.into_iter().filter(|post| is_included(post, &of, span));
+        let found = found.into_iter().filter(|post| is_included(post, &source, span));
         let mut found: Vec<Post> = found.collect();
-        // What is on a list is there on purpose.
-        if let TimelineSource::Reader(reader) = of {
+        // List members are included even if the reader mutes them.
+        if let TimelineSource::Reader(reader) = source {
             found = remove_silenced_reposts(tx, reader.id, found)?;
         }
         if span.ascending {
@@ -136,29 +133,33 @@ fn load_merged_page(
             rest.below = oldest.get();
             posts.append(&mut found);
         }
-        let (above, below) = looked_at.unwrap_or((newest, oldest));
-        looked_at = Some((above.max(newest), below.min(oldest)));
-        if posts.len() >= wanted || !more {
-            let surplus = posts.len() > wanted;
-            let posts = trim_posts(posts, wanted, span.ascending);
-            let looked_at = if surplus { first_and_last_id(&posts) } else { looked_at };
+        let (above, below) = scanned_range.unwrap_or((newest, oldest));
+        scanned_range = Some((above.max(newest), below.min(oldest)));
+        if posts.len() >= limit || !more {
+            let surplus = posts.len() > limit;
+            let posts = trim_posts(posts, limit, span.ascending);
+            let scanned_range = if surplus {
+                first_and_last_id(&posts)
+            } else {
+                scanned_range
+            };
             return Ok(TimelinePage {
                 posts,
-                scanned_range: looked_at,
+                scanned_range,
                 more: more || surplus,
             });
         }
     }
 }
 
-fn is_included(post: &Post, of: &TimelineSource<'_>, span: &PageRange) -> bool {
-    // What stays in its community is for those who look at its author, not for every follower.
-    let reaches = match of {
+fn is_included(post: &Post, source: &TimelineSource<'_>, span: &PageRange) -> bool {
+    // Posts that are not shared outside their community do not reach the author's followers.
+    let is_for_reader = match source {
         TimelineSource::Reader(reader) => !post.unshared || post.author_id == reader.id,
         TimelineSource::List(_) => true,
     };
     post.state == PostState::Live
-        && reaches
+        && is_for_reader
         && !(span.without_replies && post.in_reply_to_user_id.is_some())
         && !(span.without_reposts && post.repost_of_id.is_some())
 }
@@ -176,9 +177,9 @@ const fn extend_limit(span: &PageRange) -> PageRange {
 }
 
 fn build_page(posts: Vec<Post>, span: &PageRange) -> TimelinePage {
-    let wanted = usize::try_from(span.limit).unwrap_or(0);
-    let more = posts.len() > wanted;
-    let posts = trim_posts(posts, wanted, span.ascending);
+    let limit = usize::try_from(span.limit).unwrap_or(0);
+    let more = posts.len() > limit;
+    let posts = trim_posts(posts, limit, span.ascending);
     TimelinePage {
         scanned_range: first_and_last_id(&posts),
         posts,
@@ -190,13 +191,13 @@ fn first_and_last_id(posts: &[Post]) -> Option<(PostId, PostId)> {
     Some((posts.first()?.id, posts.last()?.id))
 }
 
-/// The posts nearest to where the page starts.
-fn trim_posts(mut posts: Vec<Post>, wanted: usize, rising: bool) -> Vec<Post> {
-    if rising {
-        let surplus = posts.len().saturating_sub(wanted);
+/// The posts nearest to the start of the page.
+fn trim_posts(mut posts: Vec<Post>, limit: usize, ascending: bool) -> Vec<Post> {
+    if ascending {
+        let surplus = posts.len().saturating_sub(limit);
         posts.drain(..surplus);
     } else {
-        posts.truncate(wanted);
+        posts.truncate(limit);
     }
     posts
 }

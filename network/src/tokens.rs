@@ -1,4 +1,4 @@
-//! Users' tokens: making, looking at and ending them.
+//! Users' tokens: issuing, inspection and revocation.
 
 use base::refusal::AuthenticationProblem;
 use base::secret::digest;
@@ -12,10 +12,10 @@ use crate::apps::{self, Permission};
 use crate::audit::{self, AuditAction, AuditActor};
 use crate::users;
 
-/// An OAuth 2.0 access token lives for two hours (contract §2.5).
+/// Lifetime of an OAuth 2.0 access token (contract §2.5).
 pub const ACCESS_TTL_MS: i64 = 2 * 3600 * 1000;
 
-/// The OAuth 1.0a token of an app, a user and a level: the live one, or a new one.
+/// The active OAuth 1.0a token of an app, user and permission, or a new one; returns the token and its secret.
 pub fn mint_oauth1(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -24,17 +24,17 @@ pub fn mint_oauth1(
 ) -> Result<(Secret, Secret), Error> {
     apps::find(tx, app)?;
     users::find_active(tx, user)?;
-    if let Some(live) = tokens::find_live_oauth1(tx, app, user, permission.name())? {
-        return Ok((live.token, live.secret));
+    if let Some(token) = tokens::find_live_oauth1(tx, app, user, permission.name())? {
+        return Ok((token.token, token.secret));
     }
-    let chance = tx.rng().clone();
+    let rng = tx.rng().clone();
     let token = OAuth1Token {
         id: tx.next_id::<()>().get(),
         app_id: app,
         user_id: user,
         permission: permission.name().to_owned(),
-        token: Secret::new(format!("{user}-{}", chance.random_token(40)?)),
-        secret: Secret::new(chance.random_token(45)?),
+        token: Secret::new(format!("{user}-{}", rng.random_token(40)?)),
+        secret: Secret::new(rng.random_token(45)?),
         created_at: tx.now(),
         revoked_at: None,
     };
@@ -43,7 +43,7 @@ pub fn mint_oauth1(
     Ok((token.token, token.secret))
 }
 
-/// A new OAuth 2.0 access token of its own family; `ttl_ms` none: it does not end by itself.
+/// A new OAuth 2.0 access token in a family of its own; without `ttl_ms` it does not expire.
 pub fn mint_oauth2(
     tx: &mut Tx<'_>,
     app: AppId,
@@ -72,18 +72,14 @@ pub fn mint_oauth2(
     Ok(text)
 }
 
-/// What a token is.
 #[derive(Clone, Debug)]
 pub enum InspectedToken {
-    /// An app-only bearer token of this app.
     Bearer(AppId),
-    /// An OAuth 1.0a access token.
     OAuth1(OAuth1Token),
-    /// An OAuth 2.0 token.
     OAuth2(OAuth2Token),
 }
 
-/// What a token is, if it is known.
+/// None if the token is unknown.
 pub fn inspect(tx: &mut Tx<'_>, token: &str) -> Result<Option<InspectedToken>, Fault> {
     let digest = digest(token);
     if let Some(found) = tokens::find_oauth2(tx, &digest)? {
@@ -95,7 +91,7 @@ pub fn inspect(tx: &mut Tx<'_>, token: &str) -> Result<Option<InspectedToken>, F
     Ok(store::apps::find_by_bearer(tx, &digest)?.map(|app| InspectedToken::Bearer(app.id)))
 }
 
-/// Lets an OAuth 2.0 token end now.
+/// Makes an OAuth 2.0 token expire now.
 pub fn expire(tx: &mut Tx<'_>, token: &str) -> Result<(), Error> {
     if tokens::expire_oauth2(tx, &digest(token))? {
         return Ok(());
@@ -103,12 +99,12 @@ pub fn expire(tx: &mut Tx<'_>, token: &str) -> Result<(), Error> {
     Err(Refusal::invalid_value("token", "…").into())
 }
 
-/// Revokes a token, with its whole family if it has one.
+/// Revokes a token and its family.
 pub fn revoke(tx: &mut Tx<'_>, token: &str) -> Result<(), Error> {
     let Some(known) = inspect(tx, token)? else {
         return Err(Refusal::invalid_value("token", "…").into());
     };
-    let (what, user, app) = match known {
+    let (kind, user, app) = match known {
         InspectedToken::Bearer(app) => {
             store::apps::set_bearer_token(tx, app, None)?;
             ("bearer", None, app)
@@ -122,7 +118,7 @@ pub fn revoke(tx: &mut Tx<'_>, token: &str) -> Result<(), Error> {
             ("oauth2", Some(found.user_id), found.app_id)
         }
     };
-    let detail = json!({"token": what, "user": user.map(|user| user.to_string())});
+    let detail = json!({"token": kind, "user": user.map(|user| user.to_string())});
     audit::append(
         tx,
         &AuditActor::operator(),
@@ -136,38 +132,37 @@ pub fn revoke(tx: &mut Tx<'_>, token: &str) -> Result<(), Error> {
     }
 }
 
-/// Tells that tokens of a user are dead, of one app or of all; what apps receive of the user ends
-/// with the last of them.
+/// Logs the revocation of tokens of one app or all apps, and ends subscriptions that depended on them.
 pub(crate) fn record_revocation(tx: &mut Tx<'_>, user: UserId, app: Option<AppId>) -> Result<(), Fault> {
     activity::end_unauthorized_subscriptions(tx, user, app)?;
     let app = app.map_or(0, AppId::get);
     event_log::append(tx, "token.revoke", user.get(), app, "")
 }
 
-/// Ends everything by which apps act for a user; what was granted stays remembered.
+/// Revokes all of a user's tokens; grants remain.
 pub fn revoke_all(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
     store::sessions::revoke_user_tokens(tx, user)?;
     record_revocation(tx, user, None)
 }
 
-/// Revokes the live OAuth 1.0a token of an app, a user and a level; answers its text.
+/// Revokes the active OAuth 1.0a token of an app, user and permission; returns the token.
 pub fn revoke_user_token(
     tx: &mut Tx<'_>,
-    by: &AuditActor,
+    actor: &AuditActor,
     app: AppId,
     permission: Permission,
 ) -> Result<Secret, Error> {
-    let user = by.require_user()?;
-    let live = tokens::find_live_oauth1(tx, app, user, permission.name())?;
-    let live = live.ok_or(Refusal::Unauthenticated(AuthenticationProblem::Token))?;
-    tokens::revoke_oauth1(tx, &live.token.digest())?;
+    let user = actor.require_user()?;
+    let token = tokens::find_live_oauth1(tx, app, user, permission.name())?;
+    let token = token.ok_or(Refusal::Unauthenticated(AuthenticationProblem::Token))?;
+    tokens::revoke_oauth1(tx, &token.token.digest())?;
     let detail = json!({"token": "oauth1", "user": user.to_string()});
-    audit::append(tx, by, AuditAction::TOKEN_REVOKE, Some(app), &detail)?;
+    audit::append(tx, actor, AuditAction::TOKEN_REVOKE, Some(app), &detail)?;
     record_revocation(tx, user, Some(app))?;
-    Ok(live.token)
+    Ok(token.token)
 }
 
-/// Every scope that lets a token do something by itself.
+/// Every scope that has an effect of its own.
 pub fn all_scopes() -> Scopes {
     Scope::ALL
         .iter()

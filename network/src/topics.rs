@@ -1,8 +1,7 @@
-//! Topics of public posts, counted by the hour as the log tells of posts; and what trends.
+//! Topics of public posts, counted by the hour from the event log, and trends.
 //!
-//! A topic is a hashtag, a cashtag, or two words that stand together and both begin with a capital
-//! letter. Only posts that everyone may see count: no reposts, none of protected or suspended
-//! authors, none that is withheld anywhere, promoted, or for some only.
+//! A topic is a hashtag, a cashtag, or two adjacent capitalized words. Only public posts count: no reposts, no posts
+//! of protected or suspended authors, and no withheld, nullcast or restricted posts.
 
 mod words;
 
@@ -21,30 +20,30 @@ use crate::visibility::{AuthorVisibilities, Viewer, Visibility};
 pub use words::{extract_topics, find_topic_spelling};
 pub(crate) use words::{significant_words, split_sentences, split_words};
 
-/// The reader's name in the log.
+/// The name of the log cursor.
 pub(crate) const TOPICS_READER: &str = "topics";
 const HOUR_MS: i64 = 3_600_000;
-/// Hours that count as now, the one under way among them.
+/// Hours of the current period, including the running one.
 const RECENT_HOURS: i64 = 3;
-/// Hours before those that tell what is usual.
+/// Hours of the baseline before the current period.
 const BASELINE_HOURS: i64 = 168;
-/// Hours whose posts a trend is said to have.
+/// Hours for the post count of a trend.
 const DAY_HOURS: i64 = 24;
-/// How long hours are kept: as long as news may be asked for, and what is usual before.
+/// How long hours are stored: the period of news, and the baseline before it.
 const RETENTION_HOURS: i64 = 38 * DAY_HOURS;
-/// Topics that are looked at for trends.
+/// Topics considered for trends.
 const MAX_CANDIDATES: i64 = 500;
-/// Trends that are kept.
+/// Stored trends.
 const MAX_TRENDS: usize = 200;
-/// Posts of an author that are taken away at once.
+/// Posts per batch when an author's posts are removed.
 const POST_BATCH: i64 = 1_000;
 
-/// The hour since 1970.
+/// Hours since 1970.
 pub(crate) const fn hour_number(time: Time) -> i64 {
     time.ms().div_euclid(HOUR_MS)
 }
 
-/// Reads what the log tells beyond what was read, in one transaction; how many entries.
+/// Processes new log entries in one transaction; returns how many.
 pub fn follow_log(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
     let from = topics::claim_cursor(tx, TOPICS_READER)?;
     let events = event_log::list_after(tx, from, limit)?;
@@ -57,12 +56,12 @@ pub fn follow_log(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
     Ok(events.len())
 }
 
-/// Whether everything up to a place of the log was read.
+/// Whether the log was processed up to a position.
 pub fn has_read(tx: &mut Tx<'_>, seq: i64) -> Result<bool, Fault> {
     Ok(event_log::find_cursor(tx, TOPICS_READER)?.unwrap_or(0) >= seq)
 }
 
-/// Whether the log tells something that was not read.
+/// Whether there are unprocessed log entries.
 pub fn is_behind(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let from = event_log::find_cursor(tx, TOPICS_READER)?.unwrap_or(0);
     Ok(!event_log::list_after(tx, from, 1)?.is_empty())
@@ -94,7 +93,7 @@ fn apply_event(tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {
     }
 }
 
-/// Takes an author's posts away whose posts not everyone may see any more.
+/// Removes the posts of an author who is no longer public.
 fn remove_hidden_author(tx: &mut Tx<'_>, author: UserId) -> Result<(), Fault> {
     let user = users::find_by_id(tx, author)?;
     if user.is_some_and(|user| is_public_user(&user)) {
@@ -115,7 +114,7 @@ fn is_public_user(user: &User) -> bool {
     user.state == users::UserState::Active && !user.protected && user.withheld.is_empty()
 }
 
-/// Those of some posts that count, in the order given.
+/// Those of some posts that are public, in the order of `ids`.
 pub(crate) fn load_public_posts(tx: &mut Tx<'_>, ids: &[PostId]) -> Result<Vec<Post>, Fault> {
     let mut found = posts::find_by_ids(tx, ids)?;
     let mut authors: Vec<UserId> = found.iter().map(|post| post.author_id).collect();
@@ -123,16 +122,16 @@ pub(crate) fn load_public_posts(tx: &mut Tx<'_>, ids: &[PostId]) -> Result<Vec<P
     authors.dedup();
     let mut authors = users::find_by_ids(tx, &authors)?;
     authors.retain(is_public_user);
-    let sights = AuthorVisibilities::load(tx, Viewer::anonymous(), &authors)?;
+    let visibilities = AuthorVisibilities::load(tx, Viewer::anonymous(), &authors)?;
     found.retain(|post| {
-        let plain = post.state == PostState::Live && !post.nullcast && post.withheld.is_empty();
-        plain && post.repost_of_id.is_none() && sights.post_visibility(post) == Visibility::Visible
+        let is_regular = post.state == PostState::Live && !post.nullcast && post.withheld.is_empty();
+        is_regular && post.repost_of_id.is_none() && visibilities.post_visibility(post) == Visibility::Visible
     });
     found.sort_by_cached_key(|post| ids.iter().position(|id| *id == post.id));
     Ok(found)
 }
 
-/// How far a topic is above what is usual for it, and how many write about it.
+/// A topic's lift above its baseline, and its number of authors.
 #[derive(Clone, Debug)]
 pub(crate) struct RisingTopic {
     pub(crate) topic: String,
@@ -141,20 +140,19 @@ pub(crate) struct RisingTopic {
     pub(crate) lift: i64,
 }
 
-/// The topics that rise, the strongest first.
+/// The rising topics, strongest first.
 ///
-/// With `n` posts in the last 3 hours and `u` in the 168 before, the lift is
-/// `(n / 3) / (u / 168 + 1 / 20)`: how many times the usual rate the present one is, where one post
-/// in twenty hours counts as usual for what was never heard of. A topic rises with a lift of 2 or
-/// more and two authors or more; the strength is the lift times the authors.
+/// With `n` posts in the last 3 hours and `u` in the 168 hours before, the lift is `(n / 3) / (u / 168 + 1 / 20)`: the
+/// current rate relative to the usual one, with one post in twenty hours added to the latter. A topic rises with a
+/// lift of at least 2 and two authors; its strength is the lift times the authors.
 pub(crate) fn find_rising_topics(tx: &mut Tx<'_>) -> Result<Vec<RisingTopic>, Fault> {
     let now = hour_number(tx.now());
     let from = now - RECENT_HOURS + 1;
     let mut rising = Vec::new();
     for TopicCount { topic, posts } in topics::list_most_used(tx, from, MAX_CANDIDATES)? {
-        let usual = topics::count_posts_between(tx, &topic, from - BASELINE_HOURS, from)?;
+        let baseline = topics::count_posts_between(tx, &topic, from - BASELINE_HOURS, from)?;
         // Both rates times 168 · 20, in thousandths.
-        let lift = 1_000 * posts * (BASELINE_HOURS * 20) / RECENT_HOURS / (usual * 20 + BASELINE_HOURS);
+        let lift = 1_000 * posts * (BASELINE_HOURS * 20) / RECENT_HOURS / (baseline * 20 + BASELINE_HOURS);
         let authors = topics::count_authors(tx, &topic, from)?;
         if lift >= 2_000 && authors >= 2 {
             rising.push(RisingTopic { topic, authors, lift });
@@ -164,23 +162,23 @@ pub(crate) fn find_rising_topics(tx: &mut Tx<'_>) -> Result<Vec<RisingTopic>, Fa
     Ok(rising)
 }
 
-/// What trends now, of the topics that rise; none where it is what trended before.
+/// The current trends among the rising topics.
 pub(crate) fn compute_trends(tx: &mut Tx<'_>, rising: &[RisingTopic]) -> Result<ComputedTrends, Fault> {
     let now = hour_number(tx.now());
     let before = topics::list_trends(tx, i64::MAX)?;
     let mut trends: Vec<TrendingTopic> = Vec::new();
-    for rise in rising {
+    for topic in rising {
         if trends.len() >= MAX_TRENDS {
             break;
         }
-        let known = before.iter().find(|trend| trend.topic == rise.topic);
-        if let Some(name) = find_topic_name(tx, &rise.topic)? {
+        let stored = before.iter().find(|trend| trend.topic == topic.topic);
+        if let Some(name) = find_topic_name(tx, &topic.topic)? {
             trends.push(TrendingTopic {
                 name,
-                posts: topics::count_posts_between(tx, &rise.topic, now - DAY_HOURS + 1, now + 1)?,
-                authors: rise.authors,
-                since: known.map_or(now, |known| known.since),
-                topic: rise.topic.clone(),
+                posts: topics::count_posts_between(tx, &topic.topic, now - DAY_HOURS + 1, now + 1)?,
+                authors: topic.authors,
+                since: stored.map_or(now, |trend| trend.since),
+                topic: topic.topic.clone(),
             });
         }
     }
@@ -190,25 +188,25 @@ pub(crate) fn compute_trends(tx: &mut Tx<'_>, rising: &[RisingTopic]) -> Result<
     })
 }
 
-/// What trends, worked out and not yet stored.
+/// Computed trends, not stored yet.
 #[derive(Clone, Debug)]
 pub(crate) struct ComputedTrends {
     pub(crate) trends: Vec<TrendingTopic>,
-    /// Something else is stored.
+    /// Whether they differ from the stored ones.
     pub(crate) is_new: bool,
 }
 
-/// A topic as the newest post about it writes it; none when no post may be seen.
+/// The spelling of a topic in its newest public post; none if there is no such post.
 fn find_topic_name(tx: &mut Tx<'_>, topic: &str) -> Result<Option<String>, Fault> {
     let newest = topics::list_newest_posts(tx, topic, 5)?;
     let found = load_public_posts(tx, &newest)?;
     Ok(found.iter().find_map(|post| find_topic_spelling(&post.text, topic)))
 }
 
-/// The place that stands for the whole world.
+/// The WOEID of the whole world, the only place with trends.
 const WORLD_WOEID: i64 = 1;
 
-/// What trends in a place, the strongest first. There is one place: the world.
+/// Strongest first. Refused for places other than the world.
 pub fn list_place_trends(tx: &mut Tx<'_>, woeid: i64, limit: i64) -> Result<Vec<TrendingTopic>, Error> {
     if woeid == WORLD_WOEID {
         return Ok(topics::list_trends(tx, limit)?);
@@ -221,15 +219,14 @@ pub fn list_place_trends(tx: &mut Tx<'_>, woeid: i64, limit: i64) -> Result<Vec<
     .into())
 }
 
-/// How many users one follows are listened to: the latest.
+/// The latest followed users that are considered.
 const MAX_FOLLOWED_AUTHORS: i64 = 400;
-/// How long they are listened to: a week.
+/// The considered period: a week.
 const PERSONAL_WINDOW_MS: i64 = 7 * 24 * HOUR_MS;
-/// Trends of a person.
 const MAX_PERSONAL_TRENDS: usize = 10;
 
-/// What trends for a user: topics that those whom the user follows, and the user, wrote about in
-/// the last week; those of most of them first, then those of most posts in the network.
+/// Topics that the user and the users they follow wrote about in the last week; first those with the most of these
+/// authors, then those with the most posts overall.
 pub fn list_personal_trends(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<TrendingTopic>, Fault> {
     let edges = follows::following_page(tx, user, &PageRange::newest(MAX_FOLLOWED_AUTHORS))?;
     let mut authors: Vec<UserId> = edges.into_iter().map(|edge| edge.0).collect();
@@ -243,16 +240,16 @@ pub fn list_personal_trends(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<Trendin
     }
     let mut counts: Vec<(String, i64)> = counts.into_iter().collect();
     counts.sort_by_key(|(_, authors)| std::cmp::Reverse(*authors));
-    // Only so many are counted in the whole network.
+    // Limits the number of queries for post counts.
     counts.truncate(MAX_PERSONAL_TRENDS * 5);
     let now = hour_number(tx.now());
-    let known = topics::list_trends(tx, i64::MAX)?;
+    let stored = topics::list_trends(tx, i64::MAX)?;
     let mut trends = Vec::new();
     for (topic, authors) in counts {
         let Some(name) = find_topic_name(tx, &topic)? else {
             continue;
         };
-        let since = known.iter().find(|trend| trend.topic == topic);
+        let since = stored.iter().find(|trend| trend.topic == topic);
         trends.push(TrendingTopic {
             posts: topics::count_posts_between(tx, &topic, now - BASELINE_HOURS + 1, now + 1)?,
             since: since.map_or(now, |trend| trend.since),
@@ -266,7 +263,7 @@ pub fn list_personal_trends(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<Trendin
     Ok(trends)
 }
 
-/// Forgets hours that have had their time; how many.
+/// Deletes hours beyond the retention period; returns how many.
 pub(crate) fn prune(tx: &mut Tx<'_>, limit: i64) -> Result<u64, Fault> {
     let before = hour_number(tx.now()) - RETENTION_HOURS;
     topics::prune(tx, before, limit)

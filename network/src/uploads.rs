@@ -1,4 +1,4 @@
-//! Uploads: what may be sent, by whom, and what becomes of it (contract §7.12).
+//! Media uploads: limits, permissions and results (contract §7.12).
 
 use base::id::marker;
 use base::refusal::ResourceRef;
@@ -9,30 +9,25 @@ use store::{Tx, event_log, media};
 
 use crate::users;
 
-/// How long what nobody posts is kept.
+/// How long media that are not attached to anything are stored.
 pub const UNATTACHED_TTL_MS: i64 = 24 * 3600 * 1000;
-/// How long a process may be at an upload before another takes it.
+/// How long a process has an upload reserved.
 pub const LEASE_MS: i64 = 60 * 1000;
-/// Uploads of one user that receive segments at the same time.
+/// Receiving uploads per user.
 const MAX_OPEN_UPLOADS: i64 = 100;
 
-/// A kind of media.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UploadKind {
-    /// A picture.
     Photo,
-    /// A picture that moves.
     AnimatedGif,
-    /// A video.
     Video,
     /// A video for advertisements.
     AmplifyVideo,
-    /// The words of a video.
     Subtitles,
 }
 
 impl UploadKind {
-    /// The kind that a category announces; clients write `tweet_image` and `TweetImage`.
+    /// Accepts `tweet_image` and `TweetImage` alike.
     pub fn from_category(category: &str) -> Option<Self> {
         Some(match category.replace('_', "").to_ascii_lowercase().as_str() {
             "tweetimage" | "dmimage" => Self::Photo,
@@ -44,7 +39,7 @@ impl UploadKind {
         })
     }
 
-    /// What it is stored as.
+    /// The name in the database.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Photo => "photo",
@@ -54,7 +49,6 @@ impl UploadKind {
         }
     }
 
-    /// What its keys begin with.
     pub const fn key_prefix(self) -> i64 {
         match self {
             Self::Photo => 3,
@@ -66,27 +60,23 @@ impl UploadKind {
     }
 }
 
-/// An upload to begin.
 #[derive(Clone, Debug, Default)]
 pub struct NewUpload {
-    /// Its kind, where it is known; its key is told then.
+    /// If given, the media key is announced at once.
     pub kind: Option<UploadKind>,
-    /// Bytes; none where they are not announced.
+    /// None if not announced.
     pub total_bytes: Option<i64>,
-    /// As many as its kind may have.
+    /// The maximum size of this kind, in bytes.
     pub limit: i64,
-    /// Others who may post it.
+    /// Other users who may post it.
     pub shared_with: Vec<UserId>,
 }
 
-/// What the bytes of an upload turned out to be.
+/// The result of processing an upload.
 #[derive(Clone, Debug)]
 pub struct ProcessedUpload {
-    /// Its kind.
     pub kind: UploadKind,
-    /// The label that it is served under.
     pub content_type: &'static str,
-    /// The ending of its file's name.
     pub extension: &'static str,
     /// Bytes.
     pub size: i64,
@@ -94,16 +84,16 @@ pub struct ProcessedUpload {
     pub width: i64,
     /// Pixels.
     pub height: i64,
-    /// Milliseconds; 0 for what does not play.
+    /// 0 for photos.
     pub duration_ms: i64,
-    /// Bits a second; 0 for what does not play.
+    /// Bits per second; 0 for photos.
     pub bit_rate: i64,
-    /// The endings of the smaller pictures beside it, comma-separated.
+    /// The suffixes of the smaller images, comma-separated.
     pub sizes: String,
 }
 
 impl ProcessedUpload {
-    /// The key of what an upload becomes: the one that was told, or one of its kind.
+    /// The announced key, or one for the detected kind.
     pub fn media_key(&self, upload: &MediaUpload) -> String {
         if upload.media_key.is_empty() {
             format!("{}_{}", self.kind.key_prefix(), upload.id)
@@ -112,7 +102,7 @@ impl ProcessedUpload {
         }
     }
 
-    /// Where its file is; without the random part of its name nobody finds it.
+    /// The path of the file. Its name contains a random part, so that it cannot be guessed.
     pub fn file_path(&self, upload: &MediaUpload) -> String {
         let key = self.media_key(upload);
         let shard = key.get(key.len().saturating_sub(2)..).unwrap_or_default();
@@ -120,7 +110,6 @@ impl ProcessedUpload {
     }
 }
 
-/// Begins an upload.
 pub fn initialize(tx: &mut Tx<'_>, owner: UserId, new: &NewUpload) -> Result<MediaUpload, Error> {
     users::find_active(tx, owner)?;
     if let Some(total) = new.total_bytes.filter(|total| *total > new.limit) {
@@ -158,14 +147,14 @@ pub fn initialize(tx: &mut Tx<'_>, owner: UserId, new: &NewUpload) -> Result<Med
     Ok(upload)
 }
 
-/// An upload of a user.
+/// Refused if it has expired or belongs to another user.
 pub fn find_owned_upload(tx: &mut Tx<'_>, owner: UserId, id: Id<marker::MediaMarker>) -> Result<MediaUpload, Error> {
     let now = tx.now();
     let found = uploads::find_by_id(tx, id)?.filter(|upload| upload.owner_id == owner && upload.expires_at > now);
     found.ok_or_else(|| Refusal::NotFound(ResourceRef::new("media", "id", id)).into())
 }
 
-/// Whether an upload takes a segment.
+/// Refused if the segments would exceed the announced size or `limit`, in bytes.
 pub fn check_segment(
     tx: &mut Tx<'_>,
     owner: UserId,
@@ -177,19 +166,19 @@ pub fn check_segment(
     let others = uploads::list_segments(tx, id)?;
     let others = others.iter().filter(|other| other.index != segment.index);
     let sum: i64 = others.map(|other| other.size).sum();
-    let most = if upload.total_bytes > 0 {
+    let max = if upload.total_bytes > 0 {
         upload.total_bytes
     } else {
         limit
     };
-    if sum.saturating_add(segment.size) > most {
-        let message = format!("The segments are larger than the total of {most} bytes.");
+    if sum.saturating_add(segment.size) > max {
+        let message = format!("The segments are larger than the total of {max} bytes.");
         return Err(Refusal::invalid_parameter("media", segment.size, message).into());
     }
     Ok(upload)
 }
 
-/// Notes a segment whose bytes are stored.
+/// Records a stored segment, after [`check_segment`].
 pub fn add_segment(
     tx: &mut Tx<'_>,
     owner: UserId,
@@ -202,7 +191,7 @@ pub fn add_segment(
     Ok(upload)
 }
 
-/// An upload of a user that takes segments.
+/// Refused if the upload does not receive segments.
 pub fn find_open_upload(tx: &mut Tx<'_>, owner: UserId, id: Id<marker::MediaMarker>) -> Result<MediaUpload, Error> {
     let upload = find_owned_upload(tx, owner, id)?;
     if upload.state == UploadState::Receiving {
@@ -212,7 +201,7 @@ pub fn find_open_upload(tx: &mut Tx<'_>, owner: UserId, id: Id<marker::MediaMark
     Err(Refusal::invalid_parameter("id", id, message).into())
 }
 
-/// The segments of an upload that is to end: all of them must be there.
+/// Refused unless all segments are present.
 pub fn require_all_segments(tx: &mut Tx<'_>, upload: &MediaUpload) -> Result<Vec<UploadSegment>, Error> {
     let segments = uploads::list_segments(tx, upload.id)?;
     let refuse = |message: &str| Error::from(Refusal::invalid_parameter("id", upload.id, message));
@@ -223,27 +212,27 @@ pub fn require_all_segments(tx: &mut Tx<'_>, upload: &MediaUpload) -> Result<Vec
     if upload.total_bytes > 0 && sum != upload.total_bytes {
         return Err(refuse("Segments do not add up to provided total file size."));
     }
-    let mut places = (0_i64..).zip(&segments);
-    if places.any(|(place, segment)| segment.index != place) {
+    let mut expected = (0_i64..).zip(&segments);
+    if expected.any(|(index, segment)| segment.index != index) {
         return Err(refuse("Segments do not follow each other: one is missing."));
     }
     Ok(segments)
 }
 
-/// Ends the receiving of an upload: it waits for the background work, or whoever ended it works
-/// on it now. An upload that was ended before stays as it is.
+/// Finishes receiving. The upload is queued with `later`, otherwise claimed by the caller. A finished upload stays as
+/// it is.
 pub fn finalize(tx: &mut Tx<'_>, upload: &mut MediaUpload, later: bool) -> Result<(), Error> {
     if upload.state != UploadState::Receiving {
         return Ok(());
     }
     require_all_segments(tx, upload)?;
-    let moved = if later {
+    let transitioned = if later {
         uploads::transition(tx, upload.id, UploadState::Receiving, UploadState::Pending)?
     } else {
         let until = tx.now().plus_ms(LEASE_MS);
         uploads::start_processing(tx, upload.id, until)?
     };
-    if !moved {
+    if !transitioned {
         return Ok(());
     }
     upload.state = if later {
@@ -254,13 +243,13 @@ pub fn finalize(tx: &mut Tx<'_>, upload: &mut MediaUpload, later: bool) -> Resul
     Ok(())
 }
 
-/// Makes media of an upload whose file is in its place.
+/// Creates the media object of a processed upload.
 pub fn publish_media(tx: &mut Tx<'_>, upload: &MediaUpload, found: &ProcessedUpload) -> Result<Media, Error> {
-    // It may have been described while it was looked at: whoever describes it meanwhile waits.
-    let moved = uploads::transition(tx, upload.id, upload.state, UploadState::Succeeded)?;
+    // The description may have changed during processing; concurrent changes wait for this transaction.
+    let transitioned = uploads::transition(tx, upload.id, upload.state, UploadState::Succeeded)?;
     let current = uploads::find_by_id(tx, upload.id)?;
     let alt_text = current.map(|upload| upload.alt_text).unwrap_or_default();
-    let made = Media {
+    let media_object = Media {
         media_key: found.media_key(upload),
         id: upload.id,
         owner_id: upload.owner_id,
@@ -281,14 +270,14 @@ pub fn publish_media(tx: &mut Tx<'_>, upload: &MediaUpload, found: &ProcessedUpl
         uses: Some(0),
         expires_at: Some(upload.expires_at),
     };
-    if moved && media::insert(tx, &made)? {
+    if transitioned && media::insert(tx, &media_object)? {
         for user in &upload.shared_with {
             media::share(tx, upload.id, *user)?;
         }
         let owner = upload.owner_id.get();
         event_log::append(tx, "media.create", owner, upload.id.get(), "")?;
     }
-    Ok(made)
+    Ok(media_object)
 }
 
 #[cfg(test)]

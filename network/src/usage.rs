@@ -1,5 +1,5 @@
-//! What apps call, counted in memory and written down every few seconds: a request pays for no
-//! write. What a process had not written when it was killed is lost; nothing is decided by it.
+//! API usage, counted in memory and written every few seconds, so that requests cause no writes. Unwritten counts are
+//! lost if the process is killed.
 
 use std::collections::HashMap;
 
@@ -10,9 +10,9 @@ use store::{Store, Tx, usage};
 
 pub use store::usage::{CredentialLastUse, OperationCalls};
 
-/// Length of a window: that of the rate limits.
+/// The length of a window, which is that of the rate limits.
 pub const WINDOW_MS: i64 = 15 * 60 * 1000;
-/// How long windows are kept.
+/// How long windows are stored.
 pub const RETENTION_MS: i64 = 62 * 24 * 3600 * 1000;
 
 type CallCountKey = (AppId, &'static str, Time);
@@ -24,13 +24,12 @@ struct UsageMemory {
     last_used: HashMap<CredentialUseKey, Time>,
 }
 
-/// Counts calls.
 #[derive(Default)]
 pub struct UsageCounter {
     memory: Mutex<UsageMemory>,
 }
 
-/// The name under which a kind of credential is remembered.
+/// The name of a kind of credential in the database.
 pub const fn credential_name(credential: Credential) -> &'static str {
     match credential {
         Credential::OAuth1 => "oauth1",
@@ -40,12 +39,11 @@ pub const fn credential_name(credential: Credential) -> &'static str {
 }
 
 impl UsageCounter {
-    /// Counts one call of an operation by an app, with a credential of a kind, for a user.
     pub fn record_call(&self, app: AppId, credential: Credential, user: Option<UserId>, operation: &'static str) {
         self.record_call_at(app, credential, user, operation, wall_time());
     }
 
-    /// [`Usage::note`] at another moment.
+    /// As [`UsageCounter::record_call`], at a given time.
     pub fn record_call_at(
         &self,
         app: AppId,
@@ -60,19 +58,19 @@ impl UsageCounter {
         memory.last_used.insert((app, credential_name(credential), user), now);
     }
 
-    /// Writes down what was counted since the last time; what cannot be written stays counted.
+    /// Writes the counts since the last call; on failure they stay in memory.
     pub async fn flush(&self, store: &Store) -> Result<(), Error> {
-        let taken = std::mem::take(&mut *self.memory.lock());
-        if taken.calls.is_empty() && taken.last_used.is_empty() {
+        let pending = std::mem::take(&mut *self.memory.lock());
+        if pending.calls.is_empty() && pending.last_used.is_empty() {
             return Ok(());
         }
-        let mut calls: Vec<(CallCountKey, i64)> = taken.calls.into_iter().collect();
-        let mut used: Vec<(CredentialUseKey, Time)> = taken.last_used.into_iter().collect();
-        // In one order on every node, so that none waits for another in a circle.
+        let mut calls: Vec<(CallCountKey, i64)> = pending.calls.into_iter().collect();
+        let mut used: Vec<(CredentialUseKey, Time)> = pending.last_used.into_iter().collect();
+        // A fixed order, so that concurrent transactions do not deadlock.
         calls.sort_unstable();
         used.sort_unstable();
-        let (to_write, to_say) = (calls.clone(), used.clone());
-        let work = move |tx: &mut Tx<'_>| Ok(write_usage(tx, &to_write, &to_say)?);
+        let (calls_to_write, used_to_write) = (calls.clone(), used.clone());
+        let work = move |tx: &mut Tx<'_>| Ok(write_usage(tx, &calls_to_write, &used_to_write)?);
         let outcome = store.write(work).await;
         if outcome.is_err() {
             let mut memory = self.memory.lock();

@@ -1,4 +1,4 @@
-//! People: joining, leaving, and what an operator may do to an account.
+//! User accounts: creation, lookup, and state changes by operators.
 
 use base::refusal::ResourceRef;
 use base::text::{NAME_LENGTH, find_name_problem, is_valid_username};
@@ -14,56 +14,55 @@ use crate::profiles::BIOGRAPHY_LENGTH;
 use crate::sessions::user_detail;
 use crate::visibility::{Visibility, profile_visibility};
 
-/// A new account.
 #[derive(Clone, Debug, Default)]
 pub struct NewUser {
-    /// The handle, `^[A-Za-z0-9_]{1,15}$`, free in whatever case.
+    /// `^[A-Za-z0-9_]{1,15}$`, unique regardless of case.
     pub username: String,
-    /// The display name, 1–50 characters; empty: the handle.
+    /// 1–50 characters; empty for the username.
     pub name: String,
-    /// From [`crate::passwords::hash`]; none: nobody can sign in.
+    /// From [`crate::passwords::hash`]; without one the user cannot sign in.
     pub password_hash: Option<String>,
-    /// An id that an import or a seed brings along.
+    /// A given id, for imports and demo data.
     pub id: Option<UserId>,
-    /// When it was made, if not now.
+    /// None for now.
     pub created_at: Option<Time>,
-    /// The biography, at most 160 characters.
+    /// At most 160 characters.
     pub description: String,
-    /// The place it names.
     pub location: String,
-    /// The address it names.
     pub url: String,
-    /// Address of the picture.
     pub profile_image_url: String,
-    /// Posts are for approved followers only.
+    /// Posts are visible to approved followers only.
     pub protected: bool,
     /// `blue`, `business`, `government`, `none` or empty.
     pub verified_type: String,
     /// `None`, `Basic`, `Premium`, `PremiumPlus` or empty.
     pub subscription_type: String,
-    /// Email address, or empty.
+    /// May be empty.
     pub email: String,
 }
 
 pub(crate) const VERIFIED_TYPES: &[&str] = &["none", "blue", "business", "government"];
 pub(crate) const SUBSCRIPTION_TYPES: &[&str] = &["None", "Basic", "Premium", "PremiumPlus"];
 
-/// One of some words; the first where none is given.
-pub(crate) fn validate_choice(parameter: &'static str, value: &str, words: &[&'static str]) -> Result<String, Refusal> {
+/// Returns the first choice for an empty value.
+pub(crate) fn validate_choice(
+    parameter: &'static str,
+    value: &str,
+    choices: &[&'static str],
+) -> Result<String, Refusal> {
     if value.is_empty() {
-        return Ok(words.first().copied().unwrap_or_default().to_owned());
+        return Ok(choices.first().copied().unwrap_or_default().to_owned());
     }
-    if words.contains(&value) {
+    if choices.contains(&value) {
         return Ok(value.to_owned());
     }
     let message = format!(
         "The `{parameter}` query parameter value [{value}] is not one of [{}]",
-        words.join(",")
+        choices.join(",")
     );
     Err(Refusal::invalid_parameter(parameter, value, message))
 }
 
-/// Makes an account.
 pub fn create(tx: &mut Tx<'_>, new: &NewUser) -> Result<User, Error> {
     let user = build_user(tx, new)?;
     tx.keep_ids_above(user.id);
@@ -124,20 +123,19 @@ pub(crate) fn validate_display_name(name: &str) -> Result<String, Refusal> {
     Ok(name.to_owned())
 }
 
-/// The user with an id that takes part.
+/// Refused unless the account is active.
 pub fn find_active(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
     let user = users::find_by_id(tx, id)?.filter(|user| user.state == UserState::Active);
     user.ok_or_else(|| Refusal::invalid_value("user", id).into())
 }
 
-/// The user with an id that is known and not deleted.
+/// Refused if the account is deleted.
 pub fn find(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
     let user = users::find_by_id(tx, id)?.filter(|user| user.state != UserState::Deleted);
     user.ok_or_else(|| Refusal::invalid_value("user", id).into())
 }
 
-/// The user whom a request names in `parameter` to do something about them: 404 when unknown or
-/// deleted, 403 with code 63 when suspended.
+/// The user named by the request's `parameter`: 404 if unknown or deleted, 403 with code 63 if suspended.
 pub fn find_target(tx: &mut Tx<'_>, id: UserId, parameter: &'static str) -> Result<User, Error> {
     match users::find_by_id(tx, id)? {
         Some(user) if profile_visibility(&user) == Visibility::Visible => Ok(user),
@@ -148,19 +146,19 @@ pub fn find_target(tx: &mut Tx<'_>, id: UserId, parameter: &'static str) -> Resu
     }
 }
 
-/// The users after an id, oldest first.
+/// Oldest first, after an id.
 pub fn list(tx: &mut Tx<'_>, after: Option<UserId>, limit: i64) -> Result<Vec<User>, Fault> {
     users::list(tx, after.unwrap_or(UserId::new(0)), limit)
 }
 
-/// Sets the password, from [`crate::passwords::hash`].
+/// `hash` is from [`crate::passwords::hash`].
 pub fn set_password(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<(), Error> {
     find(tx, id)?;
     users::set_password_hash(tx, id, hash)?;
     Ok(event_log::append(tx, "user.password", id.get(), id.get(), "")?)
 }
 
-/// Moves an account by an operator into another state, with an entry in the record.
+/// Changes an account's state by an operator, with an audit entry.
 fn change_state(tx: &mut Tx<'_>, mut user: User, kind: AuditAction, state: UserState) -> Result<User, Error> {
     let before = match user.state {
         UserState::Suspended => "suspended",
@@ -175,7 +173,7 @@ fn change_state(tx: &mut Tx<'_>, mut user: User, kind: AuditAction, state: UserS
     Ok(user)
 }
 
-/// Suspends an account: it and its posts are out of sight until it is restored.
+/// Hides an account and its posts until it is restored.
 pub fn suspend(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
     users::lock(tx, id)?;
     let user = find(tx, id)?;
@@ -183,8 +181,7 @@ pub fn suspend(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
     change_state(tx, user, AuditAction::USER_SUSPEND, UserState::Suspended)
 }
 
-/// Restores a suspended or deleted account with its posts and its ties to others. The tokens of a
-/// deleted one stay dead.
+/// Restores a suspended or deleted account with posts and relations. Tokens of a deleted account stay revoked.
 pub fn restore(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
     users::lock(tx, id)?;
     let user = users::find_by_id(tx, id)?.filter(|user| user.state != UserState::Placeholder);
@@ -192,7 +189,7 @@ pub fn restore(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
     change_state(tx, user, AuditAction::USER_RESTORE, UserState::Active)
 }
 
-/// Deletes an account: its tokens are dead with the commit, its posts out of sight.
+/// Hides an account and its posts, and revokes its tokens from the commit on.
 pub fn delete(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
     users::lock(tx, id)?;
     let user = find(tx, id)?;

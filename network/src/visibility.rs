@@ -1,6 +1,5 @@
-//! Given a viewer and a thing, may it be seen: the one answer for lookups, timelines, search,
-//! streams and expansions. Whether someone may act on it ([`may_touch`]) follows
-//! from the same facts.
+//! Whether a viewer may see something: the single rule for lookups, timelines, search, streams and expansions. Whether
+//! someone may act on it ([`require_post_access`]) follows from the same facts.
 
 mod interactions;
 
@@ -18,39 +17,35 @@ pub use interactions::{
     is_blocked, require_may_message, require_post_access,
 };
 
-/// Who is looking: a user, or an app on nobody's behalf.
+/// The user making a request, or an app without a user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Viewer {
-    /// The user, in user context.
+    /// None without a user.
     pub user: Option<UserId>,
 }
 
-/// Whether a thing may be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
-    /// It may.
     Visible,
-    /// It is not there (deleted, never was, or nobody may know).
+    /// Deleted or unknown, or its existence is hidden.
     Missing,
-    /// It is there, but not for this viewer.
+    /// Exists, but not visible to this viewer.
     Forbidden,
-    /// Its owner is suspended.
+    /// The owner is suspended.
     Suspended,
 }
 
 impl Viewer {
-    /// A user.
     pub const fn user(user: UserId) -> Self {
         Self { user: Some(user) }
     }
 
-    /// Nobody in particular.
     pub const fn anonymous() -> Self {
         Self { user: None }
     }
 }
 
-/// Whether a user's profile may be seen. Protection hides posts, not the profile.
+/// Protection hides posts, not the profile.
 pub fn profile_visibility(user: &User) -> Visibility {
     match user.state {
         users::UserState::Active | users::UserState::Placeholder => Visibility::Visible,
@@ -59,40 +54,38 @@ pub fn profile_visibility(user: &User) -> Visibility {
     }
 }
 
-/// Whether a list may be seen: a private one by its owner only, and to everyone else it is not
-/// there. `owner` is nobody where the owner is not known.
+/// Private lists are missing for everyone but the owner. `owner` is none if unknown.
 pub fn list_visibility(viewer: Viewer, list: &List, owner: Option<&User>) -> Visibility {
-    let own = viewer.user == Some(list.owner_id);
-    let gone = list.deleted_at.is_some() || list.private && !own;
-    if gone || !owner.is_none_or(|owner| profile_visibility(owner) == Visibility::Visible) {
+    let is_own = viewer.user == Some(list.owner_id);
+    let is_missing = list.deleted_at.is_some() || list.private && !is_own;
+    if is_missing || !owner.is_none_or(|owner| profile_visibility(owner) == Visibility::Visible) {
         return Visibility::Missing;
     }
     Visibility::Visible
 }
 
-/// Whether a space may be seen: one that was called off is not there, nor is one whose creator
-/// is not.
+/// Canceled spaces, and those of invisible creators, are missing.
 pub fn space_visibility(space: &Space, creator: Option<&User>) -> Visibility {
-    let there = creator.is_some_and(|creator| profile_visibility(creator) == Visibility::Visible);
-    if space.state == spaces::SpaceState::Canceled || !there {
+    let is_creator_visible = creator.is_some_and(|creator| profile_visibility(creator) == Visibility::Visible);
+    if space.state == spaces::SpaceState::Canceled || !is_creator_visible {
         return Visibility::Missing;
     }
     Visibility::Visible
 }
 
-/// What a viewer may see of certain authors' posts, worked out once for all of them.
+/// Visibility of the posts of some authors, computed once for all of them.
 #[derive(Debug, Default)]
 pub struct AuthorVisibilities {
     viewer: Option<UserId>,
     authors: HashMap<UserId, Visibility>,
-    /// Closed communities that the viewer belongs to.
+    /// Closed communities that the viewer is a member of.
     joined: HashSet<i64>,
-    /// Authors that the viewer subscribes to.
+    /// Authors whom the viewer subscribes to.
     subscribed: HashSet<UserId>,
 }
 
 impl AuthorVisibilities {
-    /// Works out what `viewer` may see of the posts of `authors`.
+    /// Computes what `viewer` may see of the posts of `authors`.
     pub fn load<'a>(
         tx: &mut Tx<'_>,
         viewer: Viewer,
@@ -113,24 +106,24 @@ impl AuthorVisibilities {
                 )
             }
         };
-        let judge = |author: &&User| {
-            let sight = match profile_visibility(author) {
+        let author_visibility = |author: &&User| {
+            let visibility = match profile_visibility(author) {
                 Visibility::Visible if viewer.user == Some(author.id) => Visibility::Visible,
                 Visibility::Visible if blockers.contains(&author.id) => Visibility::Forbidden,
                 Visibility::Visible if author.protected && !followed.contains(&author.id) => Visibility::Forbidden,
                 other => other,
             };
-            (author.id, sight)
+            (author.id, visibility)
         };
         Ok(Self {
             viewer: viewer.user,
-            authors: authors.iter().map(judge).collect(),
+            authors: authors.iter().map(author_visibility).collect(),
             ..Self::default()
         })
     }
 
-    /// Finds out which of these posts the viewer may see although they are for some only: the
-    /// members of a closed community, an author's subscribers. Without it those stay hidden.
+    /// Checks which restricted posts the viewer may see, as a member of closed communities or as a subscriber. Without
+    /// this call they stay hidden.
     pub fn admit_posts<'a>(&mut self, tx: &mut Tx<'_>, posts: impl IntoIterator<Item = &'a Post>) -> Result<(), Fault> {
         let Some(viewer) = self.viewer else {
             return Ok(());
@@ -152,26 +145,26 @@ impl AuthorVisibilities {
         Ok(())
     }
 
-    /// Whether posts of one of those authors may be seen.
+    /// Whether posts of an author may be seen.
     pub fn author_visibility(&self, author: UserId) -> Visibility {
         self.authors.get(&author).copied().unwrap_or(Visibility::Missing)
     }
 
-    /// Whether a post of one of those authors may be seen.
+    /// Whether a post of one of the loaded authors may be seen.
     pub fn post_visibility(&self, post: &Post) -> Visibility {
         match post.state {
             posts::PostState::Deleted | posts::PostState::Placeholder => Visibility::Missing,
             posts::PostState::Live | posts::PostState::Superseded => match self.author_visibility(post.author_id) {
                 Visibility::Visible if !self.is_admitted(post) => Visibility::Forbidden,
-                sight => sight,
+                visibility => visibility,
             },
         }
     }
 
     fn is_admitted(&self, post: &Post) -> bool {
-        let own = self.viewer == Some(post.author_id);
-        let inside = post.community_id.is_some_and(|id| self.joined.contains(&id));
+        let is_own = self.viewer == Some(post.author_id);
+        let is_member = post.community_id.is_some_and(|id| self.joined.contains(&id));
         let subscribes = self.subscribed.contains(&post.author_id);
-        own || (!post.members_only || inside) && (!post.followers_only || subscribes)
+        is_own || (!post.members_only || is_member) && (!post.followers_only || subscribes)
     }
 }

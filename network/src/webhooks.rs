@@ -1,4 +1,4 @@
-//! Receivers of events: whose they are, and what follows when they go.
+//! Webhooks: ownership, registration, replays and removal.
 
 use base::refusal::RefusalKind;
 use base::{AppId, Error, Fault, Refusal, Time};
@@ -6,40 +6,35 @@ use store::replays::{self, Replay};
 use store::webhooks::{self, Webhook};
 use store::{Tx, apps, deliveries, event_log};
 
-/// Webhooks that are looked at together.
+/// Webhooks per query.
 const PAGE: i64 = 500;
-/// Behind everything.
+/// After every other time.
 const END: Time = Time::from_ms(i64::MAX);
 
 use crate::{activity, redelivery};
 
-/// An app's webhook by its id; another app's is as unknown as none.
+/// Webhooks of other apps are refused as not found.
 pub fn find_owned(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<Webhook, Error> {
     let found = webhooks::find_by_id(tx, id)?.filter(|webhook| webhook.app_id == app);
     found.ok_or_else(|| webhook_not_found(id).into())
 }
 
-/// No webhook of the app has this id.
 pub fn webhook_not_found(id: i64) -> Refusal {
     let message = format!("WebhookIdInvalid: No webhook of this app has the id [{id}].");
     Refusal::named_reason(RefusalKind::NotFound, "webhook_id", id, message)
 }
 
-/// A webhook that an app wants to register.
 #[derive(Clone, Debug)]
 pub struct NewWebhook {
-    /// Whose it is.
     pub app: AppId,
-    /// Where it is.
     pub url: String,
-    /// How many the app may have.
+    /// The maximum number of webhooks of the app.
     pub most: i64,
-    /// How long it may go without another challenge, in milliseconds.
+    /// Milliseconds until the next challenge.
     pub check_after_ms: i64,
 }
 
-/// Whether an app may register a webhook: asked before its receiver is challenged, and again
-/// after.
+/// Whether an app may register a webhook; checked before and after the challenge.
 pub fn check_registrable(tx: &mut Tx<'_>, new: &NewWebhook) -> Result<(), Error> {
     if webhooks::find_by_url(tx, new.app, &new.url)?.is_some() {
         return Err(duplicate_url(&new.url).into());
@@ -57,7 +52,7 @@ fn duplicate_url(url: &str) -> Refusal {
     Refusal::named_reason(RefusalKind::Invalid, "url", url, message)
 }
 
-/// Registers a webhook that has answered a challenge.
+/// To be called after a successful challenge.
 pub fn register(tx: &mut Tx<'_>, new: &NewWebhook) -> Result<Webhook, Error> {
     apps::lock(tx, new.app)?;
     check_registrable(tx, new)?;
@@ -81,35 +76,35 @@ pub fn register(tx: &mut Tx<'_>, new: &NewWebhook) -> Result<Webhook, Error> {
     Ok(webhook)
 }
 
-/// How old the end of a replay's span is at least, so that all of it is on its way or through.
+/// Minimum age of a replay's end, so that all of its events have been sent.
 const END_AGE_MS: i64 = 10 * MINUTE_MS;
-/// How old its begin is, at least and at most.
+/// Minimum and maximum age of a replay's start.
 const BEGIN_AGE_MS: (i64, i64) = (31 * MINUTE_MS, 24 * 60 * MINUTE_MS);
 const MINUTE_MS: i64 = 60_000;
 
-/// The span of a replay, from its two minutes (`yyyymmddHHMM`).
+/// Parses the two minutes (`yyyymmddHHMM`) of a replay.
 pub fn parse_replay_range(now: Time, from: &str, to: &str) -> Result<(Time, Time), Refusal> {
-    let begin = parse_minute("from_date", from)?;
+    let start = parse_minute("from_date", from)?;
     let end = parse_minute("to_date", to)?;
-    let wrong = |name, value, why: &str| {
+    let invalid_parameter = |name, value, why: &str| {
         let message = format!("QueryParamInvalid: `{name}` [{value}] {why}.");
         Refusal::named_reason(RefusalKind::Invalid, name, value, message)
     };
     let age = |time: Time| now.ms().saturating_sub(time.ms());
-    // The oldest minute that is allowed has begun before.
-    if age(begin) >= BEGIN_AGE_MS.1 + MINUTE_MS {
-        return Err(wrong("from_date", from, "is more than 24 hours ago"));
+    // The oldest allowed minute has started earlier.
+    if age(start) >= BEGIN_AGE_MS.1 + MINUTE_MS {
+        return Err(invalid_parameter("from_date", from, "is more than 24 hours ago"));
     }
-    if begin >= end {
-        return Err(wrong("from_date", from, "is not before `to_date`"));
+    if start >= end {
+        return Err(invalid_parameter("from_date", from, "is not before `to_date`"));
     }
-    if age(begin) < BEGIN_AGE_MS.0 {
-        return Err(wrong("from_date", from, "is less than 31 minutes ago"));
+    if age(start) < BEGIN_AGE_MS.0 {
+        return Err(invalid_parameter("from_date", from, "is less than 31 minutes ago"));
     }
     if age(end) < END_AGE_MS {
-        return Err(wrong("to_date", to, "is less than 10 minutes ago"));
+        return Err(invalid_parameter("to_date", to, "is less than 10 minutes ago"));
     }
-    Ok((begin, end))
+    Ok((start, end))
 }
 
 fn parse_minute(name: &'static str, text: &str) -> Result<Time, Refusal> {
@@ -124,7 +119,7 @@ fn parse_minute(name: &'static str, text: &str) -> Result<Time, Refusal> {
     })
 }
 
-/// Begins to send the events of a span to an app's webhook again.
+/// Starts a replay of the events in a period.
 pub fn start_replay(tx: &mut Tx<'_>, app: AppId, id: i64, span: (Time, Time)) -> Result<Replay, Error> {
     let webhook = find_owned(tx, app, id)?;
     let replay = Replay {
@@ -144,7 +139,7 @@ pub fn start_replay(tx: &mut Tx<'_>, app: AppId, id: i64, span: (Time, Time)) ->
     Ok(replay)
 }
 
-/// Sends one delivery again, whatever became of it; the job that it is sent by.
+/// Enqueues a copy of a delivery in whatever state; returns the job's id.
 pub fn resend_delivery(tx: &mut Tx<'_>, id: i64, seq: i64) -> Result<i64, Error> {
     let found = deliveries::find_by_seq(tx, seq)?.filter(|delivery| delivery.webhook_id == id);
     let found = found.ok_or_else(|| Refusal::invalid_value("delivery", seq))?;
@@ -158,13 +153,12 @@ pub fn resend_delivery(tx: &mut Tx<'_>, id: i64, seq: i64) -> Result<i64, Error>
     Ok(job)
 }
 
-/// Removes an app's webhook with its links; nothing of it is sent any more.
+/// Also removes its links and subscriptions.
 pub fn delete(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<(), Error> {
     let webhook = find_owned(tx, app, id)?;
     remove_webhook(tx, &webhook)
 }
 
-/// Removes every webhook of an app.
 pub(crate) fn delete_app_webhooks(tx: &mut Tx<'_>, app: AppId) -> Result<(), Error> {
     for webhook in webhooks::list_by_app(tx, app)? {
         remove_webhook(tx, &webhook)?;
@@ -184,10 +178,10 @@ fn remove_webhook(tx: &mut Tx<'_>, webhook: &Webhook) -> Result<(), Error> {
     )?)
 }
 
-/// Forgets at most `limit` deliveries that happened before a moment, and what is left of webhooks
-/// that were removed. What waits stays, unless its webhook gets nothing.
+/// Deletes at most `limit` deliveries from before a time, and removed webhooks without deliveries. Waiting deliveries
+/// of valid webhooks stay.
 pub(crate) fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
-    let (mut gone, mut after) = (0, 0);
+    let (mut deleted, mut after) = (0, 0);
     loop {
         let page = webhooks::list_all(tx, after, PAGE)?;
         let Some(last) = page.last() else {
@@ -195,20 +189,20 @@ pub(crate) fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fa
         };
         after = last.id;
         for webhook in page {
-            let left = limit.saturating_sub(i64::try_from(gone).unwrap_or(limit));
-            if left <= 0 {
-                return Ok(gone);
+            let remaining = limit.saturating_sub(i64::try_from(deleted).unwrap_or(limit));
+            if remaining <= 0 {
+                return Ok(deleted);
             }
             let (id, removed) = (webhook.id, webhook.deleted_at.is_some());
             let before = if removed { END } else { before };
-            let some = deliveries::prune(tx, id, before, !webhook.valid, left)?;
-            gone += some;
-            if some == 0 && removed {
+            let count = deliveries::prune(tx, id, before, !webhook.valid, remaining)?;
+            deleted += count;
+            if count == 0 && removed {
                 replays::delete_by_webhook(tx, id)?;
-                gone += webhooks::delete_removed(tx, id)?;
+                deleted += webhooks::delete_removed(tx, id)?;
             }
         }
     }
-    gone += deliveries::prune_attempts(tx, before, limit)?;
-    Ok(gone)
+    deleted += deliveries::prune_attempts(tx, before, limit)?;
+    Ok(deleted)
 }

@@ -1,4 +1,4 @@
-//! Notices that a post or an account is withheld somewhere. They are shown; they hide nothing.
+//! Withheld notices on posts and accounts. They are shown, but hide nothing.
 
 use base::refusal::ResourceRef;
 use base::{Error, PostId, Refusal, UserId};
@@ -12,8 +12,8 @@ use crate::places::is_country_code;
 use crate::sessions::user_detail;
 
 fn validate_countries(countries: &[String]) -> Result<Vec<String>, Refusal> {
-    let wrong = countries.iter().find(|code| !is_country_code(code));
-    if let Some(code) = wrong {
+    let invalid_code = countries.iter().find(|code| !is_country_code(code));
+    if let Some(code) = invalid_code {
         let message = "A country is two capital letters (ISO 3166-1 alpha-2)";
         return Err(Refusal::invalid_parameter("country_codes", code, message));
     }
@@ -23,13 +23,13 @@ fn validate_countries(countries: &[String]) -> Result<Vec<String>, Refusal> {
     Ok(all)
 }
 
-/// Notes where a post is withheld, and whether for a claim to its copyright; nowhere ends it.
-/// Every version of it says the same.
+/// Sets the countries in which all versions of a post are withheld, and whether because of copyright; an empty list
+/// removes the notice.
 pub fn withhold_post(tx: &mut Tx<'_>, id: PostId, countries: &[String], copyright: bool) -> Result<Post, Error> {
     let countries = validate_countries(countries)?;
     let subject = || ResourceRef::new("tweet", "id", id);
-    let there = |post: &Post| matches!(post.state, PostState::Live | PostState::Superseded);
-    let found = posts::find_by_id(tx, id)?.filter(there);
+    let is_available = |post: &Post| matches!(post.state, PostState::Live | PostState::Superseded);
+    let found = posts::find_by_id(tx, id)?.filter(is_available);
     let found = found.ok_or_else(|| Refusal::NotFound(subject()))?;
     let notice = if countries.is_empty() {
         String::new()
@@ -52,7 +52,7 @@ pub fn withhold_post(tx: &mut Tx<'_>, id: PostId, countries: &[String], copyrigh
     })
 }
 
-/// Notes where an account is withheld; nowhere ends it.
+/// Sets the countries in which an account is withheld; an empty list removes the notice.
 pub fn withhold_user(tx: &mut Tx<'_>, id: UserId, countries: &[String]) -> Result<User, Error> {
     let countries = validate_countries(countries)?;
     let mut user = crate::users::find(tx, id)?;

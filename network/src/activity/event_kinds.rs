@@ -1,91 +1,69 @@
-//! The kinds of events: each stands here once, with what it is called, what causes it, whom it is
-//! about, who may subscribe to it and what it tells (spec §6, contract §10.5, §10.6).
+//! All event kinds: names, causes, concerned users, access rules and payloads (spec §6, contract §10.5, §10.6).
 
 use base::Scope;
 use store::activity::ActivityDirection::{self, Inbound, Outbound};
 
-/// A kind of events.
 #[derive(Clone, Copy, Debug)]
 pub struct ActivityEventKind {
-    /// What it is called.
     pub name: &'static str,
-    /// Another name in use, which a subscriber who says it is answered with; or empty.
+    /// An alternative name, echoed to subscribers who use it; may be empty.
     pub alias: &'static str,
-    /// Names that are taken, and answered with the present one.
+    /// Former names, accepted and replaced by the current one.
     pub legacy_names: &'static [&'static str],
-    /// The entry of the log that causes it; empty where nothing on this platform does.
+    /// The kind of event log entry that causes it; empty if it never occurs on this platform.
     pub log_kind: &'static str,
-    /// Whom it is about.
+    /// The users it is about, with its direction from their point of view.
     pub concerned_users: &'static [(EventParticipant, ActivityDirection)],
-    /// What a subscription must name.
+    /// What a subscription's filter must contain.
     pub filter: RequiredFilter,
-    /// Whether a subscription may name a direction.
+    /// Whether the filter may contain a direction.
     pub directional: bool,
-    /// Who may subscribe to it.
     pub access: EventAccess,
-    /// What it tells.
     pub payload: EventPayloadKind,
 }
 
-/// A user in an entry of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventParticipant {
-    /// Who did it.
     Actor,
-    /// To whom it was done.
     Subject,
-    /// The user, or users, whom this member of the body names, the actor aside.
+    /// The users named by this member of the entry's body, except the actor.
     Named(&'static str),
 }
 
-/// What a subscription must name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequiredFilter {
-    /// A user.
     User,
-    /// A keyword, and no user.
+    /// A keyword and no user.
     Keyword,
-    /// Nothing.
     Nothing,
 }
 
-/// Who may subscribe to a kind of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventAccess {
-    /// Every app.
     Public,
-    /// Apps that the user has given this scope, or an OAuth 1.0a level that holds it.
+    /// Apps to which the user has granted this scope, or an OAuth 1.0a permission that includes it.
     Scoped(Scope),
-    /// Enterprise apps.
     Enterprise,
 }
 
-/// What a kind of events tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventPayloadKind {
-    /// A post.
     Post,
-    /// The ids of a post that is gone and of its author.
+    /// The ids of the post and its author.
     PostDeleted,
-    /// A like.
     Like,
-    /// The two users of a tie.
+    /// The two users of a follow, mute or block.
     Relationship,
-    /// A text before and after.
+    /// A text before and after the change.
     Change,
-    /// A message.
     Message,
-    /// That messages were read.
     Read,
-    /// That a message is being written.
     Typing,
-    /// A story.
     Story,
-    /// The host of a space.
     Space,
-    /// A user who takes back what an app was granted.
+    /// A user who revokes an app's access.
     Revoke,
-    /// Never told.
+    /// The event never occurs.
     Nothing,
 }
 
@@ -104,15 +82,12 @@ impl ActivityEventKind {
         }
     }
 
-    const fn alias(self, twin: &'static str) -> Self {
-        Self { alias: twin, ..self }
+    const fn alias(self, alias: &'static str) -> Self {
+        Self { alias, ..self }
     }
 
-    const fn legacy_names(self, older: &'static [&'static str]) -> Self {
-        Self {
-            legacy_names: older,
-            ..self
-        }
+    const fn legacy_names(self, legacy_names: &'static [&'static str]) -> Self {
+        Self { legacy_names, ..self }
     }
 
     const fn log_kind(self, log: &'static str) -> Self {
@@ -161,17 +136,17 @@ impl ActivityEventKind {
             .access(EventAccess::Scoped(Scope::DmRead))
     }
 
-    /// Accepted; this platform has no such thing.
+    /// Accepted in subscriptions, but never occurs on this platform.
     const fn unsupported_event(name: &'static str, access: EventAccess) -> Self {
         Self::new(name, &[]).log_kind("").access(access)
     }
 
-    /// Whether it may be told only where the user has agreed.
+    /// Whether it requires the user's consent.
     pub const fn is_private(&self) -> bool {
         matches!(self.access, EventAccess::Scoped(_))
     }
 
-    /// What a subscriber who calls it so is answered with; none where it is not called so.
+    /// The name to echo to a subscriber who uses `name`; none if `name` is not one of this kind's.
     fn match_name(&self, name: &str) -> Option<&'static str> {
         if name == self.name || self.legacy_names.contains(&name) {
             return Some(self.name);
@@ -201,7 +176,6 @@ const RECIPIENTS: &[(EventParticipant, ActivityDirection)] = &[(EventParticipant
 
 const CHAT: EventAccess = EventAccess::Scoped(Scope::DmRead);
 
-/// Every kind.
 pub const EVENT_KINDS: &[ActivityEventKind] = &[
     ActivityEventKind::profile_change("profile.update.bio").legacy_names(&["ProfileBioUpdate"]),
     ActivityEventKind::profile_change("profile.update.profile_picture").legacy_names(&["ProfilePictureUpdate"]),
@@ -267,12 +241,11 @@ pub const EVENT_KINDS: &[ActivityEventKind] = &[
     ActivityEventKind::unsupported_event("broadcast.chat", EventAccess::Scoped(Scope::BroadcastRead)),
 ];
 
-/// The kind that is called so, and what its subscriber is answered with.
+/// The kind with a name, and the name to echo to the subscriber.
 pub fn find_event_kind(name: &str) -> Option<(&'static ActivityEventKind, &'static str)> {
     EVENT_KINDS.iter().find_map(|kind| Some((kind, kind.match_name(name)?)))
 }
 
-/// The kinds that an entry of the log causes.
 pub fn event_kinds_for_log_kind(log: &str) -> impl Iterator<Item = &'static ActivityEventKind> {
     EVENT_KINDS
         .iter()
@@ -281,7 +254,7 @@ pub fn event_kinds_for_log_kind(log: &str) -> impl Iterator<Item = &'static Acti
 
 const EVENT_NAME_COUNT: usize = count_event_names();
 
-/// Every name that is taken.
+/// Every accepted name.
 pub const EVENT_NAMES: [&str; EVENT_NAME_COUNT] = collect_event_names();
 
 const fn count_event_names() -> usize {
@@ -304,19 +277,19 @@ const fn collect_event_names() -> [&'static str; EVENT_NAME_COUNT] {
         if !kind.alias.is_empty() {
             left = push_event_name(left, kind.alias);
         }
-        let mut older = kind.legacy_names;
-        while let [name, others @ ..] = older {
+        let mut legacy_names = kind.legacy_names;
+        while let [name, others @ ..] = legacy_names {
             left = push_event_name(left, name);
-            older = others;
+            legacy_names = others;
         }
         rest = tail;
     }
     names
 }
 
-/// Puts a name into the first place; the places behind it.
-const fn push_event_name<'n>(places: &'n mut [&'static str], name: &'static str) -> &'n mut [&'static str] {
-    match places {
+/// Writes the first slot and returns the remaining ones.
+const fn push_event_name<'n>(slots: &'n mut [&'static str], name: &'static str) -> &'n mut [&'static str] {
+    match slots {
         [first, more @ ..] => {
             *first = name;
             more
@@ -338,8 +311,8 @@ mod tests {
         assert!(!all.contains(""));
         for kind in EVENT_KINDS {
             assert_eq!(find_event_kind(kind.name).map(|(_, said)| said), Some(kind.name));
-            for older in kind.legacy_names {
-                assert_eq!(find_event_kind(older).map(|(_, said)| said), Some(kind.name));
+            for legacy_names in kind.legacy_names {
+                assert_eq!(find_event_kind(legacy_names).map(|(_, said)| said), Some(kind.name));
             }
         }
         let verified = "profile.update.verified";

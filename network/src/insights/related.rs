@@ -1,4 +1,4 @@
-//! Terms that come with keywords.
+//! Related keywords.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -14,35 +14,34 @@ use super::{CACHE_TTL_MS, HOUR_MS, InsightsQuery};
 use crate::keywords;
 use crate::likelihood::log_likelihood_gain;
 
-/// Related keywords that are told.
 const MAX_RELATED: usize = 30;
-/// Posts that they are looked for in.
+/// Posts examined for related terms.
 const SAMPLE_SIZE: usize = 5_000;
-/// Fewer posts are too few to ask for two authors.
+/// In smaller samples, terms of a single author count.
 const SMALL_SAMPLE: usize = 50;
-/// Terms that are compared with all posts.
-const COMPARED: usize = 200;
-/// Pairs of words that are.
-const PAIRS: usize = 40;
-/// Posts that pairs are looked for in.
-const PAIR_POSTS: u64 = 40_000;
-/// How much better a pair must be than each of its words.
-const BETTER: f64 = 1.1;
-/// A word that so many posts have is counted once in a while.
-const COMMON: u64 = 10_000;
+/// Terms compared with all posts.
+const MAX_TERMS: usize = 200;
+/// Word pairs compared with all posts.
+const MAX_PAIRS: usize = 40;
+/// Posts examined for word pairs.
+const PAIR_SAMPLE_SIZE: u64 = 40_000;
+/// Factor by which a pair must score higher than each of its words.
+const MIN_PAIR_GAIN: f64 = 1.1;
+/// Counts of words in at least this many posts are cached.
+const COMMON_TERM_POSTS: u64 = 10_000;
 const DAY_MS: i64 = 86_400_000;
-/// What is usual is what is written in so long.
-const USUAL_MS: i64 = 7 * DAY_MS;
-/// Where there is too little, so long a time is looked at.
-const LONG_MS: i64 = 30 * DAY_MS;
-/// Posts of an author, and authors, that fill up what is missing.
-const POSTS_OF_EACH: i64 = 20;
-const AUTHORS: usize = 100;
-/// Letters that words share which are of one family.
-const FAMILY: usize = 4;
-const TRENDS: i64 = 100;
+/// The period of the baseline.
+const BASELINE_MS: i64 = 7 * DAY_MS;
+/// The longer period that is used if there are too few terms.
+const EXTENDED_MS: i64 = 30 * DAY_MS;
+/// Posts per author, and authors, that are examined if there are too few terms.
+const POSTS_PER_AUTHOR: i64 = 20;
+const MAX_AUTHORS: usize = 100;
+/// Characters of a common stem.
+const STEM_LENGTH: usize = 4;
+const MAX_TRENDS: i64 = 100;
 
-/// A term with what tells for it.
+/// A term with its score.
 #[derive(Clone, Debug)]
 struct TermCandidate {
     text: String,
@@ -51,41 +50,41 @@ struct TermCandidate {
     score: f64,
 }
 
-/// Related keywords, filled up in order while there are too few.
+/// Related keywords; further sources are used in order while there are too few.
 pub(super) fn find_related_terms(
     tx: &mut Tx<'_>,
     snapshot: &IndexSnapshot,
-    wanted: &InsightsQuery,
+    insights_query: &InsightsQuery,
     common: &CommonTermCache,
 ) -> Result<Vec<String>, Error> {
-    let inputs = KeywordInputs::new(wanted);
-    let ranked = |tx: &mut Tx<'_>, wanted: &InsightsQuery, sample: &[PostText]| {
-        let until = wanted.until.ms();
+    let inputs = KeywordInputs::new(insights_query);
+    let ranked = |tx: &mut Tx<'_>, insights_query: &InsightsQuery, sample: &[PostText]| {
+        let until = insights_query.until.ms();
         let window = SearchWindow {
-            since_ms: (until - USUAL_MS).min(wanted.since.ms()),
+            since_ms: (until - BASELINE_MS).min(insights_query.since.ms()),
             until_ms: until,
             ..SearchWindow::ALL
         };
-        let usual = TermBaseline::new(snapshot, window, common);
-        rank_terms(tx, &usual, &inputs, sample)
+        let baseline = TermBaseline::new(snapshot, window, common);
+        rank_terms(tx, &baseline, &inputs, sample)
     };
     let mut found = Vec::new();
-    let sample = sample_matching_posts(tx, snapshot, wanted)?;
-    append_new_terms(&mut found, ranked(tx, wanted, &sample)?);
+    let sample = sample_matching_posts(tx, snapshot, insights_query)?;
+    append_new_terms(&mut found, ranked(tx, insights_query, &sample)?);
     if found.len() < MAX_RELATED {
         let longer = InsightsQuery {
-            since: wanted.until.plus_ms(-LONG_MS).min(wanted.since),
-            ..wanted.clone()
+            since: insights_query.until.plus_ms(-EXTENDED_MS).min(insights_query.since),
+            ..insights_query.clone()
         };
         let more = sample_matching_posts(tx, snapshot, &longer)?;
         append_new_terms(&mut found, ranked(tx, &longer, &more)?);
     }
     if found.len() < MAX_RELATED {
-        let theirs = sample_author_posts(tx, snapshot, &sample)?;
-        append_new_terms(&mut found, ranked(tx, wanted, &theirs)?);
+        let author_posts = sample_author_posts(tx, snapshot, &sample)?;
+        append_new_terms(&mut found, ranked(tx, insights_query, &author_posts)?);
     }
     if found.len() < MAX_RELATED {
-        append_new_terms(&mut found, find_same_stem_words(tx, snapshot, wanted, &inputs)?);
+        append_new_terms(&mut found, find_same_stem_words(tx, snapshot, insights_query, &inputs)?);
     }
     if found.len() < MAX_RELATED {
         append_new_terms(&mut found, find_rising_terms(tx, &inputs)?);
@@ -93,12 +92,12 @@ pub(super) fn find_related_terms(
     Ok(found)
 }
 
-/// Adds what is not there yet, in whatever form.
+/// Adds terms that are not there yet in any form.
 fn append_new_terms(found: &mut Vec<String>, more: Vec<String>) {
     for text in more {
         let bare = strip_sigil(&text);
-        let known = found.iter().any(|other| self::strip_sigil(other) == bare);
-        if found.len() < MAX_RELATED && !known {
+        let is_known = found.iter().any(|other| strip_sigil(other) == bare);
+        if found.len() < MAX_RELATED && !is_known {
             found.push(text);
         }
     }
@@ -108,33 +107,32 @@ fn strip_sigil(text: &str) -> &str {
     text.strip_prefix(['#', '@', '$']).unwrap_or(text)
 }
 
-/// What was put in, and what is not to come out.
 struct KeywordInputs {
-    /// As they are written, in lower case and without signs.
+    /// In lower case and without sigils.
     texts: Vec<String>,
     blocked: HashSet<String>,
 }
 
 impl KeywordInputs {
-    fn new(wanted: &InsightsQuery) -> Self {
-        let plain = |text: &String| {
+    fn new(insights_query: &InsightsQuery) -> Self {
+        let bare = |text: &String| {
             let text = query::words::normalize_case(text.trim());
             let words = text.split_whitespace().map(strip_sigil);
             words.collect::<Vec<_>>().join(" ")
         };
-        let texts = wanted.keywords.iter().chain(&wanted.negatives);
+        let texts = insights_query.keywords.iter().chain(&insights_query.negatives);
         Self {
-            texts: texts.map(plain).collect(),
-            blocked: wanted.blocked.iter().map(plain).collect(),
+            texts: texts.map(bare).collect(),
+            blocked: insights_query.blocked.iter().map(bare).collect(),
         }
     }
 
     fn is_blocked(&self, term: &str) -> bool {
-        let plain = strip_sigil(term);
-        self.blocked.contains(plain) || plain.split(' ').any(|word| self.blocked.contains(word))
+        let bare = strip_sigil(term);
+        self.blocked.contains(bare) || bare.split(' ').any(|word| self.blocked.contains(word))
     }
 
-    /// Whether a term is one of the inputs, holds one, or is held by one.
+    /// Whether a term equals, contains or is contained in one of the inputs.
     fn overlaps_term(&self, term: &str) -> bool {
         let term = strip_sigil(term);
         self.texts
@@ -143,39 +141,39 @@ impl KeywordInputs {
     }
 }
 
-/// Whether a text holds another: as words, and longer ones as letters.
+/// Whether a text contains another: as words, or as characters if it is long enough.
 fn contains_term(text: &str, other: &str) -> bool {
     let (words, others): (Vec<&str>, Vec<&str>) = (text.split(' ').collect(), other.split(' ').collect());
     if words.windows(others.len().max(1)).any(|some| some == others.as_slice()) {
         return true;
     }
     let (text, other) = (text.replace(' ', ""), other.replace(' ', ""));
-    other.chars().count() >= FAMILY && text.contains(&other)
+    other.chars().count() >= STEM_LENGTH && text.contains(&other)
 }
 
-/// The newest posts that match.
+/// The newest matching posts.
 fn sample_matching_posts(
     tx: &mut Tx<'_>,
     snapshot: &IndexSnapshot,
-    wanted: &InsightsQuery,
+    insights_query: &InsightsQuery,
 ) -> Result<Vec<PostText>, Fault> {
-    let question = wanted.plan_query(tx)?;
-    let hits = snapshot.newest_hits(&question.plan, &question.window, SAMPLE_SIZE)?;
+    let planned = insights_query.plan_query(tx)?;
+    let hits = snapshot.newest_hits(&planned.plan, &planned.window, SAMPLE_SIZE)?;
     let ids: Vec<i64> = hits.iter().map(|hit| hit.id).collect();
     posts::find_texts(tx, &ids)
 }
 
-/// Further public posts of those who wrote some.
+/// Further public posts by the authors of the sample.
 fn sample_author_posts(tx: &mut Tx<'_>, snapshot: &IndexSnapshot, sample: &[PostText]) -> Result<Vec<PostText>, Fault> {
     let mut authors: Vec<i64> = sample.iter().map(|post| post.author_id).collect();
     authors.sort_unstable();
     authors.dedup();
-    authors.truncate(AUTHORS);
+    authors.truncate(MAX_AUTHORS);
     let mut ids = Vec::new();
     for author in authors {
-        let theirs = posts::list_ids_by_author(tx, UserId::new(author), i64::MAX, POSTS_OF_EACH)?;
-        for id in theirs {
-            // What is for some only is not in the index.
+        let author_posts = posts::list_ids_by_author(tx, UserId::new(author), i64::MAX, POSTS_PER_AUTHOR)?;
+        for id in author_posts {
+            // The index contains public posts only.
             if snapshot.contains_post(id.get())? {
                 ids.push(id.get());
             }
@@ -184,10 +182,9 @@ fn sample_author_posts(tx: &mut Tx<'_>, snapshot: &IndexSnapshot, sample: &[Post
     posts::find_texts(tx, &ids)
 }
 
-/// How many authors use each term, and the last of them.
+/// The number of authors per term, and the last of them.
 type TermCounts = HashMap<String, (usize, i64)>;
 
-/// Terms, and how many authors use each.
 #[derive(Default)]
 struct TermTally {
     words: TermCounts,
@@ -207,7 +204,7 @@ impl TermTally {
                     TermKind::Tag => &mut all.tags,
                     TermKind::Pair => &mut all.pairs,
                 };
-                // Posts of one author follow each other: however loud, one counts once.
+                // Posts are ordered by author, so each author is counted once.
                 match counts.get_mut(term) {
                     Some((_, last)) if *last == post.author_id => {}
                     Some((count, last)) => (*count, *last) = (*count + 1, post.author_id),
@@ -220,10 +217,9 @@ impl TermTally {
         all
     }
 
-    /// Those that at least so many use. A hashtag and the word that it is made of are one: the form
-    /// that more use stays.
-    fn into_candidates(self, least: usize) -> Vec<TermCandidate> {
-        let of = |counts: &TermCounts, text: &str| counts.get(text).map(|(count, _)| *count);
+    /// Terms used by at least `min` authors. Of a hashtag and the same word, the more used form stays.
+    fn into_candidates(self, min: usize) -> Vec<TermCandidate> {
+        let author_count = |counts: &TermCounts, text: &str| counts.get(text).map(|(count, _)| *count);
         let mut all = Vec::new();
         let mut add = |kind, text: &String, authors| {
             all.push(TermCandidate {
@@ -233,50 +229,54 @@ impl TermTally {
                 score: 0.0,
             });
         };
-        for (text, (authors, _)) in self.tags.iter().filter(|(_, (count, _))| *count >= least) {
-            if Some(*authors) > of(&self.words, strip_sigil(text)) {
+        for (text, (authors, _)) in self.tags.iter().filter(|(_, (count, _))| *count >= min) {
+            if Some(*authors) > author_count(&self.words, strip_sigil(text)) {
                 add(TermKind::Tag, text, *authors);
             }
         }
-        for (text, (authors, _)) in self.words.iter().filter(|(_, (count, _))| *count >= least) {
-            if Some(*authors) >= of(&self.tags, &format!("#{text}")) {
+        for (text, (authors, _)) in self.words.iter().filter(|(_, (count, _))| *count >= min) {
+            if Some(*authors) >= author_count(&self.tags, &format!("#{text}")) {
                 add(TermKind::Word, text, *authors);
             }
         }
-        for (text, (authors, _)) in self.pairs.iter().filter(|(_, (count, _))| *count >= least) {
+        for (text, (authors, _)) in self.pairs.iter().filter(|(_, (count, _))| *count >= min) {
             add(TermKind::Pair, text, *authors);
         }
         all
     }
 }
 
-/// The terms of some posts that come more often in them than in all, the strongest first.
+/// The terms that occur more often in the sample than in all posts, strongest first.
 fn rank_terms(
     tx: &mut Tx<'_>,
-    usual: &TermBaseline<'_>,
+    baseline: &TermBaseline<'_>,
     inputs: &KeywordInputs,
     sample: &[PostText],
 ) -> Result<Vec<String>, Fault> {
-    let least = if sample.len() < SMALL_SAMPLE { 1 } else { 2 };
+    let min = if sample.len() < SMALL_SAMPLE { 1 } else { 2 };
     let authors: HashSet<i64> = sample.iter().map(|post| post.author_id).collect();
-    let mut candidates = TermTally::new(sample).into_candidates(least);
+    let mut candidates = TermTally::new(sample).into_candidates(min);
     candidates.retain(|one| !inputs.overlaps_term(&one.text) && !inputs.is_blocked(&one.text));
     candidates.sort_unstable_by(|one, other| other.authors.cmp(&one.authors).then(one.text.cmp(&other.text)));
     let (pairs, single): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|one| one.kind == TermKind::Pair);
     let mut scored = Vec::new();
-    for one in single.into_iter().take(COMPARED) {
-        scored.extend(usual.score_candidate(tx, one, authors.len())?);
+    for one in single.into_iter().take(MAX_TERMS) {
+        scored.extend(baseline.score_candidate(tx, one, authors.len())?);
     }
     let words: HashMap<String, f64> = scored
         .iter()
         .map(|one: &TermCandidate| (strip_sigil(&one.text).to_owned(), one.score))
         .collect();
-    for one in pairs.into_iter().take(PAIRS) {
-        let Some(one) = usual.score_candidate(tx, one, authors.len())? else {
+    for one in pairs.into_iter().take(MAX_PAIRS) {
+        let Some(one) = baseline.score_candidate(tx, one, authors.len())? else {
             continue;
         };
-        let of_word = |word: &str| words.get(word).copied().unwrap_or(0.0);
-        if one.text.split(' ').all(|word| one.score >= BETTER * of_word(word)) {
+        let word_score = |word: &str| words.get(word).copied().unwrap_or(0.0);
+        if one
+            .text
+            .split(' ')
+            .all(|word| one.score >= MIN_PAIR_GAIN * word_score(word))
+        {
             scored.push(one);
         }
     }
@@ -290,11 +290,10 @@ fn compare_candidates(one: &TermCandidate, other: &TermCandidate) -> Ordering {
     score.then(authors).then_with(|| one.text.cmp(&other.text))
 }
 
-/// How often words are written that are written often, in windows of time by the hour: how many
-/// posts had them, of how many, and until when that is taken for true.
+/// Counts of common words by word and time window (hours): posts with the word, all posts, and expiry.
 pub(super) type CommonTermCache = Cache<(String, i64, i64), (u64, u64, Time)>;
 
-/// What is usual: how often terms are written at all.
+/// How often terms occur in general.
 struct TermBaseline<'s> {
     snapshot: &'s IndexSnapshot,
     window: SearchWindow,
@@ -313,26 +312,25 @@ impl<'s> TermBaseline<'s> {
         }
     }
 
-    /// How many posts have a word. Those that have a common one are counted once in a while: they
-    /// are many, and most questions lead to the same.
+    /// Posts with a word. Counts of common words are cached, since they are expensive and many queries need them.
     fn count_posts_with_term(&self, now: Time, text: &str, plan: &QueryPlan) -> Result<u64, Fault> {
         let hour = |ms: i64| ms.div_euclid(HOUR_MS);
         let (since, until) = (hour(self.window.since_ms), hour(self.window.until_ms));
         let key = (text.to_owned(), since, until);
-        if let Some((held, of, end)) = self.common.get(&key)
+        if let Some((post_count, total, end)) = self.common.get(&key)
             && now < end
         {
-            return Ok(held.saturating_mul(self.size) / of.max(1));
+            return Ok(post_count.saturating_mul(self.size) / total.max(1));
         }
-        let held = self.snapshot.count_hits(plan, &self.window)?;
-        if held >= COMMON {
+        let post_count = self.snapshot.count_hits(plan, &self.window)?;
+        if post_count >= COMMON_TERM_POSTS {
             let end = now.plus_ms(CACHE_TTL_MS);
-            self.common.insert(key, (held, self.size, end));
+            self.common.insert(key, (post_count, self.size, end));
         }
-        Ok(held)
+        Ok(post_count)
     }
 
-    /// A term with how far it is above what is usual; none where it is not.
+    /// None if the term is not more frequent than usual.
     fn score_candidate(
         &self,
         tx: &mut Tx<'_>,
@@ -343,17 +341,17 @@ impl<'s> TermBaseline<'s> {
         let Some(query) = query else {
             return Ok(None);
         };
-        let known: SearchLookups = crate::search::resolve_query_names(tx, &query)?;
-        let plan = QueryPlan::new(&query, &known);
-        let held = if one.kind == TermKind::Pair {
-            // Two common words take a look at every post that has both.
-            let (found, looked_at) = self.snapshot.count_sample(&plan, &self.window, PAIR_POSTS)?;
-            found.saturating_mul(self.size) / looked_at.max(1)
+        let lookups: SearchLookups = crate::search::resolve_query_names(tx, &query)?;
+        let plan = QueryPlan::new(&query, &lookups);
+        let post_count = if one.kind == TermKind::Pair {
+            // Two common words would require a look at every post with both.
+            let (found, examined) = self.snapshot.count_sample(&plan, &self.window, PAIR_SAMPLE_SIZE)?;
+            found.saturating_mul(self.size) / examined.max(1)
         } else {
             self.count_posts_with_term(tx.now(), &one.text, &plan)?
         };
-        let whole = (to_usize(held), to_usize(self.size));
-        let score = log_likelihood_gain((one.authors, authors), whole);
+        let overall = (to_usize(post_count), to_usize(self.size));
+        let score = log_likelihood_gain((one.authors, authors), overall);
         Ok(score.map(|score| TermCandidate { score, ..one }))
     }
 }
@@ -362,20 +360,20 @@ fn to_usize(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
 
-/// Words of new posts that begin like a keyword: of one family with it.
+/// Words of recent posts that share a stem with a keyword.
 fn find_same_stem_words(
     tx: &mut Tx<'_>,
     snapshot: &IndexSnapshot,
-    wanted: &InsightsQuery,
+    insights_query: &InsightsQuery,
     inputs: &KeywordInputs,
 ) -> Result<Vec<String>, Fault> {
     let stems: Vec<String> = inputs
         .texts
         .iter()
-        .take(wanted.keywords.len())
+        .take(insights_query.keywords.len())
         .flat_map(|text| text.split(' '))
-        .map(|word| word.chars().take(FAMILY).collect::<String>())
-        .filter(|stem| stem.chars().count() == FAMILY)
+        .map(|word| word.chars().take(STEM_LENGTH).collect::<String>())
+        .filter(|stem| stem.chars().count() == STEM_LENGTH)
         .collect();
     if stems.is_empty() {
         return Ok(Vec::new());
@@ -383,12 +381,12 @@ fn find_same_stem_words(
     let hits = snapshot.newest_hits(&QueryPlan::match_all(), &SearchWindow::ALL, SAMPLE_SIZE)?;
     let ids: Vec<i64> = hits.iter().map(|hit| hit.id).collect();
     let TermTally { words, tags, .. } = TermTally::new(&posts::find_texts(tx, &ids)?);
-    let of = |kind: TermKind, counts: TermCounts| {
+    let with_kind = |kind: TermKind, counts: TermCounts| {
         let counts = counts.into_iter();
         counts.map(move |(text, (authors, _))| ((kind, text), authors))
     };
-    let mut counts: Vec<((TermKind, String), usize)> = of(TermKind::Word, words)
-        .chain(of(TermKind::Tag, tags))
+    let mut counts: Vec<((TermKind, String), usize)> = with_kind(TermKind::Word, words)
+        .chain(with_kind(TermKind::Tag, tags))
         .filter(|((_, text), _)| {
             stems.iter().any(|stem| strip_sigil(text).starts_with(stem.as_str()))
                 && !inputs.texts.iter().any(|input| input == strip_sigil(text))
@@ -399,9 +397,9 @@ fn find_same_stem_words(
     Ok(counts.into_iter().map(|((_, text), _)| text).collect())
 }
 
-/// What rises now.
+/// Current trends.
 fn find_rising_terms(tx: &mut Tx<'_>, inputs: &KeywordInputs) -> Result<Vec<String>, Fault> {
-    let trends = topics::list_trends(tx, TRENDS)?.into_iter();
+    let trends = topics::list_trends(tx, MAX_TRENDS)?.into_iter();
     let texts = trends.map(|trend| trend.topic);
     Ok(texts
         .filter(|text| !inputs.overlaps_term(text) && !inputs.is_blocked(text))
@@ -455,24 +453,24 @@ mod tests {
             });
         }
         let count = |kind, text: String| users.get(&(kind, text)).map(HashSet::len);
-        for least in [1, 2, 9] {
-            let mut wanted: Vec<(TermKind, String, usize)> = Vec::new();
+        for min in [1, 2, 9] {
+            let mut insights_query: Vec<(TermKind, String, usize)> = Vec::new();
             for ((kind, text), users) in &users {
                 let stays = match kind {
                     TermKind::Tag => Some(users.len()) > count(TermKind::Word, strip_sigil(text).to_owned()),
                     TermKind::Word => Some(users.len()) >= count(TermKind::Tag, format!("#{text}")),
                     TermKind::Pair => true,
                 };
-                if stays && users.len() >= least {
-                    wanted.push((*kind, text.clone(), users.len()));
+                if stays && users.len() >= min {
+                    insights_query.push((*kind, text.clone(), users.len()));
                 }
             }
-            let found = TermTally::new(&sample).into_candidates(least).into_iter();
+            let found = TermTally::new(&sample).into_candidates(min).into_iter();
             let mut found: Vec<_> = found.map(|one| (one.kind, one.text, one.authors)).collect();
             found.sort_unstable();
-            wanted.sort_unstable();
-            assert_eq!(found, wanted);
-            assert!(found.iter().any(|(kind, ..)| *kind == TermKind::Tag), "{least}");
+            insights_query.sort_unstable();
+            assert_eq!(found, insights_query);
+            assert!(found.iter().any(|(kind, ..)| *kind == TermKind::Tag), "{min}");
         }
     }
 

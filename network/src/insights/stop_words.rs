@@ -1,9 +1,9 @@
-//! Frequent words that say nothing, by language.
+//! Frequent words without meaning of their own, by language.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// The words of a language and of English, which comes everywhere.
+/// The words of each language, including those of English, which occurs everywhere.
 static ALL: LazyLock<Vec<(&str, HashSet<&str>)>> = LazyLock::new(|| {
     [
         ("en", ENGLISH),
@@ -19,7 +19,7 @@ static ALL: LazyLock<Vec<(&str, HashSet<&str>)>> = LazyLock::new(|| {
     .collect()
 });
 
-/// Those of a language and of English.
+/// English for unknown languages.
 pub(super) fn find_stop_words(language: &str) -> Option<&'static HashSet<&'static str>> {
     let own = ALL.iter().find(|(name, _)| *name == language);
     own.or(ALL.first()).map(|(_, words)| words)

@@ -1,86 +1,85 @@
-//! The terms of a text that may say what it is about: hashtags, words, and two words side by side.
+//! Terms of a text: hashtags, words and pairs of adjacent words.
 
 use query::words::{is_unspaced, normalize_case};
 
 use super::stop_words;
 
-/// Letters of a term.
-const LONGEST: usize = 40;
-/// Letters of a word that says something.
-const SHORTEST: usize = 3;
+/// Characters.
+const MAX_LENGTH: usize = 40;
+/// Characters.
+const MIN_LENGTH: usize = 3;
 
-/// What a term is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum TermKind {
-    /// A word; in scripts without spaces two signs.
+    /// In scripts without spaces, two adjacent characters.
     Word,
-    /// A hashtag, with its sign.
+    /// With its sign.
     Tag,
-    /// Two words side by side.
+    /// Two adjacent words.
     Pair,
 }
 
-/// Calls with each term of a text, in lower case.
-pub(super) fn visit_terms(text: &str, language: &str, mut call: impl FnMut(TermKind, &str)) {
+/// Calls `visit` for each term of a text, in lower case.
+pub(super) fn visit_terms(text: &str, language: &str, mut visit: impl FnMut(TermKind, &str)) {
     let text = normalize_case(text);
-    let stop = stop_words::find_stop_words(language);
-    let telling = |word: &str| {
+    let stop_words_of_language = stop_words::find_stop_words(language);
+    let is_meaningful = |word: &str| {
         let letters = word.chars().count();
-        (SHORTEST..=LONGEST).contains(&letters)
+        (MIN_LENGTH..=MAX_LENGTH).contains(&letters)
             && !word.chars().all(char::is_numeric)
-            && !stop.is_some_and(|stop| stop.contains(word))
+            && !stop_words_of_language.is_some_and(|stop_words_of_language| stop_words_of_language.contains(word))
     };
     let mut pair = String::new();
-    let mut before: Option<&str> = None;
+    let mut previous: Option<&str> = None;
     for piece in text.split_whitespace() {
         if is_link(piece) || piece.starts_with(['@', '＠', '$']) {
-            before = None;
+            previous = None;
             continue;
         }
         if let Some(tag) = piece.strip_prefix(['#', '＃']) {
             let end = tag.find(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
             let tag = tag.get(..end.unwrap_or(tag.len())).unwrap_or_default();
-            let sound = !tag.is_empty() && !tag.chars().all(char::is_numeric);
-            if sound && tag.chars().count() <= LONGEST {
-                call(TermKind::Tag, &format!("#{tag}"));
+            let is_valid = !tag.is_empty() && !tag.chars().all(char::is_numeric);
+            if is_valid && tag.chars().count() <= MAX_LENGTH {
+                visit(TermKind::Tag, &format!("#{tag}"));
             }
-            before = None;
+            previous = None;
             continue;
         }
         let mut end = 0;
         for word in split_words_with_offsets(piece) {
-            // Nothing reaches across a full stop or a comma.
-            let glued = piece.get(end..word.0).is_some_and(|gap| gap.is_empty() || gap == "-");
-            if end > 0 && !glued || end == 0 && word.0 > 0 {
-                before = None;
+            // Pairs do not span punctuation.
+            let is_adjacent = piece.get(end..word.0).is_some_and(|gap| gap.is_empty() || gap == "-");
+            if end > 0 && !is_adjacent || end == 0 && word.0 > 0 {
+                previous = None;
             }
             end = word.0 + word.1.len();
             if word.1.chars().any(is_unspaced) {
-                visit_sign_pairs(word.1, &mut call);
-                before = None;
+                visit_sign_pairs(word.1, &mut visit);
+                previous = None;
                 continue;
             }
-            if !telling(word.1) {
-                before = None;
+            if !is_meaningful(word.1) {
+                previous = None;
                 continue;
             }
-            call(TermKind::Word, word.1);
-            if let Some(first) = before {
+            visit(TermKind::Word, word.1);
+            if let Some(first) = previous {
                 pair.clear();
                 pair.push_str(first);
                 pair.push(' ');
                 pair.push_str(word.1);
-                call(TermKind::Pair, &pair);
+                visit(TermKind::Pair, &pair);
             }
-            before = Some(word.1);
+            previous = Some(word.1);
         }
         if end < piece.len() {
-            before = None;
+            previous = None;
         }
     }
 }
 
-/// The words of a piece without spaces, and where they begin.
+/// Words of a piece without spaces, with their byte offsets.
 fn split_words_with_offsets(piece: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -94,17 +93,17 @@ fn split_words_with_offsets(piece: &str) -> impl Iterator<Item = (usize, &str)> 
     })
 }
 
-/// Two signs after each other.
-fn visit_sign_pairs(word: &str, call: &mut impl FnMut(TermKind, &str)) {
-    let mut before: Option<usize> = None;
+/// Pairs of adjacent characters.
+fn visit_sign_pairs(word: &str, visit: &mut impl FnMut(TermKind, &str)) {
+    let mut previous: Option<usize> = None;
     for (at, sign) in word.char_indices() {
         let end = at + sign.len_utf8();
-        if let (Some(begin), true) = (before, is_unspaced(sign))
-            && let Some(two) = word.get(begin..end)
+        if let (Some(begin), true) = (previous, is_unspaced(sign))
+            && let Some(sign_pair) = word.get(begin..end)
         {
-            call(TermKind::Word, two);
+            visit(TermKind::Word, sign_pair);
         }
-        before = is_unspaced(sign).then_some(at);
+        previous = is_unspaced(sign).then_some(at);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the others in a conversation are told besides messages: that one reads, that one types.
+//! Read receipts and typing indicators.
 
 use base::refusal::ResourceRef;
 use base::{Error, Refusal, UserId};
@@ -9,8 +9,7 @@ use super::{conversation_not_found, filter_reachable_users, find_event, list_oth
 use crate::users;
 use crate::visibility::require_may_message;
 
-/// Notes that a user has read a conversation up to an event, or all of it; the event and whether
-/// that is news.
+/// Marks a conversation as read up to an event, or completely; returns the event and whether it was unread.
 pub fn mark_read(
     tx: &mut Tx<'_>,
     conversation: &DmConversation,
@@ -21,25 +20,25 @@ pub fn mark_read(
     let event = match event {
         Some(id) => {
             let found = find_event(tx, user, id)?;
-            let here =
+            let event_in_conversation =
                 found.filter(|event| event.conversation == *conversation && event.kind == MessageEventKind::Message);
             let missing = || Refusal::NotFound(ResourceRef::new("dm_event", "event", id));
-            Some(here.ok_or_else(missing)?.id)
+            Some(event_in_conversation.ok_or_else(missing)?.id)
         }
         None => messages::newest_message(tx, user, conversation.id)?,
     };
     let Some(id) = event else {
         return Ok((None, false));
     };
-    let news = messages::set_last_read(tx, conversation.id, user, id)?;
-    if news {
+    let is_new = messages::set_last_read(tx, conversation.id, user, id)?;
+    if is_new {
         let body = build_recipients_body(tx, conversation, user)?;
         event_log::append(tx, "dm.read", user.get(), id, &body)?;
     }
-    Ok((Some(id), news))
+    Ok((Some(id), is_new))
 }
 
-/// Tells the others that a user is typing. To somebody who takes no messages of them nobody types.
+/// Refused in direct conversations if the other user does not accept messages.
 pub fn indicate_typing(tx: &mut Tx<'_>, conversation: &DmConversation, user: UserId) -> Result<(), Error> {
     require_participant(tx, conversation, user)?;
     if conversation.pair.is_some() {

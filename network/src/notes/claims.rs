@@ -1,9 +1,8 @@
-//! How far a text is claims that can be checked rather than opinions.
+//! Scores to what extent a text consists of verifiable claims rather than opinions.
 //!
-//! A plain count of signs, the same for the same text on every day and machine. No model judges:
-//! the measure knows what a sentence looks like, not whether it is true.
+//! The score is a deterministic count of lexical signs. It does not judge whether claims are true.
 
-/// Words of someone's own view, or of praise and blame.
+/// Words of opinion, praise or blame.
 const OPINION_WORDS: &[&str] = &[
     "absurd",
     "amazing",
@@ -57,7 +56,7 @@ const OPINION_WORDS: &[&str] = &[
     "wrong",
 ];
 
-/// Words that lead to what someone else has established.
+/// Words that report facts established by others.
 const REPORT_WORDS: &[&str] = &[
     "according",
     "announced",
@@ -97,16 +96,14 @@ const REPORT_WORDS: &[&str] = &[
     "wrote",
 ];
 
-/// Words of the first and second person: someone speaks rather than reports.
+/// Words of the first and second person.
 const SPEAKER_WORDS: &[&str] = &["i", "i'm", "me", "my", "we", "our", "you", "your"];
 
-/// The score of a text in thousandths: 0 nothing but opinions, 1000 nothing but claims, 500 when
-/// nothing tells.
+/// The score of a text in thousandths: 0 for opinions only, 1000 for claims only, 500 without signs of either.
 ///
-/// `1000 · (c + 1) / (c + o + 2)`, rounded down. `c` counts an address (2 each), a word with a
-/// digit in it, a word of reporting. `o` counts a word of opinion (2 each), a word of the first
-/// or second person, an exclamation mark. The words are English ones; of a text in another
-/// language only addresses, figures and exclamation marks tell.
+/// `1000 · (c + 1) / (c + o + 2)`, rounded down. `c` counts URLs (2 each), words with a digit and words of reporting.
+/// `o` counts words of opinion (2 each), words of the first or second person, and exclamation marks. The words are
+/// English; in other languages only URLs, digits and exclamation marks count.
 pub fn score_claims(text: &str) -> i64 {
     let urls = base::text::extract_entities(text).urls;
     let (mut claims, mut opinions) = (0_i64, 0_i64);
@@ -120,8 +117,8 @@ pub fn score_claims(text: &str) -> i64 {
     }
     rest.push_str(text.get(end..).unwrap_or_default());
     let rest = rest.to_lowercase().replace('\u{2019}', "'");
-    let inside = |letter: char| letter.is_alphanumeric() || letter == '\'';
-    for word in rest.split(|letter| !inside(letter)) {
+    let is_word_char = |letter: char| letter.is_alphanumeric() || letter == '\'';
+    for word in rest.split(|letter| !is_word_char(letter)) {
         let word = word.trim_matches('\'');
         if OPINION_WORDS.contains(&word) {
             opinions += 2;
@@ -135,7 +132,7 @@ pub fn score_claims(text: &str) -> i64 {
     1000 * (claims + 1) / (claims + opinions + 2)
 }
 
-/// The bucket of a score: `High` from 667, `Low` below 334, `Medium` between.
+/// `High` from 667, `Low` below 334, otherwise `Medium`.
 pub const fn score_bucket(score: i64) -> &'static str {
     match score {
         667.. => "High",

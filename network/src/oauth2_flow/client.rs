@@ -1,4 +1,4 @@
-//! Which app speaks at the token endpoint, and the proof of it.
+//! Client authentication at the token endpoint.
 
 use base::secret::{constant_time_eq, digest};
 use base::{Error, Refusal, Secret};
@@ -8,8 +8,7 @@ use store::apps::{self, App, AppStatus};
 use crate::apps::OAuthClientKind;
 use crate::audit::AuditActor;
 
-/// An app that has proved to be itself as far as its kind can. Only [`authenticate_client`] makes
-/// one.
+/// A client authenticated as far as its kind allows. Only [`authenticate_client`] creates one.
 #[derive(Clone, Debug)]
 pub struct AuthenticatedClient {
     app: App,
@@ -17,27 +16,26 @@ pub struct AuthenticatedClient {
 }
 
 impl AuthenticatedClient {
-    /// The app.
     pub const fn app(&self) -> &App {
         &self.app
     }
 
-    /// Who acts: the app, from where it calls.
+    /// The app, with the address it calls from.
     pub(super) fn audit_actor(&self) -> AuditActor {
         AuditActor::anonymous(&self.address)
     }
 }
 
-/// What a client presents of itself. Both ways at once are fine as long as they agree.
+/// Credentials in the header and the body must agree.
 #[derive(Clone, Debug, Default)]
 pub struct ClientCredentials {
-    /// Id and secret of a Basic header.
+    /// Id and secret of the Basic `Authorization` header.
     pub basic: Option<(String, Secret)>,
     /// `client_id` of the body.
     pub id: Option<String>,
     /// `client_secret` of the body.
     pub secret: Option<Secret>,
-    /// From where, or empty.
+    /// The client's address, or empty.
     pub address: String,
 }
 
@@ -48,26 +46,25 @@ fn unauthorized_client() -> Refusal {
     }
 }
 
-/// The app that these credentials are of. A confidential one needs its secret; a public one has
-/// none, and may present none.
-pub fn authenticate_client(tx: &mut Tx<'_>, came: &ClientCredentials) -> Result<AuthenticatedClient, Error> {
-    let (id, secret) = merge_credentials(came)?;
+/// A confidential client must present its secret; a public one must not present any.
+pub fn authenticate_client(tx: &mut Tx<'_>, credentials: &ClientCredentials) -> Result<AuthenticatedClient, Error> {
+    let (id, secret) = merge_credentials(credentials)?;
     let app = apps::find_by_client_id(tx, id)?.filter(|app| app.state != AppStatus::Deleted);
     let expected = app.as_ref().and_then(|app| app.client_secret_digest.clone());
-    // An unknown client takes the same comparison as a wrong secret, and gets the same answer.
-    let holds = constant_time_eq(
+    // Compare in any case, so that timing does not reveal whether the client exists.
+    let secret_matches = constant_time_eq(
         &expected.unwrap_or_else(|| digest("").to_vec()),
         &digest(secret.map_or("", Secret::expose_secret)),
     );
     let app = match (app, secret) {
         (Some(app), secret) => {
             let confidential = app.kind.parse::<OAuthClientKind>()?.is_confidential();
-            let proven = if confidential {
-                holds && secret.is_some() && app.client_secret_digest.is_some()
+            let is_authenticated = if confidential {
+                secret_matches && secret.is_some() && app.client_secret_digest.is_some()
             } else {
                 secret.is_none()
             };
-            Some(app).filter(|_| proven).ok_or_else(unauthorized_client)?
+            Some(app).filter(|_| is_authenticated).ok_or_else(unauthorized_client)?
         }
         (None, Some(_)) => return Err(unauthorized_client().into()),
         (None, None) => {
@@ -85,20 +82,20 @@ pub fn authenticate_client(tx: &mut Tx<'_>, came: &ClientCredentials) -> Result<
         }
         .into());
     }
-    let address = came.address.clone();
+    let address = credentials.address.clone();
     Ok(AuthenticatedClient { app, address })
 }
 
-/// The one id and the one secret that came; an empty one is none.
-fn merge_credentials(came: &ClientCredentials) -> Result<(&str, Option<&Secret>), Refusal> {
-    let (basic_id, basic_secret) = match &came.basic {
+/// The id and secret from header and body; empty values are ignored.
+fn merge_credentials(credentials: &ClientCredentials) -> Result<(&str, Option<&Secret>), Refusal> {
+    let (basic_id, basic_secret) = match &credentials.basic {
         Some((id, secret)) => (id.as_str(), Some(secret)),
         None => ("", None),
     };
-    let id = came.id.as_deref().unwrap_or_default();
-    let is_given = |secret: &&Secret| !secret.expose_secret().is_empty();
-    let secret = came.secret.as_ref().filter(is_given);
-    let secret = merge_values(basic_secret.filter(is_given), secret)?;
+    let id = credentials.id.as_deref().unwrap_or_default();
+    let is_present = |secret: &&Secret| !secret.expose_secret().is_empty();
+    let secret = credentials.secret.as_ref().filter(is_present);
+    let secret = merge_values(basic_secret.filter(is_present), secret)?;
     let id = merge_values(
         Some(basic_id).filter(|id| !id.is_empty()),
         Some(id).filter(|id| !id.is_empty()),

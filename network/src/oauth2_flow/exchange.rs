@@ -1,4 +1,4 @@
-//! The token endpoint: codes and refresh tokens become access tokens, once each.
+//! The token endpoint: exchange of codes and refresh tokens, and revocation.
 
 use base::pkce::ChallengeMethod;
 use base::secret::{constant_time_eq, digest};
@@ -14,31 +14,27 @@ use crate::audit::{self, AuditAction};
 use crate::grants::parse_stored_scopes;
 use crate::tokens::{ACCESS_TTL_MS, record_revocation};
 
-/// What comes with `grant_type=authorization_code`.
+/// The parameters of `grant_type=authorization_code`.
 #[derive(Clone, Debug, Default)]
 pub struct CodeExchangeRequest {
-    /// The code.
     pub code: Option<String>,
-    /// Where the code was sent.
     pub redirect_uri: Option<String>,
-    /// The verifier of the challenge.
     pub code_verifier: Option<String>,
 }
 
-/// Tokens, shown once.
+/// Shown once.
 #[derive(Clone, Debug)]
 pub struct IssuedTokens {
-    /// The access token.
     pub access: Secret,
-    /// The refresh token, where `offline.access` was granted.
+    /// Present if `offline.access` was granted.
     pub refresh: Option<Secret>,
     /// The scopes of the access token.
     pub scopes: Scopes,
-    /// Seconds that the access token lives.
+    /// Seconds.
     pub expires_in: i64,
 }
 
-/// Whose tokens they are, and what they have in common.
+/// Shared by all tokens of one authorization.
 #[derive(Clone, Copy)]
 struct TokenFamily {
     id: i64,
@@ -53,10 +49,9 @@ fn invalid_request(description: &'static str) -> Refusal {
     }
 }
 
-/// What does not hold any more, or never did.
-fn invalid_grant(rules: &OAuth2Config, description: &'static str) -> Refusal {
+fn invalid_grant(config: &OAuth2Config, description: &'static str) -> Refusal {
     Refusal::OAuth2 {
-        error: if rules.invalid_grant {
+        error: if config.invalid_grant {
             "invalid_grant"
         } else {
             "invalid_request"
@@ -65,12 +60,12 @@ fn invalid_grant(rules: &OAuth2Config, description: &'static str) -> Refusal {
     }
 }
 
-fn invalid_code(rules: &OAuth2Config) -> Refusal {
-    invalid_grant(rules, "Value passed for the authorization code was invalid.")
+fn invalid_code(config: &OAuth2Config) -> Refusal {
+    invalid_grant(config, "Value passed for the authorization code was invalid.")
 }
 
-fn invalid_token(rules: &OAuth2Config) -> Refusal {
-    invalid_grant(rules, "Value passed for the token was invalid.")
+fn invalid_token(config: &OAuth2Config) -> Refusal {
+    invalid_grant(config, "Value passed for the token was invalid.")
 }
 
 fn require_parameter<'v>(value: Option<&'v str>, name: &str) -> Result<&'v str, Refusal> {
@@ -81,95 +76,93 @@ fn require_parameter<'v>(value: Option<&'v str>, name: &str) -> Result<&'v str, 
     value.filter(|value| !value.is_empty()).ok_or_else(missing)
 }
 
-/// Exchanges a code for tokens. A code that comes a second time is refused and ends whatever the
-/// first time gave out.
+/// A code that is used again is refused and revokes the tokens issued for it.
 pub fn exchange_code(
     tx: &mut Tx<'_>,
-    rules: &OAuth2Config,
+    config: &OAuth2Config,
     client: &AuthenticatedClient,
-    came: &CodeExchangeRequest,
+    request: &CodeExchangeRequest,
 ) -> Result<GrantOutcome<IssuedTokens>, Error> {
-    let text = require_parameter(came.code.as_deref(), "code")?;
-    let uri = require_parameter(came.redirect_uri.as_deref(), "redirect_uri")?;
-    let verifier = require_parameter(came.code_verifier.as_deref(), "code_verifier")?;
+    let text = require_parameter(request.code.as_deref(), "code")?;
+    let uri = require_parameter(request.redirect_uri.as_deref(), "redirect_uri")?;
+    let verifier = require_parameter(request.code_verifier.as_deref(), "code_verifier")?;
     let key = digest(text);
     let code = authorization_codes::find(tx, &key)?.filter(|code| code.app_id == client.app().id);
-    let code = code.ok_or_else(|| invalid_code(rules))?;
+    let code = code.ok_or_else(|| invalid_code(config))?;
     let family = TokenFamily {
         id: code.family,
         app_id: code.app_id,
         user_id: code.user_id,
     };
-    lock_grant(tx, family, invalid_code(rules))?;
+    lock_grant(tx, family, invalid_code(config))?;
     if code.used_at.is_some() {
         revoke_reused_family(tx, client, family, "code")?;
-        return Ok(GrantOutcome::Refused(invalid_code(rules)));
+        return Ok(GrantOutcome::Refused(invalid_code(config)));
     }
     if code.expires_at <= tx.now() {
-        return Err(invalid_code(rules).into());
+        return Err(invalid_code(config).into());
     }
     if !constant_time_eq(code.redirect_uri.as_bytes(), uri.as_bytes()) {
         let text = "Value passed for the redirect uri did not match the uri of the authorization code.";
-        return Err(invalid_grant(rules, text).into());
+        return Err(invalid_grant(config, text).into());
     }
     if !ChallengeMethod::S256.verify(&code.challenge, verifier) {
         let text = "Value passed for the code verifier did not match the code challenge.";
         return Err(invalid_request(text).into());
     }
-    // Another exchange may have been quicker since the code was looked up.
+    // A concurrent exchange may have used the code since it was looked up.
     if !authorization_codes::mark_used(tx, &key)? {
         revoke_reused_family(tx, client, family, "code")?;
-        return Ok(GrantOutcome::Refused(invalid_code(rules)));
+        return Ok(GrantOutcome::Refused(invalid_code(config)));
     }
     let scopes = parse_stored_scopes(&code.scopes)?;
     let granted = issue_tokens(tx, family, scopes, scopes)?;
     Ok(GrantOutcome::Done(granted))
 }
 
-/// Exchanges a refresh token for new tokens; it is used up with that. `scope` may ask for less
-/// than was granted, for this access token only. A refresh token that comes a second time is
-/// refused and ends its whole family.
+/// Replaces a refresh token by new tokens. `scope` may narrow the scopes of this access token. A refresh token that is
+/// used again is refused and revokes its whole family.
 pub fn refresh_tokens(
     tx: &mut Tx<'_>,
-    rules: &OAuth2Config,
+    config: &OAuth2Config,
     client: &AuthenticatedClient,
     token: Option<&str>,
     scope: Option<&str>,
 ) -> Result<GrantOutcome<IssuedTokens>, Error> {
     let key = digest(require_parameter(token, "refresh_token")?);
-    let found = find_refresh_token(tx, rules, client, &key)?;
+    let found = find_refresh_token(tx, config, client, &key)?;
     let family = token_family(&found);
-    lock_grant(tx, family, invalid_token(rules))?;
-    // Whoever held the grant until now may have used the token.
-    let found = find_refresh_token(tx, rules, client, &key)?;
-    if let Some(spent_at) = found.revoked_at {
-        if tx.now() < spent_at.plus_ms(rules.reuse_grace_ms) {
-            return Err(invalid_token(rules).into());
+    lock_grant(tx, family, invalid_token(config))?;
+    // Another transaction may have used the token before the grant was locked.
+    let found = find_refresh_token(tx, config, client, &key)?;
+    if let Some(used_at) = found.revoked_at {
+        if tx.now() < used_at.plus_ms(config.reuse_grace_ms) {
+            return Err(invalid_token(config).into());
         }
         revoke_reused_family(tx, client, family, "refresh")?;
-        return Ok(GrantOutcome::Refused(invalid_token(rules)));
+        return Ok(GrantOutcome::Refused(invalid_token(config)));
     }
     if found.expires_at.is_some_and(|end| end <= tx.now()) {
-        return Err(invalid_token(rules).into());
+        return Err(invalid_token(config).into());
     }
     let granted = parse_stored_scopes(&found.scopes)?;
     let narrowed = narrow_scopes(granted, scope)?;
     if !tokens::consume_refresh_token(tx, &key)? {
         revoke_reused_family(tx, client, family, "refresh")?;
-        return Ok(GrantOutcome::Refused(invalid_token(rules)));
+        return Ok(GrantOutcome::Refused(invalid_token(config)));
     }
     Ok(GrantOutcome::Done(issue_tokens(tx, family, narrowed, granted)?))
 }
 
 fn find_refresh_token(
     tx: &mut Tx<'_>,
-    rules: &OAuth2Config,
+    config: &OAuth2Config,
     client: &AuthenticatedClient,
     key: &[u8; 32],
 ) -> Result<OAuth2Token, Error> {
     let found = tokens::find_oauth2(tx, key)?;
     let found = found.filter(|found| found.kind == "refresh" && found.app_id == client.app().id);
-    Ok(found.ok_or_else(|| invalid_token(rules))?)
+    Ok(found.ok_or_else(|| invalid_token(config))?)
 }
 
 const fn token_family(token: &OAuth2Token) -> TokenFamily {
@@ -180,48 +173,48 @@ const fn token_family(token: &OAuth2Token) -> TokenFamily {
     }
 }
 
-fn narrow_scopes(granted: Scopes, asked: Option<&str>) -> Result<Scopes, Refusal> {
-    let wrong = |description: String| Refusal::OAuth2 {
+fn narrow_scopes(granted: Scopes, requested: Option<&str>) -> Result<Scopes, Refusal> {
+    let error_with = |description: String| Refusal::OAuth2 {
         error: "invalid_scope",
         description: description.into(),
     };
-    let asked =
-        Scopes::parse(asked.unwrap_or_default()).map_err(|name| wrong(format!("There is no scope [{name}].")))?;
-    if asked == Scopes::NONE {
+    let requested = Scopes::parse(requested.unwrap_or_default())
+        .map_err(|name| error_with(format!("There is no scope [{name}].")))?;
+    if requested == Scopes::NONE {
         Ok(granted)
-    } else if granted.contains_all(asked) {
-        Ok(asked)
+    } else if granted.contains_all(requested) {
+        Ok(requested)
     } else {
         let text = "A refreshed token can not have scopes that were not granted.";
-        Err(wrong(text.to_owned()))
+        Err(error_with(text.to_owned()))
     }
 }
 
-/// Holds the grant that the tokens stand on, of a user who takes part.
+/// Locks the grant; refuses inactive users.
 fn lock_grant(tx: &mut Tx<'_>, family: TokenFamily, refusal: Refusal) -> Result<(), Error> {
-    let stands = store::grants::lock_existing(tx, family.user_id, family.app_id)?;
+    let is_granted = store::grants::lock_existing(tx, family.user_id, family.app_id)?;
     let user = users::find_by_id(tx, family.user_id)?;
-    if stands && user.is_some_and(|user| user.state == UserState::Active) {
+    if is_granted && user.is_some_and(|user| user.state == UserState::Active) {
         Ok(())
     } else {
         Err(refusal.into())
     }
 }
 
-/// Something came a second time: someone else has it, so nothing that came of it may live.
+/// A code or token was used twice, so someone else has it: revokes everything issued for it.
 fn revoke_reused_family(
     tx: &mut Tx<'_>,
     client: &AuthenticatedClient,
     family: TokenFamily,
-    what: &str,
+    token_kind: &str,
 ) -> Result<(), Error> {
-    let ended = tokens::revoke_family(tx, family.id)?;
-    if ended > 0 {
+    let revoked = tokens::revoke_family(tx, family.id)?;
+    if revoked > 0 {
         let (id, user) = (family.id.to_string(), family.user_id.to_string());
-        let detail = json!({"token": what, "family": id, "user": user, "tokens": ended});
+        let detail = json!({"token": token_kind, "family": id, "user": user, "tokens": revoked});
         let kind = AuditAction::TOKEN_REUSE;
         audit::append(tx, &client.audit_actor(), kind, Some(family.app_id), &detail)?;
-        let body = json!({"token": what, "family": id}).to_string();
+        let body = json!({"token": token_kind, "family": id}).to_string();
         let (user, app) = (family.user_id.get(), family.app_id.get());
         event_log::append(tx, kind.name(), user, app, &body)?;
         activity::end_unauthorized_subscriptions(tx, family.user_id, Some(family.app_id))?;
@@ -229,13 +222,13 @@ fn revoke_reused_family(
     Ok(())
 }
 
-/// New tokens: the access token for `scopes`, the refresh token for all that was granted.
+/// The access token gets `scopes`, the refresh token everything that was granted.
 fn issue_tokens(tx: &mut Tx<'_>, family: TokenFamily, scopes: Scopes, granted: Scopes) -> Result<IssuedTokens, Error> {
-    let ends = tx.now().plus_ms(ACCESS_TTL_MS);
-    let access = store_token(tx, family, "access", scopes, ends)?;
+    let expires_at = tx.now().plus_ms(ACCESS_TTL_MS);
+    let access = store_token(tx, family, "access", scopes, expires_at)?;
     let refresh = if granted.contains(Scope::OfflineAccess) {
-        let ends = tx.now().plus_ms(REFRESH_TTL_MS);
-        Some(store_token(tx, family, "refresh", granted, ends)?)
+        let expires_at = tx.now().plus_ms(REFRESH_TTL_MS);
+        Some(store_token(tx, family, "refresh", granted, expires_at)?)
     } else {
         None
     };
@@ -247,7 +240,13 @@ fn issue_tokens(tx: &mut Tx<'_>, family: TokenFamily, scopes: Scopes, granted: S
     })
 }
 
-fn store_token(tx: &mut Tx<'_>, family: TokenFamily, kind: &str, scopes: Scopes, ends: Time) -> Result<Secret, Error> {
+fn store_token(
+    tx: &mut Tx<'_>,
+    family: TokenFamily,
+    kind: &str,
+    scopes: Scopes,
+    expires_at: Time,
+) -> Result<Secret, Error> {
     let text = Secret::new(tx.rng().random_token(80)?);
     let token = OAuth2Token {
         id: tx.next_id::<()>().get(),
@@ -257,22 +256,22 @@ fn store_token(tx: &mut Tx<'_>, family: TokenFamily, kind: &str, scopes: Scopes,
         user_id: family.user_id,
         scopes: scopes.to_string(),
         created_at: tx.now(),
-        expires_at: Some(ends),
+        expires_at: Some(expires_at),
         revoked_at: None,
     };
     tokens::insert_oauth2(tx, &token, &text.digest())?;
     Ok(text)
 }
 
-/// Revokes a token of this client: an access token alone, a refresh token with its family. Any
-/// other text is as good as revoked (RFC 7009). The kind that a client hints at is not needed.
+/// Revokes an access token alone, a refresh token with its family. Unknown tokens are ignored (RFC 7009), as is the
+/// token type hint.
 pub fn revoke_token(tx: &mut Tx<'_>, client: &AuthenticatedClient, token: Option<&str>) -> Result<(), Error> {
     let key = digest(require_parameter(token, "token")?);
     let found = tokens::find_oauth2(tx, &key)?.filter(|found| found.app_id == client.app().id);
     let Some(found) = found else { return Ok(()) };
     let (user, app) = (found.user_id, found.app_id);
     let was_live = if found.kind == "refresh" {
-        // So that no token is given out beside.
+        // The lock prevents tokens from being issued concurrently.
         store::grants::lock_existing(tx, user, app)?;
         tokens::revoke_family(tx, found.family)? > 0
     } else {

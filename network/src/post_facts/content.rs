@@ -1,4 +1,4 @@
-//! What a post holds, owned, and lent in the form in which the language reads it.
+//! Owned content of a post, and its borrowed form for the query language.
 
 use query::{ContextAnnotation, QueryableLink, UserHandle};
 use serde_json::Value;
@@ -7,7 +7,6 @@ use store::posts::Post;
 /// An account's id and username.
 pub(super) type AccountName = (i64, String);
 
-/// Text, links and entities of a post.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PostContent {
     text: String,
@@ -16,14 +15,13 @@ pub(super) struct PostContent {
     cashtags: Vec<String>,
     mentions: Vec<AccountName>,
     links: Vec<ContentLink>,
-    /// What was found in the text, by name.
+    /// Names of annotations of the text.
     annotation_names: Vec<String>,
     images: bool,
     video: bool,
     animation: bool,
 }
 
-/// A link, owned.
 #[derive(Clone, Debug, Default)]
 struct ContentLink {
     url: String,
@@ -40,7 +38,7 @@ impl PostContent {
             lang: post.lang.clone(),
             ..Self::default()
         };
-        // What stands before the low line says what kind of media it is.
+        // The prefix of a media key is its kind.
         for key in post.media_keys.split(',') {
             match key.split_once('_').map(|(prefix, _)| prefix) {
                 Some("3") => content.images = true,
@@ -83,15 +81,15 @@ impl PostContent {
             .collect();
     }
 
-    /// Who is reposted, as the text of a repost says that was imported without its original.
+    /// The reposted user according to the text of an imported repost without its original.
     pub(super) fn reposted_username(&self) -> &str {
-        let behind = self.text.strip_prefix("RT @");
-        behind
+        let after_prefix = self.text.strip_prefix("RT @");
+        after_prefix
             .and_then(|text| text.split_once(':'))
             .map_or("", |(name, _)| name)
     }
 
-    /// Lends it: what is asked for its parts holds them as long as the loan.
+    /// Borrows the content; the result owns the lists that the query language refers to.
     pub(super) fn borrow_content(&self) -> BorrowedContent<'_> {
         let tags = |tags| Iterator::map(<[String]>::iter(tags), String::as_str).collect();
         let mentions = self.mentions.iter();
@@ -135,7 +133,7 @@ fn entity_texts(entities: &Value, kind: &str, name: &str) -> Vec<String> {
     list.map(|entity| entity_text(entity, name).to_owned()).collect()
 }
 
-/// A content as the language reads it.
+/// A content as the query language reads it.
 pub(super) struct BorrowedContent<'a> {
     content: &'a PostContent,
     hashtags: Vec<&'a str>,

@@ -1,4 +1,4 @@
-//! What of one's own posts may be edited, how often and until when (contract §11.2).
+//! Rules for editing posts (contract §11.2).
 
 use base::{Error, PostId, Refusal};
 use store::Tx;
@@ -9,19 +9,19 @@ use super::NewPost;
 
 /// How long a post can be edited (spec §8).
 pub const EDIT_WINDOW_MS: i64 = 3600 * 1000;
-/// How often.
+/// How often a post can be edited.
 const MAX_EDITS: i64 = 5;
 
-/// Edits that are left of a new version, or of a new post.
+/// Remaining edits of a new version or of a new post.
 pub(super) fn remaining_edits(previous: Option<&Post>) -> i64 {
     previous.map_or(MAX_EDITS, |post| post.edits_remaining - 1)
 }
 
-/// The post to be edited, if this user may.
+/// Refused if the user may not edit the post.
 pub(super) fn find_editable_post(tx: &mut Tx<'_>, user: &User, id: PostId, new: &NewPost) -> Result<Post, Error> {
     let refuse = |detail: &'static str| Error::from(Refusal::forbidden(detail));
-    let there = |post: &Post| matches!(post.state, PostState::Live | PostState::Superseded);
-    let post = posts::find_by_id(tx, id)?.filter(there);
+    let is_available = |post: &Post| matches!(post.state, PostState::Live | PostState::Superseded);
+    let post = posts::find_by_id(tx, id)?.filter(is_available);
     let post = post.filter(|post| post.author_id == user.id).ok_or_else(|| {
         let message = "Your previous post ID is invalid.";
         Refusal::invalid_parameter("edit_options.previous_post_id", id, message)
@@ -32,8 +32,8 @@ pub(super) fn find_editable_post(tx: &mut Tx<'_>, user: &User, id: PostId, new: 
     if post.state == PostState::Superseded {
         return Err(refuse("Only the newest version of a post can be edited."));
     }
-    let special = new.poll.is_some() || new.nullcast || new.community_id.is_some();
-    if !is_editable_kind(&post) || special {
+    let is_special = new.poll.is_some() || new.nullcast || new.community_id.is_some();
+    if !is_editable_kind(&post) || is_special {
         return Err(refuse("Posts of this kind cannot be edited."));
     }
     let first = post.edit_root_id.unwrap_or(post.id).created_at();
@@ -44,7 +44,7 @@ pub(super) fn find_editable_post(tx: &mut Tx<'_>, user: &User, id: PostId, new: 
     Ok(post)
 }
 
-/// An edit replies to and quotes what the post did; it may say so, and nothing else.
+/// An edit may repeat, but not change, the targets of the post.
 fn check_unchanged_targets(post: &Post, new: &NewPost) -> Result<(), Refusal> {
     if let Some(id) = new.reply_to.filter(|id| post.in_reply_to_post_id != Some(*id)) {
         let message = "Your reply tweet ID is invalid.";
@@ -57,9 +57,9 @@ fn check_unchanged_targets(post: &Post, new: &NewPost) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether a post is of a kind that can be edited (contract §11.2).
+/// Whether posts of this kind can be edited (contract §11.2).
 pub fn is_editable_kind(post: &Post) -> bool {
     let to_others = post.in_reply_to_user_id.is_some_and(|user| user != post.author_id);
-    let special = post.repost_of_id.is_some() || post.poll_id.is_some() || post.nullcast;
-    !(to_others || special || post.community_id.is_some())
+    let is_special = post.repost_of_id.is_some() || post.poll_id.is_some() || post.nullcast;
+    !(to_others || is_special || post.community_id.is_some())
 }

@@ -1,4 +1,4 @@
-//! Whom a post speaks to: who may reply and quote, and what a reply says by itself.
+//! Rules for replies and quotes, and the leading mentions of replies.
 
 use base::refusal::ResourceRef;
 use base::{Error, Fault, PostId, Refusal, UserId};
@@ -10,7 +10,7 @@ use super::{NewPost, PostAuthor};
 use crate::post_actions;
 use crate::visibility::{AccessDenial, find_post_denial, is_blocked};
 
-/// The post to be replied to, if this user may.
+/// Refused if the user may not reply to the post.
 pub(super) fn find_replyable_post(
     tx: &mut Tx<'_>,
     author: &PostAuthor,
@@ -44,8 +44,8 @@ pub(super) fn find_replyable_post(
     Ok(post)
 }
 
-/// The post that is replied to or quoted by naming one, or what that one reposts, if this user
-/// may act on both; nothing where the id is unknown.
+/// The post replied to or quoted, or the original of a repost; none if it does not exist. Refused if the user may not
+/// act on both.
 fn find_addressed_post(tx: &mut Tx<'_>, user: &User, id: PostId) -> Result<Option<Post>, Error> {
     let Some(post) = posts::find_by_id(tx, id)? else {
         return Ok(None);
@@ -61,7 +61,7 @@ fn find_addressed_post(tx: &mut Tx<'_>, user: &User, id: PostId) -> Result<Optio
     Ok(original)
 }
 
-/// The post that a conversation began with, as it stands now.
+/// The current version of a conversation's first post.
 fn find_conversation_root(tx: &mut Tx<'_>, post: &Post) -> Result<Option<Post>, Fault> {
     let root = posts::find_by_id(tx, post.conversation_id)?;
     match root.as_ref().and_then(|root| root.edit_root_id) {
@@ -70,12 +70,12 @@ fn find_conversation_root(tx: &mut Tx<'_>, post: &Post) -> Result<Option<Post>, 
     }
 }
 
-/// Refuses a target of a reply or a quote that this user may not act on.
+/// Refuses targets that the user may not act on.
 fn check_visible(tx: &mut Tx<'_>, user: &User, post: &Post) -> Result<(), Error> {
-    let Some(bar) = find_post_denial(tx, user.id, post)? else {
+    let Some(denial) = find_post_denial(tx, user.id, post)? else {
         return Ok(());
     };
-    if bar == AccessDenial::Blocked {
+    if denial == AccessDenial::Blocked {
         return Err(blocked_refusal(post));
     }
     let detail = "You attempted to reply to a Tweet that is deleted or not visible to you.";
@@ -88,7 +88,7 @@ fn blocked_refusal(post: &Post) -> Error {
         .into()
 }
 
-/// Whether the root's author lets this user reply.
+/// Whether the root's author allows this user to reply.
 fn may_reply(tx: &mut Tx<'_>, user: &User, root: &Post) -> Result<bool, Fault> {
     if root.author_id == user.id {
         return Ok(true);
@@ -105,7 +105,7 @@ fn may_reply(tx: &mut Tx<'_>, user: &User, root: &Post) -> Result<bool, Fault> {
     }
 }
 
-/// Whether the author of a post called for this user, by a mention or by quoting them.
+/// Whether the post mentions or quotes the user.
 fn is_mentioned_or_quoted(tx: &mut Tx<'_>, user: UserId, post: &Post) -> Result<bool, Fault> {
     if posts::is_mentioned(tx, user, post.id)? {
         return Ok(true);
@@ -116,7 +116,7 @@ fn is_mentioned_or_quoted(tx: &mut Tx<'_>, user: UserId, post: &Post) -> Result<
     Ok(posts::find_by_id(tx, quoted)?.is_some_and(|quoted| quoted.author_id == user))
 }
 
-/// The post to be quoted, if this user may see it.
+/// Refused if the user may not see the post.
 pub(super) fn find_quotable_post(tx: &mut Tx<'_>, user: &User, id: PostId) -> Result<Post, Error> {
     let Some(post) = find_addressed_post(tx, user, id)? else {
         let message = "Your quote tweet ID is invalid.";
@@ -125,14 +125,13 @@ pub(super) fn find_quotable_post(tx: &mut Tx<'_>, user: &User, id: PostId) -> Re
     Ok(post)
 }
 
-/// Who may reply to a new post.
 pub(super) fn resolve_reply_settings(new: &NewPost, previous: Option<&Post>) -> String {
     let before = previous.map_or("everyone", |post| &post.reply_settings);
     let settings = Some(new.reply_settings.as_str()).filter(|settings| !settings.is_empty());
     settings.unwrap_or(before).to_owned()
 }
 
-/// Whom a reply leaves out must be there.
+/// Refuses unknown users.
 pub(super) fn check_excluded_users(tx: &mut Tx<'_>, excluded: &[UserId]) -> Result<(), Error> {
     let known = users::find_by_ids(tx, excluded)?;
     let unknown = excluded.iter().find(|id| !known.iter().any(|user| user.id == **id));
@@ -142,8 +141,8 @@ pub(super) fn check_excluded_users(tx: &mut Tx<'_>, excluded: &[UserId]) -> Resu
     })
 }
 
-/// The text of a reply behind the mentions that it is to begin with: of the author replied to and
-/// of those that the post replied to mentions, unless they are left out or named at the beginning.
+/// The text of a reply with the leading mentions it lacks: of the author replied to and of the users mentioned there,
+/// except excluded ones.
 pub(super) fn prepend_mentions(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> Result<String, Fault> {
     let parent = new.reply_to.filter(|_| new.auto_populate_reply_metadata);
     let parent = parent
@@ -165,14 +164,14 @@ pub(super) fn prepend_mentions(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> R
     let leading = found.leading_mentions(&new.text);
     let mut text = String::new();
     for id in ids {
-        let named = known
+        let mentionable = known
             .iter()
             .find(|user| user.id == id && user.state == UserState::Active);
-        let named = named.filter(|user| {
-            let is = |name: &str| name.eq_ignore_ascii_case(&user.username);
-            !leading.iter().any(|mention| is(&mention.text))
+        let mentionable = mentionable.filter(|user| {
+            let is_mentioned = |name: &str| name.eq_ignore_ascii_case(&user.username);
+            !leading.iter().any(|mention| is_mentioned(&mention.text))
         });
-        if let Some(user) = named {
+        if let Some(user) = mentionable {
             text.extend(["@", &user.username, " "]);
         }
     }
@@ -180,7 +179,7 @@ pub(super) fn prepend_mentions(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> R
     Ok(text)
 }
 
-/// A link that opens a private conversation names with whom.
+/// The link must name an active recipient.
 pub(super) fn check_deep_link(tx: &mut Tx<'_>, link: &str) -> Result<(), Error> {
     if link.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! How many posts a query finds, by when they were written.
+//! Counts of matching posts by time.
 
 use ::search::{IndexSnapshot, QueryPlan, SearchHit};
 use base::{Error, Refusal};
@@ -6,66 +6,65 @@ use store::Tx;
 
 use super::find::{PostSearchRequest, filter_matching_hits, resolve_query_names};
 
-/// Posts that are looked at where the index alone does not decide.
+/// Posts examined if the index alone cannot decide.
 const MAX_VERIFIED_POSTS: usize = 200_000;
-/// The same at once.
+/// Posts per batch.
 const BATCH_SIZE: usize = 1_000;
 
-/// Counts the posts that a query matches by their times: `place` says into which figure a time goes,
-/// and what lies between two times goes between their figures. Who asks does not count: what is
-/// counted is what everybody may see.
+/// Counts matching public posts by time. `bucket_of` maps a time to an index of `counts`; it must be monotonic. Fails
+/// if too many posts would have to be examined.
 pub fn count(
     tx: &mut Tx<'_>,
     snapshot: &IndexSnapshot,
-    asked: &PostSearchRequest,
-    place: impl Fn(i64) -> Option<usize>,
-    figures: &mut [u64],
+    request: &PostSearchRequest,
+    bucket_of: impl Fn(i64) -> Option<usize>,
+    counts: &mut [u64],
 ) -> Result<(), Error> {
-    let known = resolve_query_names(tx, &asked.query)?;
-    let plan = QueryPlan::new(&asked.query, &known);
+    let lookups = resolve_query_names(tx, &request.query)?;
+    let plan = QueryPlan::new(&request.query, &lookups);
     if plan.is_exact() {
-        snapshot.count_by_time(&plan, &asked.window, place, figures)?;
+        snapshot.count_by_time(&plan, &request.window, bucket_of, counts)?;
         return Ok(());
     }
-    for hit in verify_hits(tx, snapshot, &plan, asked)? {
-        if let Some(figure) = place(hit.created_at_ms).and_then(|place| figures.get_mut(place)) {
-            *figure += 1;
+    for hit in verify_hits(tx, snapshot, &plan, request)? {
+        if let Some(count) = bucket_of(hit.created_at_ms).and_then(|bucket| counts.get_mut(bucket)) {
+            *count += 1;
         }
     }
     Ok(())
 }
 
-/// All posts that a query matches, in no particular order.
+/// In no particular order.
 pub fn collect_hits(
     tx: &mut Tx<'_>,
     snapshot: &IndexSnapshot,
-    asked: &PostSearchRequest,
+    request: &PostSearchRequest,
 ) -> Result<Vec<SearchHit>, Error> {
-    let known = resolve_query_names(tx, &asked.query)?;
-    let plan = QueryPlan::new(&asked.query, &known);
+    let lookups = resolve_query_names(tx, &request.query)?;
+    let plan = QueryPlan::new(&request.query, &lookups);
     if !plan.is_exact() {
-        return verify_hits(tx, snapshot, &plan, asked);
+        return verify_hits(tx, snapshot, &plan, request);
     }
     let mut hits = Vec::new();
-    snapshot.visit_hits(&plan, &asked.window, |hit| hits.push(hit))?;
+    snapshot.visit_hits(&plan, &request.window, |hit| hits.push(hit))?;
     Ok(hits)
 }
 
-/// The posts that match where the index alone does not decide.
+/// Matching posts if the index alone cannot decide.
 fn verify_hits(
     tx: &mut Tx<'_>,
     snapshot: &IndexSnapshot,
     plan: &QueryPlan,
-    asked: &PostSearchRequest,
+    request: &PostSearchRequest,
 ) -> Result<Vec<SearchHit>, Error> {
     let mut hits: Vec<SearchHit> = Vec::new();
-    snapshot.visit_hits(plan, &asked.window, |hit| hits.push(hit))?;
+    snapshot.visit_hits(plan, &request.window, |hit| hits.push(hit))?;
     if hits.len() > MAX_VERIFIED_POSTS {
-        return Err(query_too_broad(asked).into());
+        return Err(query_too_broad(request).into());
     }
     let mut found = Vec::new();
-    for some in hits.chunks(BATCH_SIZE) {
-        let posts = filter_matching_hits(tx, &asked.query, some)?;
+    for batch in hits.chunks(BATCH_SIZE) {
+        let posts = filter_matching_hits(tx, &request.query, batch)?;
         found.extend(posts.iter().map(|post| SearchHit {
             id: post.id.get(),
             created_at_ms: post.created_at.ms(),
@@ -74,9 +73,9 @@ fn verify_hits(
     Ok(found)
 }
 
-/// Counters of posts and places are compared post by post, which has a bound.
-fn query_too_broad(asked: &PostSearchRequest) -> Refusal {
-    let query = asked.query.to_string();
+/// Clauses on counters and places are evaluated post by post, which is limited.
+fn query_too_broad(request: &PostSearchRequest) -> Refusal {
+    let query = request.query.to_string();
     let message = format!(
         "There were errors processing your request: more than {MAX_VERIFIED_POSTS} posts would have to be \
          looked at one by one; use clauses that match fewer posts, or a shorter time"

@@ -1,4 +1,4 @@
-//! What the index has to learn next, read from the store in one transaction.
+//! Computes the next changes to the index in one read transaction.
 
 use ::search::{IndexDocument, IndexSnapshot};
 use base::{Fault, PostId, UserId};
@@ -12,39 +12,38 @@ use super::progress::{AuthorReindex, IndexProgress, PostIdRange};
 use crate::post_facts::{self, StoredPostFacts};
 use crate::visibility::{Visibility, profile_visibility};
 
-/// Entries of the log that are read at once.
+/// Log entries per step.
 const EVENT_BATCH: i64 = 500;
-/// Posts that are filed at once.
+/// Posts indexed per step.
 const POST_BATCH: i64 = 500;
-/// Ids that are looked at at once where most are filed already.
+/// Ids examined per step if most are already indexed.
 const ID_BATCH: i64 = 5_000;
 
-/// What is to be done to the index, in this order.
+/// Changes to the index, in this order.
 #[derive(Default)]
 pub(super) struct IndexChanges {
-    /// Throw everything away first.
+    /// Whether to clear the index first.
     pub(super) clear_first: bool,
-    /// The author whose posts are removed.
+    /// An author whose posts are removed.
     pub(super) author: Option<i64>,
-    /// Posts that are removed.
     pub(super) removed: Vec<i64>,
-    /// Posts that are not there yet.
+    /// Posts that are not in the index.
     pub(super) added: Vec<IndexDocument>,
-    /// Posts that may be there.
+    /// Posts that may be in the index.
     pub(super) updated: Vec<IndexDocument>,
-    /// How far it has come then.
+    /// The progress after these changes.
     pub(super) progress: IndexProgress,
 }
 
 impl IndexChanges {
-    /// How many posts it concerns.
+    /// The number of affected posts.
     pub(super) fn count(&self) -> usize {
         self.removed.len() + self.added.len() + self.updated.len() + usize::from(self.author.is_some())
     }
 }
 
-/// What is to be done next; nothing when all is done. What happens now comes before what was
-/// there, so that a long way back keeps nobody waiting.
+/// The next changes; none if the index is up to date. New events come before backlogs, so that they become searchable
+/// soon.
 pub(super) fn gather_changes(
     tx: &mut Tx<'_>,
     progress: &IndexProgress,
@@ -68,8 +67,8 @@ pub(super) fn gather_changes(
         reindex_author(tx, &mut changes, author)?;
     } else if let Some(range) = progress.imported.first().copied() {
         let ids = posts::list_live_between(tx, range.above, range.last, ID_BATCH)?;
-        let left = index_missing_posts(tx, &mut changes, range, &ids, snapshot)?;
-        changes.progress.imported.splice(..1, left);
+        let remaining = index_missing_posts(tx, &mut changes, range, &ids, snapshot)?;
+        changes.progress.imported.splice(..1, remaining);
     } else {
         return Ok(None);
     }
@@ -79,8 +78,7 @@ pub(super) fn gather_changes(
     Ok(Some(changes))
 }
 
-/// Whether an index that has come so far must be made anew: the log does not reach back to there,
-/// or ends before.
+/// Whether the index must be rebuilt: entries after its cursor were pruned, or the log ends before it.
 pub(super) fn is_lost(tx: &mut Tx<'_>, progress: &IndexProgress) -> Result<bool, Fault> {
     let Some(seq) = progress.seq else {
         return Ok(false);
@@ -89,7 +87,7 @@ pub(super) fn is_lost(tx: &mut Tx<'_>, progress: &IndexProgress) -> Result<bool,
     Ok(seq > end || event_log::may_be_pruned(tx, seq)?)
 }
 
-/// Everything there is, from now on: what is written later is told by the log.
+/// A build of all existing posts; later ones follow from the log.
 fn plan_full_build(tx: &mut Tx<'_>) -> Result<IndexChanges, Fault> {
     let seq = event_log::end_cursor(tx)?;
     let last = posts::highest_id(tx)?.get();
@@ -107,11 +105,11 @@ fn plan_full_build(tx: &mut Tx<'_>) -> Result<IndexChanges, Fault> {
 }
 
 fn collect_event_changes(tx: &mut Tx<'_>, changes: &mut IndexChanges, events: &[LogEvent]) -> Result<(), Fault> {
-    let mut written = Vec::new();
+    let mut created = Vec::new();
     for event in events {
         changes.progress.seq = Some(event.seq);
         match event.kind.as_str() {
-            "post.create" => written.push(PostId::new(event.subject_id)),
+            "post.create" => created.push(PostId::new(event.subject_id)),
             "post.delete" => changes.removed.push(event.subject_id),
             "user.suspend" | "user.restore" | "user.delete" | "user.protect" | "profile.update.verified" => {
                 changes.progress.add_author(event.subject_id)
@@ -124,23 +122,23 @@ fn collect_event_changes(tx: &mut Tx<'_>, changes: &mut IndexChanges, events: &[
             _ => {}
         }
     }
-    written.sort_unstable();
-    written.dedup();
-    for facts in post_facts::load_post_facts(tx, &written, false)? {
+    created.sort_unstable();
+    created.dedup();
+    for facts in post_facts::load_post_facts(tx, &created, false)? {
         if let Some(root) = facts.row.edit_root_id {
             let versions = posts::list_versions(tx, root)?;
             let earlier = versions.into_iter().filter(|id| *id < facts.row.id);
             changes.removed.extend(earlier.map(PostId::get));
         }
-        let known = facts.row.id.get() <= changes.progress.highest;
+        let may_be_indexed = facts.row.id.get() <= changes.progress.highest;
         match build_entry(&facts) {
-            Some(entry) if known => changes.updated.push(entry),
+            Some(entry) if may_be_indexed => changes.updated.push(entry),
             Some(entry) => changes.added.push(entry),
-            None if known => changes.removed.push(facts.row.id.get()),
+            None if may_be_indexed => changes.removed.push(facts.row.id.get()),
             None => {}
         }
     }
-    // What is gone by now is not live in the store either, so that the order does not count.
+    // Posts deleted since are not live in the store, so the order of changes does not matter.
     Ok(())
 }
 
@@ -153,15 +151,15 @@ fn parse_import_range(body: &str) -> Option<PostIdRange> {
     })
 }
 
-/// Takes an author's posts away and, if they may be seen, files them again.
+/// Removes an author's posts and indexes them again if they are public.
 fn reindex_author(tx: &mut Tx<'_>, changes: &mut IndexChanges, author: AuthorReindex) -> Result<(), Fault> {
     let id = UserId::new(author.id);
     let user = users::find_by_id(tx, id)?;
-    let shown = user.is_some_and(|user| !user.protected && profile_visibility(&user) == Visibility::Visible);
+    let is_public = user.is_some_and(|user| !user.protected && profile_visibility(&user) == Visibility::Visible);
     if author.below == i64::MAX {
         changes.author = Some(author.id);
     }
-    let ids = if shown {
+    let ids = if is_public {
         posts::list_ids_by_author(tx, id, author.below, POST_BATCH)?
     } else {
         Vec::new()
@@ -169,12 +167,12 @@ fn reindex_author(tx: &mut Tx<'_>, changes: &mut IndexChanges, author: AuthorRei
     changes.added = load_entries(tx, &ids)?;
     let below = ids.last().map(|last| last.get());
     let more = below.filter(|_| is_full(&ids, POST_BATCH));
-    let left = more.map(|below| AuthorReindex { below, ..author });
-    changes.progress.authors.splice(..1, left);
+    let remaining = more.map(|below| AuthorReindex { below, ..author });
+    changes.progress.authors.splice(..1, remaining);
     Ok(())
 }
 
-/// Files what is not there of some posts; what is left of the range.
+/// Indexes missing posts; returns the rest of the range.
 fn index_missing_posts(
     tx: &mut Tx<'_>,
     changes: &mut IndexChanges,
@@ -183,24 +181,24 @@ fn index_missing_posts(
     snapshot: &IndexSnapshot,
 ) -> Result<Option<PostIdRange>, Fault> {
     let mut missing = Vec::new();
-    let most = usize::try_from(POST_BATCH).unwrap_or(usize::MAX);
+    let max = usize::try_from(POST_BATCH).unwrap_or(usize::MAX);
     for id in ids {
         if !snapshot.contains_post(id.get())? {
             missing.push(*id);
         }
-        if missing.len() >= most {
+        if missing.len() >= max {
             break;
         }
     }
     changes.updated = load_entries(tx, &missing)?;
-    if missing.len() >= most {
+    if missing.len() >= max {
         let above = missing.last().map_or(range.last, |last| last.get());
         return Ok(Some(PostIdRange { above, ..range }));
     }
     Ok(remaining_range(range, ids, ID_BATCH))
 }
 
-/// What is left of a range after some ids of it.
+/// The rest of a range after some of its ids.
 fn remaining_range(range: PostIdRange, ids: &[PostId], limit: i64) -> Option<PostIdRange> {
     let last = ids.last().filter(|_| is_full(ids, limit))?;
     let above = last.get();
@@ -216,14 +214,14 @@ fn load_entries(tx: &mut Tx<'_>, ids: &[PostId]) -> Result<Vec<IndexDocument>, F
     Ok(facts.iter().filter_map(build_entry).collect())
 }
 
-/// A post as the index takes it, if it is one that searches find.
+/// The document of a post, if it is searchable.
 fn build_entry(facts: &StoredPostFacts) -> Option<IndexDocument> {
     let row = &facts.row;
-    let found = row.state == PostState::Live
+    let is_searchable = row.state == PostState::Live
         && facts.visibility == Visibility::Visible
         && row.repost_of_id.is_none()
         && !row.nullcast;
-    found.then(|| IndexDocument {
+    is_searchable.then(|| IndexDocument {
         id: row.id.get(),
         created_at_ms: row.created_at.ms(),
         author: row.author_id.get(),

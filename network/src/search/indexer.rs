@@ -1,4 +1,4 @@
-//! Keeping the index up to date: one reader of the log in each process.
+//! The indexer: reads the event log and keeps the index up to date.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,39 +11,37 @@ use super::PostSearch;
 use super::index_changes::{IndexChanges, gather_changes, is_lost};
 use super::progress::IndexProgress;
 
-/// How long what was filed may wait to be found while nobody asks.
+/// How long indexed posts may remain unsearchable while no search waits.
 const MAX_COMMIT_DELAY: Duration = Duration::from_millis(400);
-/// How often the log is looked at where other processes write to it.
+/// How often the log is polled if other processes write to it.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-/// How long a reader that was woken collects what comes.
+/// How long to collect events after waking up.
 const COLLECT_DELAY: Duration = Duration::from_millis(100);
-/// Posts that may wait to be found.
+/// Uncommitted changes that force a commit.
 const MAX_PENDING_POSTS: usize = 20_000;
-/// Steps that an author's posts may take before searches wait for them no more.
+/// Steps for which searches wait while authors are indexed again.
 const MAX_HELD_STEPS: u32 = 4;
-/// After so long without anything to write the memory for writing is given back.
+/// The index writer's memory is released after this long without changes.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
-/// How often it is noted how far the log was read where nothing in it concerned the index.
+/// How often the cursor is committed if no events affect the index.
 const PROGRESS_INTERVAL: Duration = Duration::from_mins(5);
 
-/// Where the reader is.
 pub(super) struct IndexerState {
-    /// With everything that was added.
+    /// Progress including uncommitted changes.
     progress: IndexProgress,
-    /// With what can be found.
+    /// Progress of the last commit.
     committed_progress: IndexProgress,
-    /// Changes that cannot be found yet.
+    /// Uncommitted changes.
     pending: usize,
     committed_at: Instant,
-    /// Searches that wait.
+    /// Waiting searches.
     waiters: usize,
-    /// Steps taken while authors were looked at again.
+    /// Steps taken while authors are indexed again.
     held_steps: u32,
-    /// It was looked whether the log still reaches back.
+    /// Whether the log was checked for pruned entries.
     is_log_checked: bool,
-    /// The index is writing, or was not long ago.
+    /// Whether the index writer may hold memory.
     is_writing: bool,
-    /// Everything is to be thrown away.
     pub(super) rebuild_requested: bool,
 }
 
@@ -72,7 +70,7 @@ impl IndexerState {
     }
 }
 
-/// Somebody who waits for the index.
+/// A waiting search, until it is dropped.
 pub(super) struct SearchWaiter<'a>(&'a PostSearch);
 
 impl Drop for SearchWaiter<'_> {
@@ -89,39 +87,39 @@ impl PostSearch {
         SearchWaiter(self)
     }
 
-    /// Follows the log for ever.
+    /// Follows the log in an endless loop.
     pub async fn run_indexer(&self, store: &Store) {
-        let mut wake = store.subscribe_events();
+        let mut events = store.subscribe_events();
         loop {
             match self.index_step(store).await {
                 Ok(true) => continue,
                 Ok(false) => {}
-                Err(stop) => {
-                    tracing::warn!(?stop, "the index was not kept up; it is tried again");
+                Err(error) => {
+                    tracing::warn!(?error, "failed to update the search index; will retry");
                     self.roll_back();
                     tokio::time::sleep(POLL_INTERVAL).await;
                 }
             }
             tokio::select! {
                 () = self.wakeup.notified() => continue,
-                _ = wake.changed() => {}
+                _ = events.changed() => {}
                 () = tokio::time::sleep(POLL_INTERVAL) => {}
             }
             tokio::select! {
                 () = self.wakeup.notified() => {}
                 () = tokio::time::sleep(COLLECT_DELAY) => {}
             }
-            wake.mark_unchanged();
+            events.mark_unchanged();
         }
     }
 
-    /// Reads to the end of the log and of everything else there is to do.
+    /// Reads to the end of the log, finishes all backlogs and commits.
     pub async fn drain_log(&self, store: &Store) -> Result<(), Error> {
         while self.index_step(store).await? {}
         Ok(self.commit().await?)
     }
 
-    /// Takes one step; whether there may be more.
+    /// Returns whether there may be more to do.
     async fn index_step(&self, store: &Store) -> Result<bool, Error> {
         self.check_index(store).await?;
         let progress = self.state.lock().progress.clone();
@@ -141,9 +139,9 @@ impl PostSearch {
         }
     }
 
-    /// An index that is told to, or that missed a part of the log, begins anew.
+    /// Resets an index whose rebuild was requested or that missed log entries.
     async fn check_index(&self, store: &Store) -> Result<(), Error> {
-        let (checked, progress) = {
+        let (is_checked, progress) = {
             let mut state = self.state.lock();
             if state.rebuild_requested {
                 state.reset_to(IndexProgress::default());
@@ -151,13 +149,13 @@ impl PostSearch {
             }
             (state.is_log_checked, state.progress.clone())
         };
-        if checked {
+        if is_checked {
             return Ok(());
         }
-        let lost = store.read(move |tx| Ok(is_lost(tx, &progress)?)).await?;
+        let has_missed_entries = store.read(move |tx| Ok(is_lost(tx, &progress)?)).await?;
         let mut state = self.state.lock();
-        if lost {
-            tracing::info!("the index missed a part of the log and is made anew");
+        if has_missed_entries {
+            tracing::info!("the search index missed log entries; rebuilding it");
             state.reset_to(IndexProgress::default());
         }
         state.is_log_checked = true;
@@ -170,7 +168,7 @@ impl PostSearch {
             let index = Arc::clone(&self.index);
             run_blocking(move || write_changes(&index, &changes)).await?;
         }
-        let now = {
+        let should_commit = {
             let mut state = self.state.lock();
             state.pending += count;
             state.held_steps = if progress.authors.is_empty() {
@@ -183,7 +181,7 @@ impl PostSearch {
             let due = state.waiters > 0 || state.committed_at.elapsed() >= MAX_COMMIT_DELAY;
             state.pending >= MAX_PENDING_POSTS || due && state.pending > 0 && state.progress.build.is_none()
         };
-        if now {
+        if should_commit {
             self.commit().await?;
         } else {
             self.publish_progress();
@@ -191,22 +189,26 @@ impl PostSearch {
         Ok(())
     }
 
-    /// There is nothing to read: what was added is made to be found when it is time.
+    /// Called without new changes: commits when due, and releases the writer when idle.
     async fn commit_when_due(&self) -> Result<(), Fault> {
-        let (due, note, idle) = {
+        let (due, save_progress, is_idle) = {
             let state = self.state.lock();
-            let since = state.committed_at.elapsed();
-            let made = state.committed_progress.build.is_some() || state.committed_progress.seq.is_none();
-            let due = state.pending > 0 && (made || state.waiters > 0 || since >= MAX_COMMIT_DELAY);
-            let note = state.progress != state.committed_progress && since >= PROGRESS_INTERVAL;
-            (due, note || made, state.is_writing && since >= IDLE_TIMEOUT)
+            let elapsed = state.committed_at.elapsed();
+            let is_building = state.committed_progress.build.is_some() || state.committed_progress.seq.is_none();
+            let due = state.pending > 0 && (is_building || state.waiters > 0 || elapsed >= MAX_COMMIT_DELAY);
+            let save_progress = state.progress != state.committed_progress && elapsed >= PROGRESS_INTERVAL;
+            (
+                due,
+                save_progress || is_building,
+                state.is_writing && elapsed >= IDLE_TIMEOUT,
+            )
         };
-        if due || note {
+        if due || save_progress {
             return self.commit().await;
         }
         self.publish_progress();
         let pending = self.state.lock().pending;
-        if idle && pending == 0 {
+        if is_idle && pending == 0 {
             self.state.lock().is_writing = false;
             let index = Arc::clone(&self.index);
             run_blocking(move || {
@@ -220,8 +222,8 @@ impl PostSearch {
 
     async fn commit(&self) -> Result<(), Fault> {
         let progress = self.state.lock().progress.clone();
-        let (index, mark) = (Arc::clone(&self.index), progress.to_json());
-        run_blocking(move || index.commit(&mark)).await?;
+        let (index, checkpoint) = (Arc::clone(&self.index), progress.to_json());
+        run_blocking(move || index.commit(&checkpoint)).await?;
         {
             let mut state = self.state.lock();
             state.committed_progress = progress;
@@ -233,33 +235,33 @@ impl PostSearch {
         Ok(())
     }
 
-    /// Says how far everything can be found.
+    /// Publishes the position up to which everything is searchable.
     fn publish_progress(&self) {
         let state = self.state.lock();
-        let reached = if state.pending == 0 {
+        let searchable = if state.pending == 0 {
             &state.progress
         } else {
             &state.committed_progress
         };
-        // Who has few posts is searched as they are now; who has many keeps nobody waiting.
-        if !reached.authors.is_empty() && state.held_steps <= MAX_HELD_STEPS {
+        // Searches wait until authors with few posts are indexed again, but not for authors with many.
+        if !searchable.authors.is_empty() && state.held_steps <= MAX_HELD_STEPS {
             return;
         }
-        let made = reached.build.is_none() && !state.rebuild_requested;
-        let passed = reached.seq.filter(|_| made);
-        self.searchable_through.send_if_modified(|told| {
-            let news = *told != passed;
-            *told = passed;
-            news
+        let is_built = searchable.build.is_none() && !state.rebuild_requested;
+        let position = searchable.seq.filter(|_| is_built);
+        self.searchable_through.send_if_modified(|published| {
+            let is_changed = *published != position;
+            *published = position;
+            is_changed
         });
     }
 
-    /// Goes back to what can be found.
+    /// Returns to the last commit.
     fn roll_back(&self) {
         self.index.release_writer();
         let mut state = self.state.lock();
-        let kept = state.committed_progress.clone();
-        state.reset_to(kept);
+        let committed = state.committed_progress.clone();
+        state.reset_to(committed);
     }
 }
 
@@ -277,8 +279,8 @@ fn write_changes(index: &PostIndex, changes: &IndexChanges) -> Result<(), Fault>
     index.add_documents(&changes.updated, false)
 }
 
-/// Files are written on a thread that may wait for them.
+/// Index files are written on a blocking thread.
 async fn run_blocking(work: impl FnOnce() -> Result<(), Fault> + Send + 'static) -> Result<(), Fault> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(Fault::context("writing the index"))?
+    done.map_err(Fault::context("writing the search index"))?
 }

@@ -1,47 +1,44 @@
-//! How far the index has come: kept with it.
+//! The progress of the index, which is stored with it.
 
 use serde_json::{Value, json};
 
-/// How far the index has come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct IndexProgress {
-    /// The place in the log up to which it was read; none before the index was begun.
+    /// The log cursor; none before the first build.
     pub(super) seq: Option<i64>,
-    /// The highest id that was ever filed: what is above is new.
+    /// The highest id ever indexed; posts with higher ids are new.
     pub(super) highest: i64,
-    /// What was there before the log was followed, as far as it is not filed.
+    /// The rest of the initial build.
     pub(super) build: Option<PostIdRange>,
-    /// Posts of imports that are still to be filed.
+    /// Imported posts that are not indexed yet.
     pub(super) imported: Vec<PostIdRange>,
-    /// Authors whose posts are to be looked at again.
+    /// Authors whose posts must be indexed again.
     pub(super) authors: Vec<AuthorReindex>,
 }
 
-/// Posts by their ids.
+/// A range of post ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PostIdRange {
-    /// From above this id on.
+    /// Exclusive.
     pub(super) above: i64,
-    /// The last.
+    /// Inclusive.
     pub(super) last: i64,
 }
 
-/// An author's posts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AuthorReindex {
-    /// Who.
     pub(super) id: i64,
-    /// Those below this id are still to be filed; `i64::MAX` before anything was done.
+    /// Posts below this id are not indexed yet; `i64::MAX` at the start.
     pub(super) below: i64,
 }
 
 impl IndexProgress {
-    /// Adds the posts of an import. What overlaps and was not begun is one range.
+    /// Adds imported posts; overlapping ranges that were not started are merged.
     pub(super) fn add_range(&mut self, range: PostIdRange) {
         let mut range = range;
-        // The first may be under way: what comes to lie behind its place is looked at later.
-        let begun = usize::from(!self.imported.is_empty());
-        let waiting = self.imported.split_off(begun);
+        // The first range may be in progress, so it is not merged.
+        let started = usize::from(!self.imported.is_empty());
+        let waiting = self.imported.split_off(started);
         for other in waiting {
             if other.above <= range.last && range.above <= other.last {
                 range.above = range.above.min(other.above);
@@ -53,7 +50,7 @@ impl IndexProgress {
         self.imported.push(range);
     }
 
-    /// Looks at an author's posts again, from the beginning if it is under way.
+    /// Indexes an author's posts again, from the start if that is in progress.
     pub(super) fn add_author(&mut self, id: i64) {
         self.authors.retain(|author| author.id != id);
         let below = i64::MAX;
@@ -64,7 +61,7 @@ impl IndexProgress {
         let range = |range: &PostIdRange| json!([range.above, range.last]);
         let imported: Vec<Value> = self.imported.iter().map(range).collect();
         let authors = self.authors.iter();
-        let authors: Vec<Value> = authors.map(|one| json!([one.id, one.below])).collect();
+        let authors: Vec<Value> = authors.map(|author| json!([author.id, author.below])).collect();
         json!({
             "seq": self.seq,
             "highest": self.highest,
@@ -75,7 +72,7 @@ impl IndexProgress {
         .to_string()
     }
 
-    /// What [`Progress::write`] wrote.
+    /// Parses the result of [`IndexProgress::to_json`].
     pub(super) fn parse(text: &str) -> Option<Self> {
         let value: Value = serde_json::from_str(text).ok()?;
         let build = value.get("build")?;

@@ -1,14 +1,14 @@
-//! What a text is about: its topics, its words, its sentences.
+//! Topics, words and sentences of a text.
 
 use std::collections::BTreeSet;
 
-/// Topics of one post.
-const MOST: usize = 8;
-/// Letters of a topic or of a word to search for.
-const LONGEST: usize = 60;
+/// Topics per post.
+const MAX_TOPICS: usize = 8;
+/// Characters of a topic or search word.
+const MAX_LENGTH: usize = 60;
 
-/// Frequent words that say nothing.
-const STOP: &[&str] = &[
+/// Frequent words without meaning of their own.
+const STOP_WORDS: &[&str] = &[
     "about", "after", "again", "all", "also", "and", "any", "are", "because", "been", "before", "but", "can", "could",
     "did", "does", "down", "each", "even", "every", "few", "for", "from", "had", "has", "have", "her", "here", "him",
     "his", "how", "into", "its", "just", "like", "made", "many", "more", "most", "much", "not", "now", "off", "one",
@@ -17,7 +17,7 @@ const STOP: &[&str] = &[
     "what", "when", "where", "which", "while", "who", "why", "will", "with", "would", "you", "your",
 ];
 
-/// The text without addresses, each replaced by a space.
+/// Replaces every URL by a space.
 fn strip_urls(text: &str) -> String {
     let mut rest = String::with_capacity(text.len());
     let mut end = 0;
@@ -30,56 +30,55 @@ fn strip_urls(text: &str) -> String {
     rest
 }
 
-/// The words of a text in their order, lower case.
+/// In order, lower case.
 pub(crate) fn split_words(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|letter: char| !letter.is_alphanumeric());
     let words = words.filter(|word| !word.is_empty());
-    words.map(|word| word.to_lowercase().chars().take(LONGEST).collect())
+    words.map(|word| word.to_lowercase().chars().take(MAX_LENGTH).collect())
 }
 
-/// Its words that say something.
+/// Words that are neither short nor frequent.
 pub(crate) fn significant_words(text: &str) -> BTreeSet<String> {
     let all = split_words(&strip_urls(text)).collect::<Vec<_>>().into_iter();
     all.filter(|word| word.chars().count() >= 3 || !word.is_ascii())
-        .filter(|word| !STOP.contains(&word.as_str()))
+        .filter(|word| !STOP_WORDS.contains(&word.as_str()))
         .collect()
 }
 
-/// Two words beside each other that both begin with a capital letter, as written.
+/// Pairs of adjacent capitalized words, as written.
 fn capitalized_pairs(text: &str) -> Vec<String> {
     let text = strip_urls(text);
-    let names = |word: &&str| {
+    let is_name = |word: &&str| {
         let mut letters = word.chars();
         letters.next().is_some_and(char::is_uppercase)
             && word.chars().count() >= 3
             && word.chars().all(char::is_alphabetic)
-            && !STOP.contains(&word.to_lowercase().as_str())
+            && !STOP_WORDS.contains(&word.to_lowercase().as_str())
     };
     let mut found = Vec::new();
-    let mut before: Option<&str> = None;
+    let mut previous: Option<&str> = None;
     for piece in text.split_whitespace() {
         let word = piece.trim_end_matches(|letter: char| !letter.is_alphanumeric());
-        let name = Some(word).filter(names);
-        if let (Some(first), Some(second)) = (before, name) {
+        let name = Some(word).filter(is_name);
+        if let (Some(first), Some(second)) = (previous, name) {
             found.push(format!("{first} {second}"));
         }
-        // Nothing reaches across a full stop or a comma.
-        before = name.filter(|_| word.len() == piece.len());
+        // Pairs do not span punctuation.
+        previous = name.filter(|_| word.len() == piece.len());
     }
     found
 }
 
-/// The topics of a text: `#hashtag` in lower case, `$CASHTAG` in upper case, `two words` in lower
-/// case.
+/// `#hashtag` in lower case, `$CASHTAG` in upper case, `two words` in lower case.
 pub fn extract_topics(text: &str) -> BTreeSet<String> {
     extract_spelled_topics(text)
         .into_iter()
         .map(|(topic, _)| topic)
-        .take(MOST)
+        .take(MAX_TOPICS)
         .collect()
 }
 
-/// A topic as a text writes it.
+/// A topic as written in a text.
 pub fn find_topic_spelling(text: &str, topic: &str) -> Option<String> {
     let mut all = extract_spelled_topics(text).into_iter();
     all.find_map(|(known, spelled)| (known == topic).then_some(spelled))
@@ -89,17 +88,17 @@ fn extract_spelled_topics(text: &str) -> Vec<(String, String)> {
     let found = base::text::extract_entities(text);
     let tags = found.hashtags.iter();
     let tags = tags.map(|tag| (format!("#{}", tag.text.to_lowercase()), format!("#{}", tag.text)));
-    let money = found.cashtags.iter().map(|tag| {
+    let cashtags = found.cashtags.iter().map(|tag| {
         let name = format!("${}", tag.text.to_uppercase());
         (name.clone(), name)
     });
     let pairs = capitalized_pairs(text);
     let pairs = pairs.into_iter().map(|pair| (pair.to_lowercase(), pair));
-    let all = tags.chain(money).chain(pairs);
-    all.filter(|(topic, _)| topic.chars().count() <= LONGEST).collect()
+    let all = tags.chain(cashtags).chain(pairs);
+    all.filter(|(topic, _)| topic.chars().count() <= MAX_LENGTH).collect()
 }
 
-/// The sentences of a text, without addresses and with single spaces.
+/// Without URLs and with single spaces.
 pub(crate) fn split_sentences(text: &str) -> Vec<String> {
     let text = strip_urls(text);
     let mut all = Vec::new();
