@@ -95,12 +95,12 @@ impl WebhookAdmin {
         let (asks, asked) = mpsc::unbounded_channel();
         let settings = Arc::new(settings);
         let courier = WebhookClient::new(&settings);
-        let desk = Self {
+        let admin = Self {
             settings: Arc::clone(&settings),
             client: courier.clone(),
             commands: asks,
         };
-        (desk, WebhookSender::new(store, settings, courier, asked))
+        (admin, WebhookSender::new(store, settings, courier, asked))
     }
 
     pub fn settings(&self) -> &WebhookSettings {

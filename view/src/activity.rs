@@ -63,11 +63,11 @@ impl EventRenderer {
         let replied = found.in_reply_to_post_id;
         let selection = self.full_selection(ObjectKind::Post);
         let page = vec![found];
-        let answer = crate::render_posts(tx, Viewer::anonymous(), page, &selection, self.options)?.into_single();
-        if answer.count == 0 {
+        let response = crate::render_posts(tx, Viewer::anonymous(), page, &selection, self.options)?.into_single();
+        if response.count == 0 {
             return Ok(None);
         }
-        let mut payload = answer.data;
+        let mut payload = response.data;
         if let Some(replied) = replied {
             let name = match self.options.vocabulary {
                 Vocabulary::Post => "in_reply_to_post_id",
@@ -78,7 +78,7 @@ impl EventRenderer {
         }
         Ok(Some(EventPayload {
             payload,
-            includes: answer.includes,
+            includes: response.includes,
         }))
     }
 
@@ -203,11 +203,11 @@ impl EventRenderer {
     }
 
     /// A news story, with its headline under both member names.
-    pub fn render_story(self, told: &news_stories::NewsStoryDetails) -> EventPayload {
+    pub fn render_story(self, story: &news_stories::NewsStoryDetails) -> EventPayload {
         let selection = self.full_selection(ObjectKind::News);
-        let mut payload = crate::render_story(told, &selection, self.options).data;
+        let mut payload = crate::render_story(story, &selection, self.options).data;
         let mut out = self.new_writer();
-        out.write_text(&told.name);
+        out.write_text(&story.name);
         payload.pop();
         payload.push_str(&[",\"headline\":", &out.finish(), "}"].concat());
         EventPayload {
@@ -273,14 +273,14 @@ impl EventRenderer {
         let selection = FieldSelection::public_fields_only(ObjectKind::User);
         let found = people::find_by_ids(tx, ids)?;
         let objects = LoadedObjects::load_for_users(tx, Viewer::anonymous(), found, &selection)?;
-        let seen = objects.users.items().iter();
-        let seen = seen.filter(|user| profile_visibility(user) == Visibility::Visible);
+        let visible = objects.users.items().iter();
+        let visible = visible.filter(|user| profile_visibility(user) == Visibility::Visible);
         let speak = |user| {
             let mut out = self.new_writer();
             let objects = &objects;
             users::write(&mut out, UserRenderContext { user, objects }, selection.root_mask());
             (user.id, out.finish())
         };
-        Ok(seen.map(speak).collect())
+        Ok(visible.map(speak).collect())
     }
 }

@@ -38,11 +38,11 @@ pub fn render_compliance_jobs(
 }
 
 pub fn render_compliance_job(
-    shown: &ComplianceJobSummary,
+    job: &ComplianceJobSummary,
     selection: &FieldSelection,
     options: RenderOptions,
 ) -> ResponsePayload {
-    render_compliance_jobs(std::slice::from_ref(shown), selection, options).into_single()
+    render_compliance_jobs(std::slice::from_ref(job), selection, options).into_single()
 }
 
 const STATUSES: &[&str] = &["created", "in_progress", "failed", "complete", "expired"];

@@ -49,12 +49,16 @@ pub fn render_connections(
     }
 }
 
-pub fn render_rules_count(shown: RuleCount, selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
+pub fn render_rules_count(
+    rule_count: RuleCount,
+    selection: &FieldSelection,
+    options: RenderOptions,
+) -> ResponsePayload {
     let mask = selection.included_mask(ObjectKind::RulesCount);
     let mut out = JsonWriter::new(options, 256);
     out.write_fields(RULES_COUNT_FIELDS, mask, |out, write| {
         if let FieldWriter::RulesCount(write) = write {
-            write(out, shown);
+            write(out, rule_count);
         }
     });
     ResponsePayload {

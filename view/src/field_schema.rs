@@ -311,63 +311,63 @@ impl Expansion {
 
     pub(crate) const fn post_resolver(
         self,
-        reach: for<'a> fn(PostRenderContext<'a>, &mut Vec<ExpansionTarget<'a>>),
+        resolve: for<'a> fn(PostRenderContext<'a>, &mut Vec<ExpansionTarget<'a>>),
     ) -> Self {
-        let reach = ExpansionResolver::Post(reach);
+        let resolve = ExpansionResolver::Post(resolve);
         Self {
-            resolver: reach,
+            resolver: resolve,
             ..self
         }
     }
 
     pub(crate) const fn user_resolver(
         self,
-        reach: for<'a> fn(UserRenderContext<'a>, &mut Vec<ExpansionTarget<'a>>),
+        resolve: for<'a> fn(UserRenderContext<'a>, &mut Vec<ExpansionTarget<'a>>),
     ) -> Self {
-        let reach = ExpansionResolver::User(reach);
+        let resolve = ExpansionResolver::User(resolve);
         Self {
-            resolver: reach,
+            resolver: resolve,
             ..self
         }
     }
 
-    pub(crate) const fn list_resolver(self, reach: for<'a> fn(&'a List, &mut Vec<ExpansionTarget<'a>>)) -> Self {
-        let reach = ExpansionResolver::List(reach);
+    pub(crate) const fn list_resolver(self, resolve: for<'a> fn(&'a List, &mut Vec<ExpansionTarget<'a>>)) -> Self {
+        let resolve = ExpansionResolver::List(resolve);
         Self {
-            resolver: reach,
+            resolver: resolve,
             ..self
         }
     }
 
     pub(crate) const fn message_resolver(
         self,
-        reach: for<'a> fn(&'a MessageEvent, &mut Vec<ExpansionTarget<'a>>),
+        resolve: for<'a> fn(&'a MessageEvent, &mut Vec<ExpansionTarget<'a>>),
     ) -> Self {
-        let reach = ExpansionResolver::Message(reach);
+        let resolve = ExpansionResolver::Message(resolve);
         Self {
-            resolver: reach,
+            resolver: resolve,
             ..self
         }
     }
 
     pub(crate) const fn like_resolver(
         self,
-        reach: for<'a> fn(LikeRenderContext<'a>, &mut Vec<ExpansionTarget<'a>>),
+        resolve: for<'a> fn(LikeRenderContext<'a>, &mut Vec<ExpansionTarget<'a>>),
     ) -> Self {
-        let reach = ExpansionResolver::Like(reach);
+        let resolve = ExpansionResolver::Like(resolve);
         Self {
-            resolver: reach,
+            resolver: resolve,
             ..self
         }
     }
 
     pub(crate) const fn space_resolver(
         self,
-        reach: for<'a> fn(SpaceRenderContext<'a>, &mut Vec<ExpansionTarget<'a>>),
+        resolve: for<'a> fn(SpaceRenderContext<'a>, &mut Vec<ExpansionTarget<'a>>),
     ) -> Self {
-        let reach = ExpansionResolver::Space(reach);
+        let resolve = ExpansionResolver::Space(resolve);
         Self {
-            resolver: reach,
+            resolver: resolve,
             ..self
         }
     }

@@ -44,7 +44,7 @@ impl FieldSelection {
 
     /// All public fields of `root` and all expansions of a vocabulary, for events, which have no field
     /// parameters.
-    pub fn all_public_fields(root: ObjectKind, speech: Vocabulary) -> Self {
+    pub fn all_public_fields(root: ObjectKind, vocabulary: Vocabulary) -> Self {
         let mut selection = Self::defaults(root);
         for kind in ObjectKind::ALL {
             let public = audience_mask(kind.fields(), FieldAudience::Anyone);
@@ -52,9 +52,9 @@ impl FieldSelection {
                 *mask |= public;
             }
         }
-        for (place, expansion) in root.expansions().iter().enumerate() {
-            if !expansion.name.name_in(speech).is_empty() {
-                selection.expansions |= 1 << place;
+        for (index, expansion) in root.expansions().iter().enumerate() {
+            if !expansion.name.name_in(vocabulary).is_empty() {
+                selection.expansions |= 1 << index;
             }
         }
         selection
@@ -84,13 +84,13 @@ impl FieldSelection {
             let found = find_row(fields, |field| {
                 field.name.matches(name) && field.inclusion != FieldInclusion::Expanded
             });
-            let Some((place, field)) = found else {
+            let Some((index, field)) = found else {
                 wrong.push(name);
                 continue;
             };
             self.detect_vocabulary(field.name, name);
             if let Some(mask) = self.fields.get_mut(object.index()) {
-                *mask |= 1 << place;
+                *mask |= 1 << index;
             }
         }
         reject_unknown_names(parameter, &wrong, || object.field_names())
@@ -101,12 +101,12 @@ impl FieldSelection {
         let mut wrong = Vec::new();
         for name in value.split(',') {
             let found = find_row(expansions, |expansion| !name.is_empty() && expansion.name.matches(name));
-            let Some((place, expansion)) = found else {
+            let Some((index, expansion)) = found else {
                 wrong.push(name);
                 continue;
             };
             self.detect_vocabulary(expansion.name, name);
-            self.expansions |= 1 << place;
+            self.expansions |= 1 << index;
             if expansion.nested {
                 self.nested_fields |= field_bit(ObjectKind::Post, expansion.field);
             } else {
@@ -159,9 +159,9 @@ impl FieldSelection {
     }
 
     pub(crate) fn requested_expansions(&self) -> impl Iterator<Item = &'static Expansion> + use<> {
-        let asked = self.expansions;
+        let requested = self.expansions;
         let all = self.root.expansions().iter().enumerate();
-        all.filter(move |(place, _)| asked >> place & 1 == 1)
+        all.filter(move |(index, _)| requested >> index & 1 == 1)
             .map(|(_, expansion)| expansion)
     }
 
@@ -197,7 +197,7 @@ fn reject_unknown_names(
 
 /// The bit of a field by its name in the posts vocabulary.
 pub(crate) fn field_bit(object: ObjectKind, name: &str) -> u64 {
-    find_row(object.fields(), |field| field.name.post == name).map_or(0, |(place, _)| 1 << place)
+    find_row(object.fields(), |field| field.name.post == name).map_or(0, |(index, _)| 1 << index)
 }
 
 /// The bits of the fields restricted to an audience.

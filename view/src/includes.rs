@@ -82,9 +82,9 @@ impl<'w> IncludesBuilder<'w> {
             .requested_expansions()
             .filter(|expansion| expansion.nested == nested)
         {
-            if let ExpansionResolver::Post(reach) = expansion.resolver {
+            if let ExpansionResolver::Post(resolve) = expansion.resolver {
                 for post in posts {
-                    reach(PostRenderContext { post, objects }, &mut targets);
+                    resolve(PostRenderContext { post, objects }, &mut targets);
                 }
                 self.add_targets(
                     &mut targets,
@@ -95,10 +95,10 @@ impl<'w> IncludesBuilder<'w> {
     }
 
     /// Follows the expansions of the primary objects.
-    pub(crate) fn expand_rows(&mut self, mut reach: impl FnMut(ExpansionResolver, &mut Vec<ExpansionTarget<'w>>)) {
+    pub(crate) fn expand_rows(&mut self, mut resolve: impl FnMut(ExpansionResolver, &mut Vec<ExpansionTarget<'w>>)) {
         let mut targets = Vec::new();
         for expansion in self.selection.requested_expansions() {
-            reach(expansion.resolver, &mut targets);
+            resolve(expansion.resolver, &mut targets);
             let name = expansion_name(expansion.name.post, expansion.name.tweet, self.options);
             self.add_targets(&mut targets, name);
         }
@@ -171,11 +171,11 @@ impl<'w> IncludesBuilder<'w> {
                 self.errors.push(Refusal::NotFound(subject()));
                 continue;
             };
-            let facts = PostRenderContext { post, objects };
+            let ctx = PostRenderContext { post, objects };
             match objects.post_visibility(post) {
                 Visibility::Visible => {
                     let errors = &mut self.errors;
-                    if !posts::reject_private_metrics(facts, mask, subject, self.options.vocabulary, errors) {
+                    if !posts::reject_private_metrics(ctx, mask, subject, self.options.vocabulary, errors) {
                         shown.push(post);
                     }
                 }

@@ -119,8 +119,8 @@ impl JsonWriter {
         let special =
             |byte: u8| byte < 0x20 || matches!(byte, b'"' | b'\\') || html && matches!(byte, b'&' | b'<' | b'>');
         let mut rest = text;
-        while let Some(place) = rest.bytes().position(special) {
-            let Some((plain, tail)) = rest.split_at_checked(place) else {
+        while let Some(index) = rest.bytes().position(special) {
+            let Some((plain, tail)) = rest.split_at_checked(index) else {
                 break;
             };
             self.text.push_str(plain);

@@ -160,9 +160,9 @@ impl LegacyRenderer<'_> {
         if objects.post_visibility(post) != Visibility::Visible {
             return None;
         }
-        let facts = PostRenderContext { post, objects };
-        let text = sent_text(facts);
-        let entities = self.render_entities(post, &sent_entities(facts));
+        let ctx = PostRenderContext { post, objects };
+        let text = sent_text(ctx);
+        let entities = self.render_entities(post, &sent_entities(ctx));
         let (id, at) = (post.id, post.created_at);
         let replied = post.in_reply_to_user_id;
         let handle = replied.and_then(|user| Some(&objects.users.get(user)?.username));

@@ -70,13 +70,13 @@ fn write_attachments(out: &mut JsonWriter, shown: LikeRenderContext<'_>) {
 /// Renders a like; `None` unless both the post and the user are public.
 pub fn render_like(
     tx: &mut Tx<'_>,
-    shown: &LikeEvent,
+    like: &LikeEvent,
     selection: &FieldSelection,
     options: RenderOptions,
 ) -> Result<Option<ResponsePayload>, Fault> {
-    let open = users::find_by_id(tx, shown.user)?
+    let open = users::find_by_id(tx, like.user)?
         .is_some_and(|user| profile_visibility(&user) == Visibility::Visible && !user.protected);
-    let Some(post) = stored::find_by_id(tx, shown.post)?.filter(|_| open) else {
+    let Some(post) = stored::find_by_id(tx, like.post)?.filter(|_| open) else {
         return Ok(None);
     };
     let (viewer, alone) = (
@@ -87,29 +87,26 @@ pub fn render_like(
     if objects.post_visibility(&post) != Visibility::Visible {
         return Ok(None);
     }
-    let facts = LikeRenderContext {
-        like: shown,
-        post: &post,
-    };
+    let ctx = LikeRenderContext { like, post: &post };
     let mut targets = Vec::new();
     for expansion in selection.requested_expansions() {
-        if let ExpansionResolver::Like(reach) = expansion.resolver {
-            reach(facts, &mut targets);
+        if let ExpansionResolver::Like(resolve) = expansion.resolver {
+            resolve(ctx, &mut targets);
         }
     }
     let objects = LoadedObjects::load_for_targets(tx, viewer, Vec::new(), targets, selection)?;
-    let speaker = ResponseRenderer {
+    let renderer = ResponseRenderer {
         objects: &objects,
         selection,
         options,
     };
-    let lead = |reach, shown, to: &mut Vec<_>| {
-        if let ExpansionResolver::Like(reach) = reach {
-            reach(shown, to);
+    let lead = |resolve, like, to: &mut Vec<_>| {
+        if let ExpansionResolver::Like(resolve) = resolve {
+            resolve(like, to);
         }
     };
-    let answer = speaker.render_response(&[facts], Vec::new(), 256, lead, write);
-    Ok(Some(answer.into_single()))
+    let response = renderer.render_response(&[ctx], Vec::new(), 256, lead, write);
+    Ok(Some(response.into_single()))
 }
 
 fn write(out: &mut JsonWriter, shown: LikeRenderContext<'_>, mask: u64) {

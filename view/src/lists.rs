@@ -33,8 +33,8 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
 pub(crate) const EXPANSIONS: &[Expansion] =
     &[Expansion::new("owner_id", ObjectKind::User, "owner_id").list_resolver(push_owner)];
 
-fn push_owner<'a>(list: &'a List, to: &mut Vec<ExpansionTarget<'a>>) {
-    to.push(ExpansionTarget::User(list.owner_id));
+fn push_owner<'a>(list: &'a List, targets: &mut Vec<ExpansionTarget<'a>>) {
+    targets.push(ExpansionTarget::User(list.owner_id));
 }
 
 /// Renders a page in order; lists that are not visible are omitted.
@@ -50,22 +50,22 @@ pub fn render_lists(
     owners.dedup();
     let owners = users::find_by_ids(tx, &owners)?;
     let objects = LoadedObjects::load_for_targets(tx, viewer, owners, Vec::new(), selection)?;
-    let seen = |list: &&List| {
+    let is_visible = |list: &&List| {
         let owner = objects.users.get(list.owner_id);
         list_visibility(viewer, list, owner) == Visibility::Visible
     };
-    let shown: Vec<&List> = page.iter().filter(seen).collect();
-    let speaker = ResponseRenderer {
+    let shown: Vec<&List> = page.iter().filter(is_visible).collect();
+    let renderer = ResponseRenderer {
         objects: &objects,
         selection,
         options,
     };
-    let lead = |reach, list, to: &mut Vec<_>| {
-        if let ExpansionResolver::List(reach) = reach {
-            reach(list, to);
+    let lead = |resolve, list, targets: &mut Vec<_>| {
+        if let ExpansionResolver::List(resolve) = resolve {
+            resolve(list, targets);
         }
     };
-    Ok(speaker.render_response(&shown, Vec::new(), 256, lead, write))
+    Ok(renderer.render_response(&shown, Vec::new(), 256, lead, write))
 }
 
 /// Renders the result of a lookup by id; `data` is an object.
@@ -75,11 +75,11 @@ pub fn render_list(
     found: Option<List>,
     selection: &FieldSelection,
     options: RenderOptions,
-    asked: LookupKeys<'_, i64>,
+    keys: LookupKeys<'_, i64>,
 ) -> Result<ResponsePayload, Fault> {
     let page: Vec<List> = found.into_iter().collect();
-    let answer = render_lists(tx, viewer, &page, selection, options)?;
-    Ok(answer.single_or_not_found("list", asked))
+    let response = render_lists(tx, viewer, &page, selection, options)?;
+    Ok(response.single_or_not_found("list", keys))
 }
 
 fn write(out: &mut JsonWriter, list: &List, mask: u64) {

@@ -102,9 +102,9 @@ impl<K: Copy + Eq + Hash, V> IndexedVec<K, V> {
         self.items.reserve(records.len());
         self.positions.reserve(records.len());
         for record in records {
-            let place = self.items.len();
+            let index = self.items.len();
             if let std::collections::hash_map::Entry::Vacant(entry) = self.positions.entry(key(&record)) {
-                entry.insert(place);
+                entry.insert(index);
                 self.items.push(record);
             }
         }
@@ -204,9 +204,9 @@ impl LoadedObjects {
         objects.root_count = objects.users.items().len();
         let (mut needs, mut targets) = (LoadPlan::default(), Vec::new());
         for expansion in selection.requested_expansions() {
-            if let ExpansionResolver::User(reach) = expansion.resolver {
+            if let ExpansionResolver::User(resolve) = expansion.resolver {
                 for user in objects.users.items() {
-                    reach(
+                    resolve(
                         UserRenderContext {
                             user,
                             objects: &objects,
@@ -265,10 +265,10 @@ impl LoadedObjects {
             .requested_expansions()
             .filter(|expansion| expansion.nested == nested)
         {
-            if let ExpansionResolver::Post(reach) = expansion.resolver {
+            if let ExpansionResolver::Post(resolve) = expansion.resolver {
                 let roots = if nested { usize::MAX } else { self.root_count };
                 for post in self.posts.items().iter().take(roots) {
-                    reach(PostRenderContext { post, objects: self }, &mut targets);
+                    resolve(PostRenderContext { post, objects: self }, &mut targets);
                 }
                 needs.add_targets(&mut targets);
             }
@@ -331,7 +331,7 @@ impl LoadedObjects {
         let missing = self.places.missing_keys(places);
         if !missing.is_empty() {
             self.places
-                .extend_distinct(places::find_by_ids(tx, &missing)?, |place| place.id);
+                .extend_distinct(places::find_by_ids(tx, &missing)?, |index| index.id);
         }
         Ok(())
     }
@@ -362,19 +362,19 @@ impl LoadedObjects {
     }
 
     fn load_promoted_totals(&mut self, tx: &mut Tx<'_>, selection: &FieldSelection) -> Result<(), Fault> {
-        let asked = ["promoted_metrics", "organic_metrics", "non_public_metrics"]
+        let is_requested = ["promoted_metrics", "organic_metrics", "non_public_metrics"]
             .into_iter()
             .any(|field| selects_field(selection, ObjectKind::Post, field));
-        let Some(viewer) = self.viewer.user.filter(|_| asked) else {
+        let Some(viewer) = self.viewer.user.filter(|_| is_requested) else {
             return Ok(());
         };
-        let own = self.posts.items().iter();
-        let own = own.filter(|post| post.author_id == viewer);
-        let own: Vec<i64> = own.map(|post| post.id.get()).collect();
-        for (id, sums, _) in ledger::total_sums_by_entity(tx, AdEntity::Post, &own)? {
+        let own_posts = self.posts.items().iter();
+        let own_posts = own_posts.filter(|post| post.author_id == viewer);
+        let own_posts: Vec<i64> = own_posts.map(|post| post.id.get()).collect();
+        for (id, sums, _) in ledger::total_sums_by_entity(tx, AdEntity::Post, &own_posts)? {
             self.promoted_totals.insert(PostId::new(id), sums);
         }
-        for id in own {
+        for id in own_posts {
             // Promoted, but without impressions.
             if !self.promoted_totals.contains_key(&PostId::new(id))
                 && !records::list_in_all_accounts(tx, "promoted_post", ("post_id", id))?.is_empty()
@@ -428,8 +428,8 @@ impl LoadedObjects {
         let subscribes = ["subscription", "subscribes_to_you"]
             .iter()
             .any(|field| selects_field(selection, ObjectKind::User, field));
-        let asked = ties || messages || subscribes;
-        let Some(viewer) = self.viewer.user.filter(|_| asked) else {
+        let is_requested = ties || messages || subscribes;
+        let Some(viewer) = self.viewer.user.filter(|_| is_requested) else {
             return Ok(());
         };
         let others = self.users.items().iter().map(|user| user.id);
@@ -479,10 +479,10 @@ impl LoadedObjects {
 }
 
 fn selects_field(selection: &FieldSelection, object: ObjectKind, field: &str) -> bool {
-    let asked = if selection.root() == object {
+    let is_requested = if selection.root() == object {
         selection.root_mask()
     } else {
         0
     };
-    (asked | selection.included_mask(object)) & field_bit(object, field) != 0
+    (is_requested | selection.included_mask(object)) & field_bit(object, field) != 0
 }

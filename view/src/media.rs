@@ -16,12 +16,12 @@ pub(crate) struct MediaRenderContext<'a> {
 
 const OWNER_ONLY: u64 = audience_mask(FIELDS, FieldAudience::Owner);
 
-pub(crate) fn write(out: &mut JsonWriter, facts: MediaRenderContext<'_>, mask: u64) {
-    let owned = facts.objects.viewer.user == Some(facts.media.owner_id);
-    let seen = if owned { mask } else { mask & !OWNER_ONLY };
-    out.write_fields(FIELDS, seen, |out, write| {
+pub(crate) fn write(out: &mut JsonWriter, ctx: MediaRenderContext<'_>, mask: u64) {
+    let owned = ctx.objects.viewer.user == Some(ctx.media.owner_id);
+    let visible_mask = if owned { mask } else { mask & !OWNER_ONLY };
+    out.write_fields(FIELDS, visible_mask, |out, write| {
         if let FieldWriter::Media(write) = write {
-            write(out, facts);
+            write(out, ctx);
         }
     });
 }
@@ -34,9 +34,9 @@ pub(crate) fn media_url(media: &Media, site: &str) -> Option<String> {
 
 /// Like [`media_url`]; media attached only to a message have a URL below the message, accessible to its
 /// participants.
-fn response_media_url(facts: MediaRenderContext<'_>, size: Option<&str>) -> Option<String> {
-    let (media, site) = (facts.media, facts.objects.site);
-    let carrier = facts.objects.message_by_media.get(&media.id.get());
+fn response_media_url(ctx: MediaRenderContext<'_>, size: Option<&str>) -> Option<String> {
+    let (media, site) = (ctx.media, ctx.objects.site);
+    let carrier = ctx.objects.message_by_media.get(&media.id.get());
     let Some(event) = carrier.filter(|_| media.uses == Some(0)) else {
         let address = media_url(media, site)?;
         return Some(size.map_or(address.clone(), |size| format!("{address}?name={size}")));
@@ -51,26 +51,26 @@ fn response_media_url(facts: MediaRenderContext<'_>, size: Option<&str>) -> Opti
 }
 
 /// The photo itself, or its original URL from an import.
-fn write_url(out: &mut JsonWriter, facts: MediaRenderContext<'_>) {
-    match response_media_url(facts, None) {
-        Some(address) if facts.media.kind == "photo" => out.write_nonempty_text(&address),
-        _ => out.write_nonempty_text(&facts.media.url),
+fn write_url(out: &mut JsonWriter, ctx: MediaRenderContext<'_>) {
+    match response_media_url(ctx, None) {
+        Some(address) if ctx.media.kind == "photo" => out.write_nonempty_text(&address),
+        _ => out.write_nonempty_text(&ctx.media.url),
     }
 }
 
 /// The generated preview, or its original URL from an import.
-fn write_preview_image_url(out: &mut JsonWriter, facts: MediaRenderContext<'_>) {
-    let made = facts.media.kind != "photo" && facts.media.size_path("small").is_some();
-    match response_media_url(facts, Some("small")) {
+fn write_preview_image_url(out: &mut JsonWriter, ctx: MediaRenderContext<'_>) {
+    let made = ctx.media.kind != "photo" && ctx.media.size_path("small").is_some();
+    match response_media_url(ctx, Some("small")) {
         Some(address) if made => out.write_nonempty_text(&address),
-        _ => out.write_nonempty_text(&facts.media.preview_image_url),
+        _ => out.write_nonempty_text(&ctx.media.preview_image_url),
     }
 }
 
 /// The stored file, or the variants of an import.
-fn write_variants(out: &mut JsonWriter, facts: MediaRenderContext<'_>) {
-    let media = facts.media;
-    let address = response_media_url(facts, None);
+fn write_variants(out: &mut JsonWriter, ctx: MediaRenderContext<'_>) {
+    let media = ctx.media;
+    let address = response_media_url(ctx, None);
     let Some(address) = address.filter(|_| media.kind != "photo" && media.bit_rate > 0) else {
         out.write_raw(&media.variants);
         return;
@@ -123,28 +123,28 @@ const VARIANT: JsonFieldType = JsonFieldType::Object(&[
 
 pub(crate) const FIELDS: &[FieldDefinition] = &[
     FieldDefinition::default_field("media_key", JsonFieldType::Text, "What posts call it by.")
-        .media_writer(|out, facts| out.write_text(&facts.media.media_key)),
+        .media_writer(|out, ctx| out.write_text(&ctx.media.media_key)),
     FieldDefinition::default_field(
         "type",
         JsonFieldType::OneOf(&["photo", "video", "animated_gif"]),
         "The kind of media.",
     )
-    .media_writer(|out, facts| out.write_text(&facts.media.kind)),
+    .media_writer(|out, ctx| out.write_text(&ctx.media.kind)),
     FieldDefinition::requested_field("url", JsonFieldType::Text, "Address of a photo.").media_writer(write_url),
     FieldDefinition::requested_field("preview_image_url", JsonFieldType::Text, "Address of a still.")
         .media_writer(write_preview_image_url),
     FieldDefinition::requested_field("width", JsonFieldType::Int, "Pixels.")
-        .media_writer(|out, facts| write_positive(out, facts.media.width)),
+        .media_writer(|out, ctx| write_positive(out, ctx.media.width)),
     FieldDefinition::requested_field("height", JsonFieldType::Int, "Pixels.")
-        .media_writer(|out, facts| write_positive(out, facts.media.height)),
+        .media_writer(|out, ctx| write_positive(out, ctx.media.height)),
     FieldDefinition::requested_field("duration_ms", JsonFieldType::Int, "Milliseconds.")
-        .media_writer(|out, facts| write_positive(out, facts.media.duration_ms)),
+        .media_writer(|out, ctx| write_positive(out, ctx.media.duration_ms)),
     FieldDefinition::requested_field(
         "alt_text",
         JsonFieldType::Text,
         "A description for those who cannot see it.",
     )
-    .media_writer(|out, facts| out.write_nonempty_text(&facts.media.alt_text)),
+    .media_writer(|out, ctx| out.write_nonempty_text(&ctx.media.alt_text)),
     FieldDefinition::requested_field(
         "variants",
         JsonFieldType::List(&VARIANT),
@@ -156,21 +156,21 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         JsonFieldType::Object(VIEWS),
         "Figures of a video that everyone may see.",
     )
-    .media_writer(|out, facts| write_zero_metrics(out, facts, VIEWS)),
+    .media_writer(|out, ctx| write_zero_metrics(out, ctx, VIEWS)),
     FieldDefinition::requested_field(
         "non_public_metrics",
         JsonFieldType::Object(PLAYBACKS),
         "Figures of a video for its owner.",
     )
     .restrict_to(FieldAudience::Owner)
-    .media_writer(|out, facts| write_zero_metrics(out, facts, PLAYBACKS)),
+    .media_writer(|out, ctx| write_zero_metrics(out, ctx, PLAYBACKS)),
     FieldDefinition::requested_field(
         "organic_metrics",
         JsonFieldType::Object(PLAYBACKS_AND_VIEWS),
         "Figures of a video for its owner, without promotion.",
     )
     .restrict_to(FieldAudience::Owner)
-    .media_writer(|out, facts| write_zero_metrics(out, facts, PLAYBACKS_AND_VIEWS)),
+    .media_writer(|out, ctx| write_zero_metrics(out, ctx, PLAYBACKS_AND_VIEWS)),
     FieldDefinition::requested_field(
         "promoted_metrics",
         JsonFieldType::Object(PLAYBACKS_AND_VIEWS),
@@ -187,8 +187,8 @@ fn write_positive(out: &mut JsonWriter, measure: i64) {
 }
 
 /// Writes zeros: playback is not measured.
-fn write_zero_metrics(out: &mut JsonWriter, facts: MediaRenderContext<'_>, figures: &[JsonMember]) {
-    if facts.media.kind == "photo" {
+fn write_zero_metrics(out: &mut JsonWriter, ctx: MediaRenderContext<'_>, figures: &[JsonMember]) {
+    if ctx.media.kind == "photo" {
         return;
     }
     out.write_object(|out| {

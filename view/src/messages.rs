@@ -115,9 +115,9 @@ fn write_referenced_posts(out: &mut JsonWriter, event: &MessageEvent) {
     }
 }
 
-fn push_media<'a>(event: &'a MessageEvent, to: &mut Vec<ExpansionTarget<'a>>) {
+fn push_media<'a>(event: &'a MessageEvent, targets: &mut Vec<ExpansionTarget<'a>>) {
     if !event.media_key.is_empty() {
-        to.push(ExpansionTarget::Media(&event.media_key));
+        targets.push(ExpansionTarget::Media(&event.media_key));
     }
 }
 
@@ -131,41 +131,41 @@ pub fn render_message_events(
 ) -> Result<ResponsePayload, Fault> {
     let mut targets = Vec::new();
     for expansion in selection.requested_expansions() {
-        if let ExpansionResolver::Message(reach) = expansion.resolver {
+        if let ExpansionResolver::Message(resolve) = expansion.resolver {
             for event in page {
-                reach(event, &mut targets);
+                resolve(event, &mut targets);
             }
         }
     }
     let mut objects = LoadedObjects::load_for_targets(tx, viewer, Vec::new(), targets, selection)?;
     let carried = page.iter().filter_map(|event| Some((event.media_id?.get(), event.id)));
     objects.message_by_media.extend(carried);
-    let speaker = ResponseRenderer {
+    let renderer = ResponseRenderer {
         objects: &objects,
         selection,
         options,
     };
-    let lead = |reach, event, to: &mut Vec<_>| {
-        if let ExpansionResolver::Message(reach) = reach {
-            reach(event, to);
+    let lead = |resolve, event, to: &mut Vec<_>| {
+        if let ExpansionResolver::Message(resolve) = resolve {
+            resolve(event, to);
         }
     };
     let page: Vec<&MessageEvent> = page.iter().collect();
-    Ok(speaker.render_response(&page, Vec::new(), 384, lead, write))
+    Ok(renderer.render_response(&page, Vec::new(), 384, lead, write))
 }
 
 /// Renders the result of a lookup by id; `data` is an object.
 pub fn render_message_event(
     tx: &mut Tx<'_>,
     viewer: Viewer,
-    found: Option<MessageEvent>,
+    event: Option<MessageEvent>,
     selection: &FieldSelection,
     options: RenderOptions,
-    asked: LookupKeys<'_, i64>,
+    keys: LookupKeys<'_, i64>,
 ) -> Result<ResponsePayload, Fault> {
-    let page: Vec<MessageEvent> = found.into_iter().collect();
-    let answer = render_message_events(tx, viewer, &page, selection, options)?;
-    Ok(answer.single_or_not_found("dm_event", asked))
+    let page: Vec<MessageEvent> = event.into_iter().collect();
+    let response = render_message_events(tx, viewer, &page, selection, options)?;
+    Ok(response.single_or_not_found("dm_event", keys))
 }
 
 fn write(out: &mut JsonWriter, event: &MessageEvent, mask: u64) {

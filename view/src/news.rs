@@ -23,8 +23,8 @@ pub fn render_stories(
 }
 
 /// Renders the result of a lookup by id; `data` is an object.
-pub fn render_story(told: &NewsStoryDetails, selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
-    render_stories(std::slice::from_ref(told), selection, options).into_single()
+pub fn render_story(story: &NewsStoryDetails, selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
+    render_stories(std::slice::from_ref(story), selection, options).into_single()
 }
 
 const TEXT_LIST: JsonFieldType = JsonFieldType::List(&JsonFieldType::Text);
@@ -91,22 +91,22 @@ fn write_texts(out: &mut JsonWriter, names: &[String]) {
 
 /// Writes only contexts derived from posts: events, organizations, places, products and teams are not
 /// extracted.
-fn write_contexts(out: &mut JsonWriter, told: &NewsStoryDetails) {
+fn write_contexts(out: &mut JsonWriter, story: &NewsStoryDetails) {
     let list = |out: &mut JsonWriter, name: &'static str, all: &[String]| {
         if !all.is_empty() {
             out.write_member(VocabularyWord::same_in_both(name), |out| write_texts(out, all));
         }
     };
     out.write_object(|out| {
-        list(out, "topics", &told.topics);
-        if !told.mentioned_usernames.is_empty() {
+        list(out, "topics", &story.topics);
+        if !story.mentioned_usernames.is_empty() {
             out.write_member(VocabularyWord::same_in_both("entities"), |out| {
-                out.write_object(|out| list(out, "people", &told.mentioned_usernames));
+                out.write_object(|out| list(out, "people", &story.mentioned_usernames));
             });
         }
-        if !told.tickers.is_empty() {
+        if !story.tickers.is_empty() {
             out.write_member(VocabularyWord::same_in_both("finance"), |out| {
-                out.write_object(|out| list(out, "tickers", &told.tickers));
+                out.write_object(|out| list(out, "tickers", &story.tickers));
             });
         }
     });

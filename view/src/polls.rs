@@ -12,10 +12,10 @@ pub(crate) struct PollRenderContext<'a> {
     pub(crate) now: Time,
 }
 
-pub(crate) fn write(out: &mut JsonWriter, facts: PollRenderContext<'_>, mask: u64) {
+pub(crate) fn write(out: &mut JsonWriter, ctx: PollRenderContext<'_>, mask: u64) {
     out.write_fields(FIELDS, mask, |out, write| {
         if let FieldWriter::Poll(write) = write {
-            write(out, facts);
+            write(out, ctx);
         }
     });
 }
@@ -28,7 +28,7 @@ const OPTION: JsonFieldType = JsonFieldType::Object(&[
 
 pub(crate) const FIELDS: &[FieldDefinition] = &[
     FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the poll.")
-        .poll_writer(|out, facts| out.write_id(facts.poll.id)),
+        .poll_writer(|out, ctx| out.write_id(ctx.poll.id)),
     FieldDefinition::default_field("options", JsonFieldType::List(&OPTION), "What can be voted for.")
         .poll_writer(write_options),
     FieldDefinition::requested_field(
@@ -36,21 +36,17 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         JsonFieldType::OneOf(&["open", "closed"]),
         "Whether votes are taken.",
     )
-    .poll_writer(|out, facts| {
-        out.write_nonempty_text(if facts.poll.is_open(facts.now) {
-            "open"
-        } else {
-            "closed"
-        });
+    .poll_writer(|out, ctx| {
+        out.write_nonempty_text(if ctx.poll.is_open(ctx.now) { "open" } else { "closed" });
     }),
     FieldDefinition::requested_field("end_datetime", JsonFieldType::Time, "When it ends.")
-        .poll_writer(|out, facts| out.write_time(facts.poll.ends_at)),
+        .poll_writer(|out, ctx| out.write_time(ctx.poll.ends_at)),
     FieldDefinition::requested_field("duration_minutes", JsonFieldType::Int, "How long it lasts.")
-        .poll_writer(|out, facts| out.write_int(facts.poll.duration_minutes)),
+        .poll_writer(|out, ctx| out.write_int(ctx.poll.duration_minutes)),
 ];
 
-fn write_options(out: &mut JsonWriter, facts: PollRenderContext<'_>) {
-    out.write_array(&facts.poll.options, |out, option| {
+fn write_options(out: &mut JsonWriter, ctx: PollRenderContext<'_>) {
+    out.write_array(&ctx.poll.options, |out, option| {
         out.write_object(|out| {
             out.write_member(VocabularyWord::same_in_both("position"), |out| {
                 out.write_int(option.number)

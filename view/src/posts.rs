@@ -36,8 +36,8 @@ impl<'a> PostRenderContext<'a> {
     /// The reposted post, if the viewer may see it.
     fn original_post(self) -> Option<PostRenderContext<'a>> {
         let post = self.objects.posts.get(self.post.repost_of_id?)?;
-        let seen = self.objects.post_visibility(post) == Visibility::Visible;
-        seen.then_some(PostRenderContext { post, ..self })
+        let is_visible = self.objects.post_visibility(post) == Visibility::Visible;
+        is_visible.then_some(PostRenderContext { post, ..self })
     }
 
     /// Whether the text is truncated and the full text is a note.
@@ -53,10 +53,10 @@ impl<'a> PostRenderContext<'a> {
 /// Private metrics, which are refused post by post to everyone but the author.
 pub(crate) const OWNER_ONLY: u64 = audience_mask(FIELDS, FieldAudience::Owner);
 
-pub(crate) fn write(out: &mut JsonWriter, facts: PostRenderContext<'_>, mask: u64) {
+pub(crate) fn write(out: &mut JsonWriter, ctx: PostRenderContext<'_>, mask: u64) {
     out.write_fields(FIELDS, mask, |out, write| {
         if let FieldWriter::Post(write) = write {
-            write(out, facts);
+            write(out, ctx);
         }
     });
 }
@@ -239,9 +239,9 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         JsonFieldType::Bool,
         "Marked as possibly sensitive.",
     )
-    .post_writer(|out, facts| out.write_bool(facts.post.possibly_sensitive)),
+    .post_writer(|out, ctx| out.write_bool(ctx.post.possibly_sensitive)),
     FieldDefinition::requested_field("paid_partnership", JsonFieldType::Bool, "Marked as a paid partnership.")
-        .post_writer(|out, facts| out.write_bool(facts.post.paid_partnership)),
+        .post_writer(|out, ctx| out.write_bool(ctx.post.paid_partnership)),
     FieldDefinition::requested_field("reply_settings", JsonFieldType::OneOf(REPLY_SETTINGS), "Who may reply.")
         .post_writer(fields::write_reply_settings),
     FieldDefinition::requested_field(
@@ -280,7 +280,7 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
     )
     .post_writer(fields::write_scopes),
     FieldDefinition::requested_field("card_uri", JsonFieldType::Text, "The card it carries.")
-        .post_writer(|out, facts| out.write_nonempty_text(&facts.post.card_uri)),
+        .post_writer(|out, ctx| out.write_nonempty_text(&ctx.post.card_uri)),
     FieldDefinition::requested_field(
         "media_metadata",
         JsonFieldType::List(&MEDIA_METADATA),

@@ -87,26 +87,26 @@ pub fn render_posts(
 pub fn render_post_lookup(
     tx: &mut Tx<'_>,
     viewer: Viewer,
-    found: Vec<Post>,
+    posts: Vec<Post>,
     selection: &FieldSelection,
     options: RenderOptions,
-    asked: LookupKeys<'_, PostId>,
+    keys: LookupKeys<'_, PostId>,
 ) -> Result<ResponsePayload, Fault> {
-    let objects = LoadedObjects::load_for_posts(tx, viewer, found, selection)?;
-    Ok(render_requested_posts(&objects, selection, options, asked))
+    let objects = LoadedObjects::load_for_posts(tx, viewer, posts, selection)?;
+    Ok(render_requested_posts(&objects, selection, options, keys))
 }
 
 /// Renders the result of a lookup by id; `data` is an object.
 pub fn render_post(
     tx: &mut Tx<'_>,
     viewer: Viewer,
-    found: Option<Post>,
+    post: Option<Post>,
     selection: &FieldSelection,
     options: RenderOptions,
-    asked: LookupKeys<'_, PostId>,
+    keys: LookupKeys<'_, PostId>,
 ) -> Result<ResponsePayload, Fault> {
-    let found = found.into_iter().collect();
-    render_post_lookup(tx, viewer, found, selection, options, asked).map(ResponsePayload::into_single)
+    let post = post.into_iter().collect();
+    render_post_lookup(tx, viewer, post, selection, options, keys).map(ResponsePayload::into_single)
 }
 
 /// Renders a page in order; users that are not visible are omitted.
@@ -125,26 +125,26 @@ pub fn render_users(
 pub fn render_user_lookup<N: UserKey>(
     tx: &mut Tx<'_>,
     viewer: Viewer,
-    found: Vec<User>,
+    users: Vec<User>,
     selection: &FieldSelection,
     options: RenderOptions,
-    asked: LookupKeys<'_, N>,
+    keys: LookupKeys<'_, N>,
 ) -> Result<ResponsePayload, Fault> {
-    let objects = LoadedObjects::load_for_users(tx, viewer, found, selection)?;
-    Ok(render_requested_users(&objects, selection, options, asked))
+    let objects = LoadedObjects::load_for_users(tx, viewer, users, selection)?;
+    Ok(render_requested_users(&objects, selection, options, keys))
 }
 
 /// Renders the result of a lookup; `data` is an object.
 pub fn render_user<N: UserKey>(
     tx: &mut Tx<'_>,
     viewer: Viewer,
-    found: Option<User>,
+    user: Option<User>,
     selection: &FieldSelection,
     options: RenderOptions,
-    asked: LookupKeys<'_, N>,
+    keys: LookupKeys<'_, N>,
 ) -> Result<ResponsePayload, Fault> {
-    let found = found.into_iter().collect();
-    render_user_lookup(tx, viewer, found, selection, options, asked).map(ResponsePayload::into_single)
+    let user = user.into_iter().collect();
+    render_user_lookup(tx, viewer, user, selection, options, keys).map(ResponsePayload::into_single)
 }
 
 /// The text of a post just created: not escaped, with the link to its media.
@@ -158,15 +158,15 @@ pub fn render_media_lookup(
     viewer: Viewer,
     selection: &FieldSelection,
     options: RenderOptions,
-    asked: LookupKeys<'_, String>,
+    keys: LookupKeys<'_, String>,
 ) -> Result<ResponsePayload, Fault> {
-    let ids: Vec<i64> = asked.values.iter().filter_map(|key| id_from_media_key(key)).collect();
+    let ids: Vec<i64> = keys.values.iter().filter_map(|key| id_from_media_key(key)).collect();
     let found = store::media::find_by_ids(tx, &ids)?;
     let objects = LoadedObjects::load_for_media(tx, viewer, found, selection)?;
     let sights = AuthorVisibilities::load(tx, viewer, objects.users.items())?;
     let (mut shown, mut errors) = (Vec::<&Media>::new(), Vec::new());
-    for key in asked.values {
-        let subject = || ResourceRef::new("media", asked.parameter, key);
+    for key in keys.values {
+        let subject = || ResourceRef::new("media", keys.parameter, key);
         let media = id_from_media_key(key).and_then(|id| objects.media.get(id));
         let media = media.filter(|media| media.media_key == *key && media.kind != "subtitles");
         let sight = media.map_or(Visibility::Missing, |media| {
@@ -208,9 +208,9 @@ pub fn render_media(
     viewer: Viewer,
     selection: &FieldSelection,
     options: RenderOptions,
-    asked: LookupKeys<'_, String>,
+    keys: LookupKeys<'_, String>,
 ) -> Result<ResponsePayload, Fault> {
-    render_media_lookup(tx, viewer, selection, options, asked).map(ResponsePayload::into_single)
+    render_media_lookup(tx, viewer, selection, options, keys).map(ResponsePayload::into_single)
 }
 
 /// What objects are rendered with: loaded records, field selection and options.
@@ -233,7 +233,7 @@ impl ResponseRenderer<'_> {
         write: impl Fn(&mut JsonWriter, T, u64),
     ) -> ResponsePayload {
         let mut includes = IncludesBuilder::new(self.objects, self.selection, self.options);
-        includes.expand_rows(|reach, to| shown.iter().for_each(|row| lead(reach, *row, to)));
+        includes.expand_rows(|resolve, targets| shown.iter().for_each(|row| lead(resolve, *row, targets)));
         let mask = self.selection.root_mask();
         ResponsePayload {
             includes: includes.render_includes(&mut errors),
@@ -263,10 +263,10 @@ impl ResponsePayload {
     }
 
     /// The single result of a lookup, or the error that it was not found.
-    pub(crate) fn single_or_not_found<T: Display>(mut self, kind: &'static str, asked: LookupKeys<'_, T>) -> Self {
+    pub(crate) fn single_or_not_found<T: Display>(mut self, kind: &'static str, keys: LookupKeys<'_, T>) -> Self {
         if self.count == 0 {
-            let named = asked.values.iter();
-            let subjects = named.map(|id| ResourceRef::new(kind, asked.parameter, id));
+            let named = keys.values.iter();
+            let subjects = named.map(|id| ResourceRef::new(kind, keys.parameter, id));
             self.errors = subjects.map(Refusal::NotFound).collect();
         }
         self.into_single()
@@ -289,8 +289,8 @@ pub(crate) fn render_post_page(
 ) -> ResponsePayload {
     let mut errors = Vec::new();
     let page = objects.posts.items().iter().take(objects.root_count);
-    let seen = page.filter(|post| objects.post_visibility(post) == Visibility::Visible);
-    let shown = seen.filter(|post| {
+    let visible = page.filter(|post| objects.post_visibility(post) == Visibility::Visible);
+    let shown = visible.filter(|post| {
         let subject = || ResourceRef::new("tweet", "id", post.id);
         !reject_private_fields(objects, post, selection, options, subject, &mut errors)
     });
@@ -302,11 +302,11 @@ pub(crate) fn render_requested_posts(
     objects: &LoadedObjects,
     selection: &FieldSelection,
     options: RenderOptions,
-    asked: LookupKeys<'_, PostId>,
+    keys: LookupKeys<'_, PostId>,
 ) -> ResponsePayload {
-    let (mut shown, mut errors) = (Vec::with_capacity(asked.values.len()), Vec::new());
-    for id in asked.values {
-        let subject = || ResourceRef::new("tweet", asked.parameter, *id);
+    let (mut shown, mut errors) = (Vec::with_capacity(keys.values.len()), Vec::new());
+    for id in keys.values {
+        let subject = || ResourceRef::new("tweet", keys.parameter, *id);
         let post = objects.posts.get(*id);
         match (
             post,
@@ -335,8 +335,8 @@ fn reject_private_fields(
     subject: impl Fn() -> ResourceRef,
     errors: &mut Vec<Refusal>,
 ) -> bool {
-    let facts = PostRenderContext { post, objects };
-    posts::reject_private_metrics(facts, selection.root_mask(), subject, options.vocabulary, errors)
+    let ctx = PostRenderContext { post, objects };
+    posts::reject_private_metrics(ctx, selection.root_mask(), subject, options.vocabulary, errors)
 }
 
 fn render_post_rows<'w>(
@@ -384,11 +384,11 @@ pub(crate) fn render_requested_users<N: UserKey>(
 ) -> ResponsePayload {
     let (mut shown, mut errors) = (Vec::with_capacity(asked.values.len()), Vec::new());
     let found = objects.users.items().get(..objects.root_count).unwrap_or_default();
-    for (place, name) in asked.values.iter().enumerate() {
+    for (index, name) in asked.values.iter().enumerate() {
         let subject = || ResourceRef::new("user", asked.parameter, name);
         // Records usually come in the order of the keys.
-        let around = found.iter().cycle().skip(place).take(found.len());
-        let user = around.into_iter().find(|user| name.matches_user(user));
+        let candidates = found.iter().cycle().skip(index).take(found.len());
+        let user = candidates.into_iter().find(|user| name.matches_user(user));
         match (user, user.map_or(Visibility::Missing, profile_visibility)) {
             (Some(user), Visibility::Visible) => {
                 if !shown.iter().any(|other: &&User| std::ptr::eq(*other, user)) {
@@ -410,18 +410,18 @@ fn render_user_rows<'w>(
     shown: &[&'w User],
     errors: Vec<Refusal>,
 ) -> ResponsePayload {
-    let speaker = ResponseRenderer {
+    let renderer = ResponseRenderer {
         objects,
         selection,
         options,
     };
-    let lead = |reach, user, to: &mut Vec<_>| {
-        if let ExpansionResolver::User(reach) = reach {
-            reach(UserRenderContext { user, objects }, to);
+    let lead = |resolve, user, targets: &mut Vec<_>| {
+        if let ExpansionResolver::User(resolve) = resolve {
+            resolve(UserRenderContext { user, objects }, targets);
         }
     };
     let write = |out: &mut JsonWriter, user, mask| users::write(out, UserRenderContext { user, objects }, mask);
-    speaker.render_response(shown, errors, 512, lead, write)
+    renderer.render_response(shown, errors, 512, lead, write)
 }
 
 fn push_distinct(errors: &mut Vec<Refusal>, refusal: Refusal) {

@@ -42,53 +42,53 @@ impl<'a> SpaceRenderContext<'a> {
 
 pub(crate) const FIELDS: &[FieldDefinition] = &[
     FieldDefinition::default_field("id", JsonFieldType::Text, "Id of the space.")
-        .space_writer(|out, facts| out.write_text(&encode_base62(facts.space.id))),
+        .space_writer(|out, ctx| out.write_text(&encode_base62(ctx.space.id))),
     FieldDefinition::default_field(
         "state",
         JsonFieldType::OneOf(&["live", "scheduled", "ended"]),
         "Whether it takes place.",
     )
-    .space_writer(|out, facts| out.write_text(facts.space.state.name())),
+    .space_writer(|out, ctx| out.write_text(ctx.space.state.name())),
     FieldDefinition::requested_field("created_at", JsonFieldType::Time, "When it was made.")
-        .space_writer(|out, facts| out.write_time(facts.space.created_at)),
+        .space_writer(|out, ctx| out.write_time(ctx.space.created_at)),
     FieldDefinition::requested_field("ended_at", JsonFieldType::Time, "When it ended.")
-        .space_writer(|out, facts| write_optional_time(out, facts.space.ended_at)),
+        .space_writer(|out, ctx| write_optional_time(out, ctx.space.ended_at)),
     FieldDefinition::requested_field("is_ticketed", JsonFieldType::Bool, "Whether it takes a ticket.")
-        .space_writer(|out, facts| out.write_bool(facts.space.ticketed)),
+        .space_writer(|out, ctx| out.write_bool(ctx.space.ticketed)),
     FieldDefinition::requested_field("lang", JsonFieldType::Text, "Its language.")
-        .space_writer(|out, facts| out.write_nonempty_text(&facts.space.lang)),
+        .space_writer(|out, ctx| out.write_nonempty_text(&ctx.space.lang)),
     FieldDefinition::requested_field("participant_count", JsonFieldType::Int, "Users in it.")
-        .space_writer(|out, facts| out.write_int(facts.space.participant_count)),
+        .space_writer(|out, ctx| out.write_int(ctx.space.participant_count)),
     FieldDefinition::requested_field("scheduled_start", JsonFieldType::Time, "When it is to start.")
-        .space_writer(|out, facts| write_optional_time(out, facts.space.scheduled_start)),
+        .space_writer(|out, ctx| write_optional_time(out, ctx.space.scheduled_start)),
     FieldDefinition::requested_field("started_at", JsonFieldType::Time, "When it started.")
-        .space_writer(|out, facts| write_optional_time(out, facts.space.started_at)),
+        .space_writer(|out, ctx| write_optional_time(out, ctx.space.started_at)),
     FieldDefinition::requested_field("subscriber_count", JsonFieldType::Int, "Users who want to be reminded.")
-        .space_writer(|out, facts| out.write_int(facts.space.subscriber_count)),
+        .space_writer(|out, ctx| out.write_int(ctx.space.subscriber_count)),
     FieldDefinition::requested_field("title", JsonFieldType::Text, "Its title.")
-        .space_writer(|out, facts| out.write_nonempty_text(&facts.space.title)),
+        .space_writer(|out, ctx| out.write_nonempty_text(&ctx.space.title)),
     FieldDefinition::requested_field("updated_at", JsonFieldType::Time, "When it last changed.")
-        .space_writer(|out, facts| out.write_time(facts.space.updated_at)),
+        .space_writer(|out, ctx| out.write_time(ctx.space.updated_at)),
     FieldDefinition::requested_field("creator_id", JsonFieldType::Id, "Who made it.")
-        .space_writer(|out, facts| out.write_id(facts.space.creator_id.get())),
+        .space_writer(|out, ctx| out.write_id(ctx.space.creator_id.get())),
     FieldDefinition::requested_field("host_ids", JsonFieldType::List(&JsonFieldType::Id), "Its hosts.")
-        .space_writer(|out, facts| write_user_ids(out, facts.users_with_role(SpaceRole::Host))),
+        .space_writer(|out, ctx| write_user_ids(out, ctx.users_with_role(SpaceRole::Host))),
     FieldDefinition::requested_field(
         "invited_user_ids",
         JsonFieldType::List(&JsonFieldType::Id),
         "Who was invited to speak.",
     )
-    .space_writer(|out, facts| write_user_ids(out, facts.users_with_role(SpaceRole::Invited))),
+    .space_writer(|out, ctx| write_user_ids(out, ctx.users_with_role(SpaceRole::Invited))),
     FieldDefinition::requested_field(
         "speaker_ids",
         JsonFieldType::List(&JsonFieldType::Id),
         "Who has spoken.",
     )
-    .space_writer(|out, facts| write_user_ids(out, facts.users_with_role(SpaceRole::Speaker))),
+    .space_writer(|out, ctx| write_user_ids(out, ctx.users_with_role(SpaceRole::Speaker))),
     FieldDefinition::requested_field("topic_ids", JsonFieldType::List(&JsonFieldType::Id), "Its topics.").space_writer(
-        |out, facts| {
-            if !facts.topic_ids().is_empty() {
-                out.write_array(facts.topic_ids(), |out, id| out.write_id(*id));
+        |out, ctx| {
+            if !ctx.topic_ids().is_empty() {
+                out.write_array(ctx.topic_ids(), |out, id| out.write_id(*id));
             }
         },
     ),
@@ -96,15 +96,15 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
 
 pub(crate) const EXPANSIONS: &[Expansion] = &[
     Expansion::new("creator_id", ObjectKind::User, "creator_id")
-        .space_resolver(|facts, to| to.push(ExpansionTarget::User(facts.space.creator_id))),
+        .space_resolver(|ctx, to| to.push(ExpansionTarget::User(ctx.space.creator_id))),
     Expansion::new("host_ids", ObjectKind::User, "host_ids")
-        .space_resolver(|facts, to| push_users_with_role(facts, SpaceRole::Host, to)),
+        .space_resolver(|ctx, to| push_users_with_role(ctx, SpaceRole::Host, to)),
     Expansion::new("invited_user_ids", ObjectKind::User, "invited_user_ids")
-        .space_resolver(|facts, to| push_users_with_role(facts, SpaceRole::Invited, to)),
+        .space_resolver(|ctx, to| push_users_with_role(ctx, SpaceRole::Invited, to)),
     Expansion::new("speaker_ids", ObjectKind::User, "speaker_ids")
-        .space_resolver(|facts, to| push_users_with_role(facts, SpaceRole::Speaker, to)),
+        .space_resolver(|ctx, to| push_users_with_role(ctx, SpaceRole::Speaker, to)),
     Expansion::new("topic_ids", ObjectKind::Topic, "topic_ids")
-        .space_resolver(|facts, to| to.extend(facts.topic_ids().iter().copied().map(ExpansionTarget::Topic))),
+        .space_resolver(|ctx, to| to.extend(ctx.topic_ids().iter().copied().map(ExpansionTarget::Topic))),
 ];
 
 pub(crate) const TOPIC_FIELDS: &[FieldDefinition] = &[
@@ -128,8 +128,8 @@ fn write_user_ids(out: &mut JsonWriter, users: &[UserId]) {
     }
 }
 
-fn push_users_with_role<'a>(facts: SpaceRenderContext<'a>, role: SpaceRole, to: &mut Vec<ExpansionTarget<'a>>) {
-    to.extend(facts.users_with_role(role).iter().copied().map(ExpansionTarget::User));
+fn push_users_with_role<'a>(ctx: SpaceRenderContext<'a>, role: SpaceRole, targets: &mut Vec<ExpansionTarget<'a>>) {
+    targets.extend(ctx.users_with_role(role).iter().copied().map(ExpansionTarget::User));
 }
 
 pub(crate) fn write_topic(out: &mut JsonWriter, topic: &SpaceTopic, mask: u64) {
@@ -165,64 +165,65 @@ pub fn render_spaces(
 pub fn render_space_lookup(
     tx: &mut Tx<'_>,
     viewer: Viewer,
-    found: &[Space],
+    spaces: &[Space],
     selection: &FieldSelection,
     options: RenderOptions,
-    asked: LookupKeys<'_, String>,
+    keys: LookupKeys<'_, String>,
 ) -> Result<ResponsePayload, Fault> {
-    let around = SpaceRelations::load_relations(tx, found, selection)?;
-    let facts = |space| SpaceRenderContext {
+    let around = SpaceRelations::load_relations(tx, spaces, selection)?;
+    let ctx = |space| SpaceRenderContext {
         space,
         relations: &around,
     };
-    let mut creators: Vec<_> = found.iter().map(|space| space.creator_id).collect();
+    let mut creators: Vec<_> = spaces.iter().map(|space| space.creator_id).collect();
     creators.sort_unstable();
     creators.dedup();
     let creators = users::find_by_ids(tx, &creators)?;
     let mut targets = Vec::new();
     for expansion in selection.requested_expansions() {
-        if let ExpansionResolver::Space(reach) = expansion.resolver {
-            for space in found {
-                reach(facts(space), &mut targets);
+        if let ExpansionResolver::Space(resolve) = expansion.resolver {
+            for space in spaces {
+                resolve(ctx(space), &mut targets);
             }
         }
     }
     let objects = LoadedObjects::load_for_targets(tx, viewer, creators, targets, selection)?;
-    let seen = |space: &&Space| space_visibility(space, objects.users.get(space.creator_id)) == Visibility::Visible;
-    let shown: Vec<_> = found.iter().filter(seen).map(facts).collect();
-    let errors = missing_space_errors(&shown, asked);
-    let speaker = ResponseRenderer {
+    let is_visible =
+        |space: &&Space| space_visibility(space, objects.users.get(space.creator_id)) == Visibility::Visible;
+    let shown: Vec<_> = spaces.iter().filter(is_visible).map(ctx).collect();
+    let errors = missing_space_errors(&shown, keys);
+    let renderer = ResponseRenderer {
         objects: &objects,
         selection,
         options,
     };
-    let lead = |reach, facts, to: &mut Vec<_>| {
-        if let ExpansionResolver::Space(reach) = reach {
-            reach(facts, to);
+    let lead = |resolve, ctx, to: &mut Vec<_>| {
+        if let ExpansionResolver::Space(resolve) = resolve {
+            resolve(ctx, to);
         }
     };
-    Ok(speaker.render_response(&shown, errors, 384, lead, write))
+    Ok(renderer.render_response(&shown, errors, 384, lead, write))
 }
 
 /// Renders the result of a lookup by id; `data` is an object.
 pub fn render_space(
     tx: &mut Tx<'_>,
     viewer: Viewer,
-    found: Option<Space>,
+    space: Option<Space>,
     selection: &FieldSelection,
     options: RenderOptions,
-    asked: LookupKeys<'_, String>,
+    keys: LookupKeys<'_, String>,
 ) -> Result<ResponsePayload, Fault> {
-    let found: Vec<Space> = found.into_iter().collect();
-    render_space_lookup(tx, viewer, &found, selection, options, asked).map(ResponsePayload::into_single)
+    let space: Vec<Space> = space.into_iter().collect();
+    render_space_lookup(tx, viewer, &space, selection, options, keys).map(ResponsePayload::into_single)
 }
 
 /// The errors for keys that have no visible space, each once.
-fn missing_space_errors(shown: &[SpaceRenderContext<'_>], asked: LookupKeys<'_, String>) -> Vec<Refusal> {
-    let shown: Vec<String> = shown.iter().map(|facts| encode_base62(facts.space.id)).collect();
+fn missing_space_errors(shown: &[SpaceRenderContext<'_>], keys: LookupKeys<'_, String>) -> Vec<Refusal> {
+    let shown: Vec<String> = shown.iter().map(|ctx| encode_base62(ctx.space.id)).collect();
     let mut errors = Vec::new();
-    for name in asked.values.iter().filter(|name| !shown.contains(name)) {
-        let refusal = Refusal::NotFound(ResourceRef::new("space", asked.parameter, name));
+    for name in keys.values.iter().filter(|name| !shown.contains(name)) {
+        let refusal = Refusal::NotFound(ResourceRef::new("space", keys.parameter, name));
         if !errors.contains(&refusal) {
             errors.push(refusal);
         }
@@ -230,10 +231,10 @@ fn missing_space_errors(shown: &[SpaceRenderContext<'_>], asked: LookupKeys<'_, 
     errors
 }
 
-fn write(out: &mut JsonWriter, facts: SpaceRenderContext<'_>, mask: u64) {
+fn write(out: &mut JsonWriter, ctx: SpaceRenderContext<'_>, mask: u64) {
     out.write_fields(FIELDS, mask, |out, write| {
         if let FieldWriter::Space(write) = write {
-            write(out, facts);
+            write(out, ctx);
         }
     });
 }

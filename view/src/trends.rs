@@ -44,25 +44,25 @@ fn render_trend_rows(
 
 pub(crate) const TREND_FIELDS: &[FieldDefinition] = &[
     FieldDefinition::default_field("trend_name", JsonFieldType::Text, "Its name.")
-        .trend_writer(|out, facts| out.write_nonempty_text(&facts.trend.name)),
+        .trend_writer(|out, ctx| out.write_nonempty_text(&ctx.trend.name)),
     // The newer API generation kept this name.
     FieldDefinition::default_field("tweet_count", JsonFieldType::Int, "Posts about it in the last day.")
-        .trend_writer(|out, facts| out.write_int(facts.trend.posts)),
+        .trend_writer(|out, ctx| out.write_int(ctx.trend.posts)),
 ];
 
 pub(crate) const PERSONALIZED_TREND_FIELDS: &[FieldDefinition] = &[
     FieldDefinition::default_field("trend_name", JsonFieldType::Text, "Its name.")
-        .trend_writer(|out, facts| out.write_nonempty_text(&facts.trend.name)),
+        .trend_writer(|out, ctx| out.write_nonempty_text(&ctx.trend.name)),
     FieldDefinition::default_field("category", JsonFieldType::Text, "Its category.")
-        .trend_writer(|out, facts| out.write_nonempty_text(trend_category(&facts.trend.topic))),
+        .trend_writer(|out, ctx| out.write_nonempty_text(trend_category(&ctx.trend.topic))),
     FieldDefinition::default_field(
         "post_count",
         JsonFieldType::Text,
         "Posts about it in the last week, in words.",
     )
-    .trend_writer(|out, facts| out.write_nonempty_text(&format_post_count(facts.trend.posts))),
+    .trend_writer(|out, ctx| out.write_nonempty_text(&format_post_count(ctx.trend.posts))),
     FieldDefinition::default_field("trending_since", JsonFieldType::Text, "Since when, in words.")
-        .trend_writer(|out, facts| out.write_nonempty_text(&format_trending_since(facts))),
+        .trend_writer(|out, ctx| out.write_nonempty_text(&format_trending_since(ctx))),
 ];
 
 fn trend_category(topic: &str) -> &'static str {
@@ -78,8 +78,8 @@ fn format_post_count(count: i64) -> String {
     }
 }
 
-fn format_trending_since(facts: TrendRenderContext<'_>) -> String {
-    match facts.now.ms().div_euclid(3_600_000) - facts.trend.since {
+fn format_trending_since(ctx: TrendRenderContext<'_>) -> String {
+    match ctx.now.ms().div_euclid(3_600_000) - ctx.trend.since {
         ..1 => "Trending now".to_owned(),
         1 => "Trending for 1 hour".to_owned(),
         hours @ 2..48 => format!("Trending for {hours} hours"),

@@ -20,12 +20,12 @@ pub struct ProjectUsage {
 }
 
 /// `data` is an object.
-pub fn render_usage(shown: &ProjectUsage, selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
+pub fn render_usage(usage: &ProjectUsage, selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
     let mask = selection.included_mask(ObjectKind::Usage);
     let mut out = JsonWriter::new(options, 512);
     out.write_fields(USAGE_FIELDS, mask, |out, write| {
         if let FieldWriter::Usage(write) = write {
-            write(out, shown);
+            write(out, usage);
         }
     });
     ResponsePayload {

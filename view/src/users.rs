@@ -30,17 +30,17 @@ impl UserRenderContext<'_> {
 const USERS_ONLY: u64 = audience_mask(FIELDS, FieldAudience::Users);
 const OWNER_ONLY: u64 = audience_mask(FIELDS, FieldAudience::Owner);
 
-pub(crate) fn write(out: &mut JsonWriter, facts: UserRenderContext<'_>, mask: u64) {
-    let mut seen = mask;
-    if facts.objects.viewer.user.is_none() {
-        seen &= !USERS_ONLY;
+pub(crate) fn write(out: &mut JsonWriter, ctx: UserRenderContext<'_>, mask: u64) {
+    let mut visible_mask = mask;
+    if ctx.objects.viewer.user.is_none() {
+        visible_mask &= !USERS_ONLY;
     }
-    if !facts.is_viewer() {
-        seen &= !OWNER_ONLY;
+    if !ctx.is_viewer() {
+        visible_mask &= !OWNER_ONLY;
     }
-    out.write_fields(FIELDS, seen, |out, write| {
+    out.write_fields(FIELDS, visible_mask, |out, write| {
         if let FieldWriter::User(write) = write {
-            write(out, facts);
+            write(out, ctx);
         }
     });
 }
@@ -116,23 +116,23 @@ const CONNECTION_STATUSES: &[&str] = &[
 
 pub(crate) const FIELDS: &[FieldDefinition] = &[
     FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the user.")
-        .user_writer(|out, facts| out.write_id(facts.user.id.get())),
+        .user_writer(|out, ctx| out.write_id(ctx.user.id.get())),
     FieldDefinition::default_field("name", JsonFieldType::Text, "The display name.")
-        .user_writer(|out, facts| out.write_text(&facts.user.name)),
+        .user_writer(|out, ctx| out.write_text(&ctx.user.name)),
     FieldDefinition::default_field("username", JsonFieldType::Text, "The handle.")
-        .user_writer(|out, facts| out.write_text(&facts.user.username)),
+        .user_writer(|out, ctx| out.write_text(&ctx.user.username)),
     FieldDefinition::requested_field("created_at", JsonFieldType::Time, "When the account was made.")
-        .user_writer(|out, facts| out.write_time(facts.user.created_at)),
+        .user_writer(|out, ctx| out.write_time(ctx.user.created_at)),
     FieldDefinition::requested_field("description", JsonFieldType::Text, "The biography.")
-        .user_writer(|out, facts| out.write_nonempty_text(&facts.user.description)),
+        .user_writer(|out, ctx| out.write_nonempty_text(&ctx.user.description)),
     FieldDefinition::requested_field("location", JsonFieldType::Text, "The place that the profile names.")
-        .user_writer(|out, facts| out.write_nonempty_text(&facts.user.location)),
+        .user_writer(|out, ctx| out.write_nonempty_text(&ctx.user.location)),
     FieldDefinition::requested_field("url", JsonFieldType::Text, "The address that the profile names.")
-        .user_writer(|out, facts| out.write_nonempty_text(&facts.user.url)),
+        .user_writer(|out, ctx| out.write_nonempty_text(&ctx.user.url)),
     FieldDefinition::requested_field("profile_image_url", JsonFieldType::Text, "Address of the picture.")
-        .user_writer(|out, facts| out.write_nonempty_text(&facts.user.profile_image_url)),
+        .user_writer(|out, ctx| out.write_nonempty_text(&ctx.user.profile_image_url)),
     FieldDefinition::requested_field("profile_banner_url", JsonFieldType::Text, "Address of the banner.")
-        .user_writer(|out, facts| out.write_nonempty_text(&facts.user.profile_banner_url)),
+        .user_writer(|out, ctx| out.write_nonempty_text(&ctx.user.profile_banner_url)),
     FieldDefinition::requested_field(
         "entities",
         JsonFieldType::Object(&[
@@ -141,27 +141,27 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         ]),
         "Links, hashtags, mentions and cashtags of the profile.",
     )
-    .user_writer(|out, facts| out.write_raw(&facts.user.entities)),
+    .user_writer(|out, ctx| out.write_raw(&ctx.user.entities)),
     FieldDefinition::requested_field(
         "protected",
         JsonFieldType::Bool,
         "Posts are for approved followers only.",
     )
-    .user_writer(|out, facts| out.write_bool(facts.user.protected)),
+    .user_writer(|out, ctx| out.write_bool(ctx.user.protected)),
     FieldDefinition::requested_field("verified", JsonFieldType::Bool, "Verified.")
-        .user_writer(|out, facts| out.write_bool(facts.user.verified)),
+        .user_writer(|out, ctx| out.write_bool(ctx.user.verified)),
     FieldDefinition::requested_field(
         "verified_type",
         JsonFieldType::OneOf(&["blue", "business", "government", "none"]),
         "The kind of verification.",
     )
-    .user_writer(|out, facts| out.write_nonempty_text(&facts.user.verified_type)),
+    .user_writer(|out, ctx| out.write_nonempty_text(&ctx.user.verified_type)),
     FieldDefinition::requested_field("verified_followers_count", JsonFieldType::Int, "Verified followers.")
-        .user_writer(|out, facts| out.write_int(facts.user.verified_followers_count)),
+        .user_writer(|out, ctx| out.write_int(ctx.user.verified_followers_count)),
     FieldDefinition::requested_field("parody", JsonFieldType::Bool, "Marked as a parody.")
-        .user_writer(|out, facts| out.write_bool(facts.user.parody)),
+        .user_writer(|out, ctx| out.write_bool(ctx.user.parody)),
     FieldDefinition::requested_field("is_identity_verified", JsonFieldType::Bool, "Identity checked.")
-        .user_writer(|out, facts| out.write_bool(facts.user.is_identity_verified)),
+        .user_writer(|out, ctx| out.write_bool(ctx.user.is_identity_verified)),
     FieldDefinition::requested_field(
         "public_metrics",
         JsonFieldType::Object(PUBLIC_METRICS),
@@ -184,7 +184,7 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         ]),
         "The organization it belongs to.",
     )
-    .user_writer(|out, facts| out.write_raw(&facts.user.affiliation)),
+    .user_writer(|out, ctx| out.write_raw(&ctx.user.affiliation)),
     FieldDefinition::requested_field(
         "withheld",
         JsonFieldType::Object(&[
@@ -193,7 +193,7 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         ]),
         "Where it is withheld.",
     )
-    .user_writer(|out, facts| out.write_raw(&facts.user.withheld)),
+    .user_writer(|out, ctx| out.write_raw(&ctx.user.withheld)),
     FieldDefinition::requested_field(
         "subscription_type",
         JsonFieldType::OneOf(&["None", "Basic", "Premium", "PremiumPlus"]),
@@ -213,7 +213,7 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         "Whether it subscribes to the viewer.",
     )
     .restrict_to(FieldAudience::Users)
-    .user_writer(|out, facts| out.write_bool(facts.is_subscriber())),
+    .user_writer(|out, ctx| out.write_bool(ctx.is_subscriber())),
     FieldDefinition::requested_field(
         "connection_status",
         JsonFieldType::List(&JsonFieldType::OneOf(CONNECTION_STATUSES)),
@@ -249,8 +249,8 @@ pub(crate) const EXPANSIONS: &[Expansion] = &[
         .user_resolver(push_affiliated_users),
 ];
 
-fn write_public_metrics(out: &mut JsonWriter, facts: UserRenderContext<'_>) {
-    let user = facts.user;
+fn write_public_metrics(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {
+    let user = ctx.user;
     out.write_object(|out| {
         out.write_count(VocabularyWord::same_in_both("followers_count"), user.followers_count);
         out.write_count(VocabularyWord::same_in_both("following_count"), user.following_count);
@@ -261,28 +261,28 @@ fn write_public_metrics(out: &mut JsonWriter, facts: UserRenderContext<'_>) {
     });
 }
 
-fn write_pinned_post_id(out: &mut JsonWriter, facts: UserRenderContext<'_>) {
-    if let Some(post) = facts.user.pinned_post_id {
+fn write_pinned_post_id(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {
+    if let Some(post) = ctx.user.pinned_post_id {
         out.write_id(post.get());
     }
 }
 
-fn write_most_recent_post_id(out: &mut JsonWriter, facts: UserRenderContext<'_>) {
-    if let Some(post) = facts.user.most_recent_post_id {
+fn write_most_recent_post_id(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {
+    if let Some(post) = ctx.user.most_recent_post_id {
         out.write_id(post.get());
     }
 }
 
-fn write_subscription_type(out: &mut JsonWriter, facts: UserRenderContext<'_>) {
-    out.write_nonempty_text(if facts.is_viewer() {
-        &facts.user.subscription_type
+fn write_subscription_type(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {
+    out.write_nonempty_text(if ctx.is_viewer() {
+        &ctx.user.subscription_type
     } else {
         "None"
     });
 }
 
-fn write_subscription(out: &mut JsonWriter, facts: UserRenderContext<'_>) {
-    let subscribes = facts.is_subscriber();
+fn write_subscription(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {
+    let subscribes = ctx.is_subscriber();
     out.write_object(|out| {
         out.write_member(VocabularyWord::same_in_both("subscribes_to_you"), |out| {
             out.write_bool(subscribes)
@@ -290,8 +290,8 @@ fn write_subscription(out: &mut JsonWriter, facts: UserRenderContext<'_>) {
     });
 }
 
-fn write_connection_status(out: &mut JsonWriter, facts: UserRenderContext<'_>) {
-    let (kin, id) = (&facts.objects.relations, facts.user.id);
+fn write_connection_status(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {
+    let (kin, id) = (&ctx.objects.relations, ctx.user.id);
     let ties = [
         ("follow_request_received", &kin.request_received),
         ("follow_request_sent", &kin.request_sent),
@@ -310,8 +310,8 @@ fn write_connection_status(out: &mut JsonWriter, facts: UserRenderContext<'_>) {
     }
 }
 
-fn write_receives_your_dm(out: &mut JsonWriter, facts: UserRenderContext<'_>) {
-    let (kin, user) = (&facts.objects.relations, facts.user);
+fn write_receives_your_dm(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {
+    let (kin, user) = (&ctx.objects.relations, ctx.user);
     let letterbox = DmPolicy {
         open: user.receives_dm,
         follows: kin.followed_by.contains(&user.id),
@@ -320,25 +320,25 @@ fn write_receives_your_dm(out: &mut JsonWriter, facts: UserRenderContext<'_>) {
     out.write_bool(letterbox.accepts_messages());
 }
 
-fn write_confirmed_email(out: &mut JsonWriter, facts: UserRenderContext<'_>) {
-    if facts.objects.email_allowed && facts.user.email_confirmed {
-        out.write_nonempty_text(&facts.user.email);
+fn write_confirmed_email(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {
+    if ctx.objects.email_allowed && ctx.user.email_confirmed {
+        out.write_nonempty_text(&ctx.user.email);
     }
 }
 
-fn push_pinned_post<'a>(facts: UserRenderContext<'a>, to: &mut Vec<ExpansionTarget<'a>>) {
-    to.extend(facts.user.pinned_post_id.map(ExpansionTarget::Post));
+fn push_pinned_post<'a>(ctx: UserRenderContext<'a>, targets: &mut Vec<ExpansionTarget<'a>>) {
+    targets.extend(ctx.user.pinned_post_id.map(ExpansionTarget::Post));
 }
 
-fn push_most_recent_post<'a>(facts: UserRenderContext<'a>, to: &mut Vec<ExpansionTarget<'a>>) {
-    to.extend(facts.user.most_recent_post_id.map(ExpansionTarget::Post));
+fn push_most_recent_post<'a>(ctx: UserRenderContext<'a>, targets: &mut Vec<ExpansionTarget<'a>>) {
+    targets.extend(ctx.user.most_recent_post_id.map(ExpansionTarget::Post));
 }
 
-fn push_affiliated_users<'a>(facts: UserRenderContext<'a>, to: &mut Vec<ExpansionTarget<'a>>) {
-    let parsed: Option<Value> = serde_json::from_str(&facts.user.affiliation).ok();
+fn push_affiliated_users<'a>(ctx: UserRenderContext<'a>, targets: &mut Vec<ExpansionTarget<'a>>) {
+    let parsed: Option<Value> = serde_json::from_str(&ctx.user.affiliation).ok();
     let ids = parsed.as_ref().and_then(|parsed| parsed.get("user_id")?.as_array());
     let ids = ids.into_iter().flatten();
-    to.extend(
+    targets.extend(
         ids.filter_map(|id| UserId::parse(id.as_str()?))
             .map(ExpansionTarget::User),
     );

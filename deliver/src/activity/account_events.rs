@@ -25,7 +25,7 @@ pub(super) fn render_account_event(
     user: UserId,
     config: ActivityConfig,
 ) -> Result<Option<AccountEventBody>, Fault> {
-    let told = match entry.event.kind.as_str() {
+    let members = match entry.event.kind.as_str() {
         "post.create" => post_create_event(tx, entry, user, config)?,
         "post.delete" => Some(post_delete_event(entry)),
         "like.create" => like_event(tx, entry, user, config)?,
@@ -57,10 +57,10 @@ pub(super) fn render_account_event(
         _ => None,
     };
     let shown = ["post.create", "like.create"].contains(&entry.event.kind.as_str());
-    Ok(told.map(|told| {
+    Ok(members.map(|members| {
         let mut whole = Map::new();
         whole.insert("for_user_id".to_owned(), json!(user.to_string()));
-        whole.extend(told);
+        whole.extend(members);
         AccountEventBody {
             body: Value::Object(whole).to_string(),
             post_id: shown.then(|| entry.post_id()),
@@ -97,12 +97,12 @@ fn post_create_event(
     let Some(post) = legacy_post_json(tx, Viewer::user(user), post, config.site)? else {
         return Ok(None);
     };
-    let mut told = event_members("tweet_create_events", post);
+    let mut members = event_members("tweet_create_events", post);
     if author != user {
         let blocked = graph::exists(tx, RelationKind::Block, user, author)?;
-        told.insert("user_has_blocked".to_owned(), json!(blocked.to_string()));
+        members.insert("user_has_blocked".to_owned(), json!(blocked.to_string()));
     }
-    Ok(Some(told))
+    Ok(Some(members))
 }
 
 fn post_delete_event(entry: &ActivityEntry<'_>) -> AccountEventMembers {
@@ -170,17 +170,20 @@ fn message_create_event(
     let Some(message) = messages::find_event(tx, entry.event.subject_id)? else {
         return Ok(None);
     };
-    let to = message_recipient(entry, user);
-    let mut told = event_members("direct_message_events", message_event(&message, to));
+    let recipient = message_recipient(entry, user);
+    let mut members = event_members("direct_message_events", message_event(&message, recipient));
     if let Some(id) = message.app_id
         && let Some(app) = apps::find_by_id(tx, id)?
     {
         let app = json!({ "id": id.to_string(), "name": app.name, "url": app.website_url });
         let apps = Map::from_iter([(id.to_string(), app)]);
-        told.insert("apps".to_owned(), Value::Object(apps));
+        members.insert("apps".to_owned(), Value::Object(apps));
     }
-    told.insert("users".to_owned(), participants_json(tx, &[message.sender_id, to])?);
-    Ok(Some(told))
+    members.insert(
+        "users".to_owned(),
+        participants_json(tx, &[message.sender_id, recipient])?,
+    );
+    Ok(Some(members))
 }
 
 fn message_signal_event(
@@ -190,9 +193,9 @@ fn message_signal_event(
     name: &str,
     event: &Value,
 ) -> Result<AccountEventMembers, Fault> {
-    let mut told = event_members(name, event.clone());
-    told.insert("users".to_owned(), participants_json(tx, &[entry.actor(), user])?);
-    Ok(told)
+    let mut members = event_members(name, event.clone());
+    members.insert("users".to_owned(), participants_json(tx, &[entry.actor(), user])?);
+    Ok(members)
 }
 
 fn participants_json(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<Value, Fault> {
@@ -203,7 +206,7 @@ fn participants_json(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<Value, Fault> {
         .collect())
 }
 
-pub(super) fn message_event(message: &MessageEvent, to: UserId) -> Value {
+pub(super) fn message_event(message: &MessageEvent, recipient: UserId) -> Value {
     let mut data = json!({
         "text": message.text,
         "entities": legacy_entities_json(&message.entities),
@@ -214,7 +217,7 @@ pub(super) fn message_event(message: &MessageEvent, to: UserId) -> Value {
         data.insert("attachment".to_owned(), attachment);
     }
     let mut create = json!({
-        "target": { "recipient_id": to.to_string() },
+        "target": { "recipient_id": recipient.to_string() },
         "sender_id": message.sender_id.to_string(),
         "message_data": data,
     });

@@ -31,25 +31,25 @@ pub(super) fn event_id(seq: i64, kind: &str, to: i64, user: i64) -> i64 {
 }
 
 /// The body for a subscription (contract §10.6).
-pub(super) fn event_body(one: &ActivitySubscription, id: i64, told: &EventPayload) -> String {
+pub(super) fn event_body(subscription: &ActivitySubscription, id: i64, told: &EventPayload) -> String {
     let mut filter = Map::new();
-    let user = one.user_id.map(|user| user.to_string());
+    let user = subscription.user_id.map(|user| user.to_string());
     let members = [
         ("user_id", user.unwrap_or_default()),
-        ("keyword", one.keyword.clone()),
-        ("direction", one.direction_name.clone()),
+        ("keyword", subscription.keyword.clone()),
+        ("direction", subscription.direction_name.clone()),
     ];
     for (name, text) in members.into_iter().filter(|(_, text)| !text.is_empty()) {
         filter.insert(name.to_owned(), Value::String(text));
     }
     let mut text = format!(
         "{{\"data\":{{\"event_uuid\":\"{id}\",\"event_type\":{},\"filter\":{}",
-        json!(one.event_type),
+        json!(subscription.event_type),
         Value::Object(filter)
     );
-    if !one.tag.is_empty() {
+    if !subscription.tag.is_empty() {
         text.push_str(",\"tag\":");
-        text.push_str(&json!(one.tag).to_string());
+        text.push_str(&json!(subscription.tag).to_string());
     }
     text.push_str(",\"payload\":");
     text.push_str(&told.payload);

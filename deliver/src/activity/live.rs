@@ -92,29 +92,29 @@ pub fn replay_activity(
     store: Arc<Store>,
     session: StreamSession,
     config: ActivityConfig,
-    past: ReplayWindow,
+    window: ReplayWindow,
 ) -> impl Stream<Item = Bytes> + Send + 'static {
-    let walk = ActivityReplay {
+    let replay = ActivityReplay {
         store,
         session,
         config,
-        window: past,
+        window,
         cursor: None,
         newest: None,
     };
-    unfold(Some(walk), |walk| async {
-        let mut walk = walk?;
-        match walk.read_batch().await {
-            Ok((lines, true)) => Some((lines, Some(walk))),
+    unfold(Some(replay), |replay| async {
+        let mut replay = replay?;
+        match replay.read_batch().await {
+            Ok((lines, true)) => Some((lines, Some(replay))),
             Ok((lines, false)) => {
-                if walk.window.until.is_some() {
-                    walk.session.end(DisconnectReason::Finished);
+                if replay.window.until.is_some() {
+                    replay.session.end(DisconnectReason::Finished);
                 }
                 Some((lines, None))
             }
             Err(error) => {
                 tracing::error!(?error, "failed to replay an activity stream");
-                walk.session.end(DisconnectReason::Failed);
+                replay.session.end(DisconnectReason::Failed);
                 None
             }
         }
@@ -125,25 +125,25 @@ pub fn replay_activity(
 impl ActivityReplay {
     /// Reads the next batch; returns whether there is more.
     async fn read_batch(&mut self) -> Result<(Vec<Bytes>, bool), Error> {
-        let (past, at, config, newest) = (self.window, self.cursor, self.config, self.newest);
-        let until = past.until.unwrap_or_else(|| self.session.connected_at());
+        let (window, cursor, config, newest) = (self.window, self.cursor, self.config, self.newest);
+        let until = window.until.unwrap_or_else(|| self.session.connected_at());
         let scope = ActivityScope::Streams(HashSet::from([self.session.app()]));
         let read = self.store.read(move |tx| {
-            let at = match at {
-                Some(at) => at,
-                None => event_log::cursor_before(tx, past.from.plus_ms(-TIME_SLACK_MS))?,
+            let cursor = match cursor {
+                Some(cursor) => cursor,
+                None => event_log::cursor_before(tx, window.from.plus_ms(-TIME_SLACK_MS))?,
             };
             let newest = match newest {
                 Some(newest) => newest,
                 None => event_log::highest_seq(tx)?,
             };
-            let mut events = event_log::list_after(tx, at, BATCH_SIZE)?;
-            let last = events.last().map_or(at, |event| event.seq);
+            let mut events = event_log::list_after(tx, cursor, BATCH_SIZE)?;
+            let last = events.last().map_or(cursor, |event| event.seq);
             let beyond = until.plus_ms(TIME_SLACK_MS);
-            let over = events.last().is_some_and(|event| event.at > beyond);
+            let is_over = events.last().is_some_and(|event| event.at > beyond);
             let full = i64::try_from(events.len()).unwrap_or(BATCH_SIZE) >= BATCH_SIZE;
-            let more = (full || last < newest) && !over;
-            events.retain(|event| event.at >= past.from && event.at < until);
+            let more = (full || last < newest) && !is_over;
+            events.retain(|event| event.at >= window.from && event.at < until);
             Ok((match_events(tx, &events, &scope, config)?, last, newest, more))
         });
         let (found, last, newest, more) = read.await?;

@@ -35,20 +35,20 @@ pub fn match_events(
     let concerns: Vec<Vec<AffectedUser>> = entries.iter().map(ActivityEntry::affected_users).collect();
     let users: BTreeSet<i64> = concerns.iter().flatten().map(|one| one.user.get()).collect();
     let users: Vec<i64> = users.into_iter().filter(|id| *id > 0).collect();
-    let mut desk = SubscriptionMatcher {
+    let mut matcher = SubscriptionMatcher {
         scope,
         config,
         apps: HashMap::new(),
         subscriptions: HashMap::new(),
         accounts: HashMap::new(),
     };
-    desk.load_subscriptions(tx, &users)?;
+    matcher.load_subscriptions(tx, &users)?;
     let mut all = Vec::new();
     for (entry, concerns) in entries.iter().zip(&concerns) {
-        desk.match_user_subscriptions(tx, entry, concerns, &mut all)?;
-        desk.match_global_subscriptions(tx, entry, &mut all)?;
+        matcher.match_user_subscriptions(tx, entry, concerns, &mut all)?;
+        matcher.match_global_subscriptions(tx, entry, &mut all)?;
         if matches!(scope, ActivityScope::Webhooks) {
-            desk.match_account_webhooks(tx, entry, concerns, &mut all)?;
+            matcher.match_account_webhooks(tx, entry, concerns, &mut all)?;
         }
     }
     Ok(all)
@@ -86,10 +86,10 @@ impl SubscriptionMatcher<'_> {
         Ok(())
     }
 
-    fn is_in_scope(&self, one: &ActivitySubscription) -> bool {
+    fn is_in_scope(&self, subscription: &ActivitySubscription) -> bool {
         match self.scope {
-            ActivityScope::Webhooks => one.webhook_id.is_some(),
-            ActivityScope::Streams(apps) => apps.contains(&one.app_id),
+            ActivityScope::Webhooks => subscription.webhook_id.is_some(),
+            ActivityScope::Streams(apps) => apps.contains(&subscription.app_id),
         }
     }
 
@@ -109,33 +109,33 @@ impl SubscriptionMatcher<'_> {
         tx: &mut Tx<'_>,
         entry: &ActivityEntry<'_>,
         concerns: &[AffectedUser],
-        all: &mut Vec<EventEnvelope>,
+        events: &mut Vec<EventEnvelope>,
     ) -> Result<(), Fault> {
-        let mut teller = PayloadBuilder::new(entry);
-        let mut told: HashSet<i64> = HashSet::new();
+        let mut builder = PayloadBuilder::new(entry);
+        let mut delivered: HashSet<i64> = HashSet::new();
         for concern in concerns {
-            let asked = self.subscriptions.get(&concern.user.get());
-            let asked: Vec<ActivitySubscription> = asked
+            let subscriptions = self.subscriptions.get(&concern.user.get());
+            let subscriptions: Vec<ActivitySubscription> = subscriptions
                 .into_iter()
                 .flatten()
                 .filter(|one| subscription_matches(one, concern, entry.event))
                 .cloned()
                 .collect();
-            for one in asked {
-                if !told.insert(one.id) {
+            for one in subscriptions {
+                if !delivered.insert(one.id) {
                     continue;
                 }
                 let Some(app) = self.load_active_app(tx, one.app_id)? else {
                     continue;
                 };
                 let shared = self.config.renderer_for_app(&app);
-                if let Some(what) = teller.build_payload(tx, &one, concern, shared)? {
-                    all.push(build_envelope(
+                if let Some(payload) = builder.build_payload(tx, &one, concern, shared)? {
+                    events.push(build_envelope(
                         &one,
                         entry,
                         concern.kind,
-                        teller.shown_post_id(concern.kind),
-                        &what,
+                        builder.shown_post_id(concern.kind),
+                        &payload,
                     ));
                 }
             }
@@ -148,10 +148,10 @@ impl SubscriptionMatcher<'_> {
         &mut self,
         tx: &mut Tx<'_>,
         entry: &ActivityEntry<'_>,
-        all: &mut Vec<EventEnvelope>,
+        events: &mut Vec<EventEnvelope>,
     ) -> Result<(), Fault> {
         for kind in event_kinds_for_log_kind(&entry.event.kind) {
-            let asked = match kind.filter {
+            let subscriptions = match kind.filter {
                 RequiredFilter::User => continue,
                 RequiredFilter::Nothing => {
                     let app = AppId::new(entry.event.subject_id);
@@ -159,7 +159,7 @@ impl SubscriptionMatcher<'_> {
                 }
                 RequiredFilter::Keyword => story_subscriptions(tx, kind, entry)?,
             };
-            for one in asked {
+            for one in subscriptions {
                 if !self.is_in_scope(&one) || one.created_at > entry.event.at {
                     continue;
                 }
@@ -167,14 +167,14 @@ impl SubscriptionMatcher<'_> {
                     continue;
                 };
                 let shared = self.config.renderer_for_app(&app);
-                let what = if kind.filter == RequiredFilter::Keyword {
-                    load_story(tx, entry)?.map(|told| shared.render_story(&told))
+                let payload = if kind.filter == RequiredFilter::Keyword {
+                    load_story(tx, entry)?.map(|delivered| shared.render_story(&delivered))
                 } else {
                     let (at, app) = (entry.event.at, entry.event.subject_id);
                     Some(shared.render_revocation(at, entry.actor(), app))
                 };
-                if let Some(what) = what {
-                    all.push(build_envelope(&one, entry, kind, None, &what));
+                if let Some(payload) = payload {
+                    events.push(build_envelope(&one, entry, kind, None, &payload));
                 }
             }
         }
@@ -187,10 +187,10 @@ impl SubscriptionMatcher<'_> {
         tx: &mut Tx<'_>,
         entry: &ActivityEntry<'_>,
         concerns: &[AffectedUser],
-        all: &mut Vec<EventEnvelope>,
+        events: &mut Vec<EventEnvelope>,
     ) -> Result<(), Fault> {
         if entry.event.kind == "oauth.revoke" {
-            return self.match_revoked_accounts(tx, entry, all);
+            return self.match_revoked_accounts(tx, entry, events);
         }
         let users: BTreeSet<i64> = concerns.iter().map(|one| one.user.get()).collect();
         for user in users {
@@ -211,7 +211,7 @@ impl SubscriptionMatcher<'_> {
                 }
                 let Some(Some(story)) = &body else { break };
                 let id = envelope::event_id(entry.event.seq, "account", account.webhook_id, user);
-                all.push(EventEnvelope {
+                events.push(EventEnvelope {
                     app: account.app_id,
                     webhook: Some(account.webhook_id),
                     id,
@@ -231,7 +231,7 @@ impl SubscriptionMatcher<'_> {
         &mut self,
         tx: &mut Tx<'_>,
         entry: &ActivityEntry<'_>,
-        all: &mut Vec<EventEnvelope>,
+        events: &mut Vec<EventEnvelope>,
     ) -> Result<(), Fault> {
         let body = account_events::render_revocation(entry);
         for id in entry.number_list("webhook_ids") {
@@ -242,7 +242,7 @@ impl SubscriptionMatcher<'_> {
                 continue;
             }
             let user = entry.event.actor_id;
-            all.push(EventEnvelope {
+            events.push(EventEnvelope {
                 app: webhook.app_id,
                 webhook: Some(id),
                 id: envelope::event_id(entry.event.seq, "account", id, user),
@@ -259,30 +259,32 @@ impl SubscriptionMatcher<'_> {
 }
 
 /// Whether a subscription matches an event. Events before the subscription never match.
-fn subscription_matches(one: &ActivitySubscription, concern: &AffectedUser, event: &LogEvent) -> bool {
-    let kind = find_event_kind(&one.event_type).map(|(kind, _)| kind.name);
-    let way = one.direction.is_none_or(|way| way == concern.direction);
-    kind == Some(concern.kind.name) && way && one.created_at <= event.at
+fn subscription_matches(subscription: &ActivitySubscription, concern: &AffectedUser, event: &LogEvent) -> bool {
+    let kind = find_event_kind(&subscription.event_type).map(|(kind, _)| kind.name);
+    let direction_matches = subscription
+        .direction
+        .is_none_or(|direction_matches| direction_matches == concern.direction);
+    kind == Some(concern.kind.name) && direction_matches && subscription.created_at <= event.at
 }
 
 fn build_envelope(
-    one: &ActivitySubscription,
+    subscription: &ActivitySubscription,
     entry: &ActivityEntry<'_>,
     kind: &'static ActivityEventKind,
     post: Option<base::PostId>,
-    what: &view::EventPayload,
+    payload: &view::EventPayload,
 ) -> EventEnvelope {
-    let order = one.user_id.map_or(0, base::Id::get);
-    let id = envelope::event_id(entry.event.seq, kind.name, one.id, order);
+    let order = subscription.user_id.map_or(0, base::Id::get);
+    let id = envelope::event_id(entry.event.seq, kind.name, subscription.id, order);
     EventEnvelope {
-        app: one.app_id,
-        webhook: one.webhook_id,
+        app: subscription.app_id,
+        webhook: subscription.webhook_id,
         id,
         order_key: order,
         post_id: post,
-        consenting_user: one.user_id.filter(|_| one.requires_consent),
+        consenting_user: subscription.user_id.filter(|_| subscription.requires_consent),
         at: entry.event.at,
-        body: envelope::event_body(one, id, what),
+        body: envelope::event_body(subscription, id, payload),
     }
 }
 
@@ -293,15 +295,15 @@ fn story_subscriptions(
     entry: &ActivityEntry<'_>,
 ) -> Result<Vec<ActivitySubscription>, Fault> {
     let mut met = Vec::new();
-    let Some(told) = load_story(tx, entry)? else {
+    let Some(delivered) = load_story(tx, entry)? else {
         return Ok(met);
     };
-    let text = told.keywords.iter().map(String::as_str);
-    let parts = [told.name.as_str(), &told.hook, &told.summary];
+    let text = delivered.keywords.iter().map(String::as_str);
+    let parts = [delivered.name.as_str(), &delivered.hook, &delivered.summary];
     let text: Vec<&str> = parts.into_iter().chain(text).collect();
     let text = text.join(" \n ");
-    let topics: Vec<&str> = told.topics.iter().map(String::as_str).collect();
-    let tickers: Vec<&str> = told.tickers.iter().map(String::as_str).collect();
+    let topics: Vec<&str> = delivered.topics.iter().map(String::as_str).collect();
+    let tickers: Vec<&str> = delivered.tickers.iter().map(String::as_str).collect();
     let post = query::QueryablePost {
         text: &text,
         hashtags: &topics,

@@ -47,34 +47,39 @@ impl<'e> PayloadBuilder<'e> {
     pub(super) fn build_payload(
         &mut self,
         tx: &mut Tx<'_>,
-        one: &ActivitySubscription,
+        subscription: &ActivitySubscription,
         concern: &AffectedUser,
         shared: EventRenderer,
     ) -> Result<Option<EventPayload>, Fault> {
-        if !self.may_receive(tx, one, concern)? || !self.matches_keyword(tx, one, concern.kind)? {
+        if !self.may_receive(tx, subscription, concern)? || !self.matches_keyword(tx, subscription, concern.kind)? {
             return Ok(None);
         }
-        let telling = PayloadKey {
+        let key = PayloadKey {
             kind: concern.kind.name,
             user: concern.user,
             tweet_vocabulary: shared.options.vocabulary == base::Vocabulary::Tweet,
             both_metric_names: shared.options.both_metric_names,
         };
-        if let Some(told) = self.rendered.get(&telling) {
-            return Ok(told.clone());
+        if let Some(payload) = self.rendered.get(&key) {
+            return Ok(payload.clone());
         }
-        let told = self.render_payload(tx, concern, shared)?;
-        self.rendered.insert(telling, told.clone());
-        Ok(told)
+        let payload = self.render_payload(tx, concern, shared)?;
+        self.rendered.insert(key, payload.clone());
+        Ok(payload)
     }
 
     /// Whether the app and user behind a subscription may see the subject of the entry.
-    fn may_receive(&self, tx: &mut Tx<'_>, one: &ActivitySubscription, concern: &AffectedUser) -> Result<bool, Fault> {
+    fn may_receive(
+        &self,
+        tx: &mut Tx<'_>,
+        subscription: &ActivitySubscription,
+        concern: &AffectedUser,
+    ) -> Result<bool, Fault> {
         let kind = concern.kind;
         let reader = if kind.is_private() {
             Some(concern.user)
         } else {
-            one.authorizing_user_id
+            subscription.authorizing_user_id
         };
         match kind.payload {
             EventPayloadKind::Post | EventPayloadKind::Like => match reader {
@@ -84,7 +89,7 @@ impl<'e> PayloadBuilder<'e> {
             // Deletions of protected posts are not disclosed.
             EventPayloadKind::PostDeleted => Ok(!is_protected(tx, concern.user)?),
             EventPayloadKind::Relationship if kind.access == EventAccess::Public => {
-                Self::can_see_relation(tx, one.app_id, concern.user)
+                Self::can_see_relation(tx, subscription.app_id, concern.user)
             }
             _ => Ok(true),
         }
@@ -116,13 +121,13 @@ impl<'e> PayloadBuilder<'e> {
     fn matches_keyword(
         &self,
         tx: &mut Tx<'_>,
-        one: &ActivitySubscription,
+        subscription: &ActivitySubscription,
         kind: &ActivityEventKind,
     ) -> Result<bool, Fault> {
-        if one.keyword.is_empty() {
+        if subscription.keyword.is_empty() {
             return Ok(true);
         }
-        let Some(query) = parse_keyword(&one.keyword) else {
+        let Some(query) = parse_keyword(&subscription.keyword) else {
             return Ok(false);
         };
         let matches =
@@ -164,8 +169,8 @@ impl<'e> PayloadBuilder<'e> {
                 shared.render_relation(tx, entry.actor(), target)
             }
             EventPayloadKind::Change => {
-                let told = shared.render_change(entry.text_field("before"), entry.text_field("after"));
-                Ok(Some(told))
+                let payload = shared.render_change(entry.text_field("before"), entry.text_field("after"));
+                Ok(Some(payload))
             }
             EventPayloadKind::Message => render_message(tx, entry, concern, shared),
             EventPayloadKind::Read => {
@@ -226,11 +231,11 @@ fn render_message(
     let Some(message) = messages::find_event(tx, entry.event.subject_id)? else {
         return Ok(None);
     };
-    let to = message_recipient(entry, concern.user);
-    let event = message_event(&message, to);
-    let people = [message.sender_id, to];
-    let told = shared.render_message(tx, "direct_message_events", &event, &people)?;
-    Ok(Some(told))
+    let recipient = message_recipient(entry, concern.user);
+    let event = message_event(&message, recipient);
+    let people = [message.sender_id, recipient];
+    let payload = shared.render_message(tx, "direct_message_events", &event, &people)?;
+    Ok(Some(payload))
 }
 
 fn render_message_signal(

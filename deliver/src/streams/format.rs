@@ -26,20 +26,20 @@ pub(super) fn render_post(
     tx: &mut Tx<'_>,
     row: &Post,
     format: &StreamFormat,
-    voice: &RefusalRenderer,
+    render_refusal: &RefusalRenderer,
 ) -> Result<Option<String>, Fault> {
     let (id, viewer) = (row.id, Viewer::anonymous());
-    let asked = LookupKeys {
+    let keys = LookupKeys {
         parameter: "id",
         values: &[id],
     };
     let StreamFormat { selection, options } = format;
-    let answer = view::render_post(tx, viewer, Some(row.clone()), selection, *options, asked)?;
+    let response = view::render_post(tx, viewer, Some(row.clone()), selection, *options, keys)?;
     let private = |refusal: &Refusal| matches!(refusal, Refusal::FieldNotVisible { .. });
-    if answer.data.is_empty() && !answer.errors.iter().any(private) {
+    if response.data.is_empty() && !response.errors.iter().any(private) {
         return Ok(None);
     }
-    Ok(Some(join_members(&answer, voice)))
+    Ok(Some(join_members(&response, render_refusal)))
 }
 
 /// Renders a post in the legacy format.
@@ -51,25 +51,25 @@ pub(super) fn render_legacy_post(tx: &mut Tx<'_>, row: &Post, format: &StreamFor
 /// Renders a like like a post; `None` if it is not public.
 pub(super) fn render_like(
     tx: &mut Tx<'_>,
-    shown: &LikeEvent,
+    like: &LikeEvent,
     format: &StreamFormat,
-    voice: &RefusalRenderer,
+    render_refusal: &RefusalRenderer,
 ) -> Result<Option<String>, Fault> {
-    let answer = view::render_like(tx, shown, &format.selection, format.options)?;
-    Ok(answer.map(|answer| join_members(&answer, voice)))
+    let response = view::render_like(tx, like, &format.selection, format.options)?;
+    Ok(response.map(|response| join_members(&response, render_refusal)))
 }
 
 /// The response on one line, without the closing brace.
-fn join_members(answer: &ResponsePayload, voice: &RefusalRenderer) -> String {
-    let errors: Vec<Value> = answer.errors.iter().map(|error| voice(error)).collect();
+fn join_members(response: &ResponsePayload, render_refusal: &RefusalRenderer) -> String {
+    let errors: Vec<Value> = response.errors.iter().map(|error| render_refusal(error)).collect();
     let errors = if errors.is_empty() {
         String::new()
     } else {
         Value::Array(errors).to_string()
     };
     let parts = [
-        ("data", &answer.data),
-        ("includes", &answer.includes),
+        ("data", &response.data),
+        ("includes", &response.includes),
         ("errors", &errors),
     ];
     let length: usize = parts.iter().map(|(_, part)| part.len() + 16).sum();

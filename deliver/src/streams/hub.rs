@@ -132,16 +132,16 @@ impl Hub {
 
     /// Opens a connection unless the limit is reached. Messages are buffered from now on until the feed reads
     /// them.
-    pub async fn open(&self, opening: ConnectionRequest) -> Result<StreamSession, Error> {
-        let (session, here) = self.reserve_slot(&opening)?;
+    pub async fn open(&self, request: ConnectionRequest) -> Result<StreamSession, Error> {
+        let (session, in_use) = self.reserve_slot(&request)?;
         // Frees the slot if this future is dropped.
         let mut guard = SlotGuard(Some(session.clone()));
         let row = self.connection_row(&session);
-        let (most, begins) = (opening.max_connections, session.clone());
+        let (max, starting) = (request.max_connections, session.clone());
         let write = move |tx: &mut Tx<'_>| {
-            let begun = rules::open(tx, &row, most, here)?;
+            let started = rules::open(tx, &row, max, in_use)?;
             // Before the transaction ends, so that readers of a later log entry see the session as started.
-            begins.mark_started(begun.log_end, begun.token_digest);
+            starting.mark_started(started.log_end, started.token_digest);
             Ok(())
         };
         self.0.store.write(write).await?;
@@ -152,23 +152,23 @@ impl Hub {
     }
 
     /// Reserves a slot on this node; returns the number of other slots in use.
-    pub(super) fn reserve_slot(&self, opening: &ConnectionRequest) -> Result<(StreamSession, usize), Error> {
-        let session = self.create_session(opening)?;
+    pub(super) fn reserve_slot(&self, request: &ConnectionRequest) -> Result<(StreamSession, usize), Error> {
+        let session = self.create_session(request)?;
         let mut open = self.0.open.lock();
         if self.0.closing.load(Ordering::SeqCst) {
             return Err(Refusal::Unavailable.into());
         }
-        let held = open.entry((opening.app, opening.endpoint)).or_default();
-        let same = held
+        let sessions = open.entry((request.app, request.endpoint)).or_default();
+        let same = sessions
             .iter()
-            .filter(|one| one.is_replay() == opening.replay)
-            .filter(|one| opening.replay || one.partition() == opening.partition);
-        let here = same.count();
-        if here >= opening.max_connections {
+            .filter(|one| one.is_replay() == request.replay)
+            .filter(|one| request.replay || one.partition() == request.partition);
+        let in_use = same.count();
+        if in_use >= request.max_connections {
             return Err(Refusal::Connection(StreamConnectionRefusal::TooManyConnections).into());
         }
-        held.push(session.clone());
-        Ok((session, here))
+        sessions.push(session.clone());
+        Ok((session, in_use))
     }
 
     fn connection_row(&self, session: &StreamSession) -> StreamConnection {
@@ -191,20 +191,20 @@ impl Hub {
         }
     }
 
-    fn create_session(&self, opening: &ConnectionRequest) -> Result<StreamSession, Fault> {
+    fn create_session(&self, request: &ConnectionRequest) -> Result<StreamSession, Fault> {
         let context = self.0.store.context();
         let id: Id<()> = context.ids.next();
         Ok(StreamSession::new(NewStreamSession {
             uuid: format_uuid(context.rng.random_bytes()?),
             id: id.get(),
-            app: opening.app,
-            endpoint: opening.endpoint,
-            partition: opening.partition,
-            replay: opening.replay,
-            client: opening.client.clone(),
+            app: request.app,
+            endpoint: request.endpoint,
+            partition: request.partition,
+            replay: request.replay,
+            client: request.client.clone(),
             connected_at: context.clock.now(),
             buffer_bytes: self.0.settings.buffer_bytes,
-            max_per_second: opening.max_per_second,
+            max_per_second: request.max_per_second,
             keep_alive: self.0.settings.keep_alive,
             hub: Arc::downgrade(&self.0),
         }))
@@ -212,10 +212,10 @@ impl Hub {
 
     /// Calls `with` for each open session of an app and stream; returns their number.
     pub fn visit_sessions(&self, app: AppId, endpoint: StreamEndpoint, mut with: impl FnMut(&StreamSession)) -> usize {
-        let held = self.0.open.lock().get(&(app, endpoint)).cloned();
-        let held = held.unwrap_or_default();
-        held.iter().for_each(&mut with);
-        held.len()
+        let sessions = self.0.open.lock().get(&(app, endpoint)).cloned();
+        let sessions = sessions.unwrap_or_default();
+        sessions.iter().for_each(&mut with);
+        sessions.len()
     }
 
     /// The open sessions for which `holds` returns true.
@@ -227,8 +227,8 @@ impl Hub {
 
     pub fn connected_apps(&self, endpoint: StreamEndpoint) -> Vec<AppId> {
         let open = self.0.open.lock();
-        let at = open.keys().filter(|(_, of)| *of == endpoint);
-        at.map(|(app, _)| *app).collect()
+        let matching = open.keys().filter(|(_, count_of)| *count_of == endpoint);
+        matching.map(|(app, _)| *app).collect()
     }
 
     pub(super) async fn wait_opened(&self) {
@@ -239,22 +239,22 @@ impl Hub {
     pub async fn run_upkeep(&self) {
         let node = i64::from(self.0.settings.node_id);
         let first = self.0.first_session_id;
-        let begin = move |tx: &mut Tx<'_>| Ok(rules::reset_node_connections(tx, node, first)?);
-        if let Err(error) = self.0.store.write(begin).await {
+        let reset = move |tx: &mut Tx<'_>| Ok(rules::reset_node_connections(tx, node, first)?);
+        if let Err(error) = self.0.store.write(reset).await {
             tracing::warn!(?error, "failed to remove connections of an earlier run");
         }
-        let mut say = base::clock::monotonic_now();
+        let mut last_heartbeat = base::clock::monotonic_now();
         loop {
-            let patience = HEARTBEAT_INTERVAL.saturating_sub(say.elapsed());
+            let delay = HEARTBEAT_INTERVAL.saturating_sub(last_heartbeat.elapsed());
             tokio::select! {
                 () = self.0.ended_signal.notified() => {}
-                () = sleep(patience) => {}
+                () = sleep(delay) => {}
             }
             if let Err(error) = self.record_ended().await {
                 tracing::warn!(?error, "failed to record ended connections; will retry");
             }
-            if say.elapsed() >= HEARTBEAT_INTERVAL {
-                say = base::clock::monotonic_now();
+            if last_heartbeat.elapsed() >= HEARTBEAT_INTERVAL {
+                last_heartbeat = base::clock::monotonic_now();
                 self.send_heartbeat(node).await;
             }
         }
@@ -265,8 +265,8 @@ impl Hub {
             return;
         }
         let now = wall_time();
-        let keep = move |tx: &mut Tx<'_>| Ok(rules::record_heartbeat(tx, node, now)?);
-        if let Err(error) = self.0.store.write(keep).await {
+        let heartbeat = move |tx: &mut Tx<'_>| Ok(rules::record_heartbeat(tx, node, now)?);
+        if let Err(error) = self.0.store.write(heartbeat).await {
             tracing::warn!(?error, "failed to send the heartbeat of connections");
         }
         if !self.0.ended_sessions.lock().is_empty() {
@@ -275,11 +275,11 @@ impl Hub {
     }
 
     pub async fn record_ended(&self) -> Result<(), Error> {
-        let over = std::mem::take(&mut *self.0.ended_sessions.lock());
-        if over.is_empty() {
+        let ended_now = std::mem::take(&mut *self.0.ended_sessions.lock());
+        if ended_now.is_empty() {
             return Ok(());
         }
-        let ended = over.clone();
+        let ended = ended_now.clone();
         let write = move |tx: &mut Tx<'_>| {
             let mut missed = Vec::new();
             for one in &ended {
@@ -289,12 +289,13 @@ impl Hub {
             }
             Ok(missed)
         };
-        let again = match self.0.store.write(write).await {
+        let retries = match self.0.store.write(write).await {
             Ok(missed) => {
-                let again = over.into_iter().filter(|one| missed.contains(&one.id));
+                let retries = ended_now.into_iter().filter(|one| missed.contains(&one.id));
                 // Sessions ended by other nodes are already recorded.
-                let again = again.filter(|one| one.tries < MAX_RECORD_TRIES && one.reason == DisconnectReason::Client);
-                again
+                let retries =
+                    retries.filter(|one| one.tries < MAX_RECORD_TRIES && one.reason == DisconnectReason::Client);
+                retries
                     .map(|one| EndedSession {
                         tries: one.tries + 1,
                         ..one
@@ -302,12 +303,12 @@ impl Hub {
                     .collect()
             }
             Err(error) => {
-                self.0.ended_sessions.lock().extend(over);
+                self.0.ended_sessions.lock().extend(ended_now);
                 return Err(error);
             }
         };
-        let again: Vec<EndedSession> = again;
-        self.0.ended_sessions.lock().extend(again);
+        let retries: Vec<EndedSession> = retries;
+        self.0.ended_sessions.lock().extend(retries);
         Ok(())
     }
 
@@ -319,14 +320,14 @@ impl Hub {
 
     pub fn metrics(&self) -> HubMetrics {
         let open = self.0.open.lock();
-        let of = |endpoint| {
-            let at = open.iter().filter(|((_, of), _)| *of == endpoint);
-            (endpoint, at.map(|(_, held)| held.len()).sum())
+        let count_of = |endpoint| {
+            let matching = open.iter().filter(|((_, count_of), _)| *count_of == endpoint);
+            (endpoint, matching.map(|(_, sessions)| sessions.len()).sum())
         };
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let ended = DisconnectReason::ALL.into_iter().zip(&self.0.ended);
         HubMetrics {
-            open: StreamEndpoint::ALL.map(of),
+            open: StreamEndpoint::ALL.map(count_of),
             opened: read(&self.0.opened),
             ended: ended.map(|(why, count)| (why, read(count))).collect(),
             sent: read(&self.0.sent),
@@ -368,38 +369,38 @@ impl HubInner {
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn remove_session(&self, session: &StreamSession, why: DisconnectReason) {
+    pub(super) fn remove_session(&self, session: &StreamSession, reason: DisconnectReason) {
         let mut open = self.open.lock();
         let key = (session.app(), session.endpoint());
-        if let std::collections::hash_map::Entry::Occupied(mut held) = open.entry(key) {
-            held.get_mut().retain(|one| one.uuid() != session.uuid());
-            if held.get().is_empty() {
-                held.remove();
+        if let std::collections::hash_map::Entry::Occupied(mut sessions) = open.entry(key) {
+            sessions.get_mut().retain(|one| one.uuid() != session.uuid());
+            if sessions.get().is_empty() {
+                sessions.remove();
             }
         }
         drop(open);
         self.ended_sessions.lock().push(EndedSession {
             id: session.id(),
             at: self.store.context().clock.now(),
-            reason: why,
+            reason,
             tries: 0,
         });
         self.ended_signal.notify_one();
-        let place = DisconnectReason::ALL.iter().position(|one| *one == why);
-        if let Some(count) = place.and_then(|place| self.ended.get(place)) {
+        let index = DisconnectReason::ALL.iter().position(|one| *one == reason);
+        if let Some(count) = index.and_then(|index| self.ended.get(index)) {
             count.fetch_add(1, Ordering::Relaxed);
         }
-        let lasted = self.store.context().clock.now().ms() - session.connected_at().ms();
+        let duration_ms = self.store.context().clock.now().ms() - session.connected_at().ms();
         let (sent, dropped) = session.message_counts();
         tracing::info!(
             target: "stream",
             uuid = session.uuid(),
             app = session.app().get(),
             endpoint = session.endpoint().name(),
-            seconds = lasted / 1000,
+            seconds = duration_ms / 1000,
             sent,
             dropped,
-            why = why.name(),
+            reason = reason.name(),
             "ended"
         );
     }
@@ -411,8 +412,8 @@ fn format_uuid(mut bytes: [u8; 16]) -> String {
     *version = *version & 0x0f | 0x40;
     *variant = *variant & 0x3f | 0x80;
     let mut text = String::with_capacity(36);
-    for (place, byte) in bytes.iter().enumerate() {
-        if [4, 6, 8, 10].contains(&place) {
+    for (index, byte) in bytes.iter().enumerate() {
+        if [4, 6, 8, 10].contains(&index) {
             text.push('-');
         }
         let _whole = write!(text, "{byte:02x}");

@@ -45,7 +45,7 @@ impl PostStreams {
         let rules: Arc<Mutex<LinkedRules>> = Arc::default();
         loop {
             wake.mark_unchanged();
-            let patience = match self.queue_new_posts(&rules).await {
+            let delay = match self.queue_new_posts(&rules).await {
                 Ok(true) => continue,
                 Ok(false) if self.0.store.is_shared() => POLL_INTERVAL,
                 Ok(false) => FALLBACK_INTERVAL,
@@ -54,20 +54,20 @@ impl PostStreams {
                     Duration::from_secs(1)
                 }
             };
-            let _early = tokio::time::timeout(patience, wake.changed()).await;
+            let _early = tokio::time::timeout(delay, wake.changed()).await;
             tokio::time::sleep(COALESCE_DELAY).await;
         }
     }
 
     /// Enqueues new posts; returns whether there may be more.
     async fn queue_new_posts(&self, rules: &Arc<Mutex<LinkedRules>>) -> Result<bool, Error> {
-        let behind = |tx: &mut Tx<'_>| {
+        let is_behind = |tx: &mut Tx<'_>| {
             Ok(match event_log::find_cursor(tx, READER)? {
                 Some(from) => !event_log::list_after(tx, from, 1)?.is_empty(),
                 None => true,
             })
         };
-        if !self.0.store.read(behind).await? {
+        if !self.0.store.read(is_behind).await? {
             return Ok(false);
         }
         let (shared, rules) = (Arc::clone(&self.0), Arc::clone(rules));
@@ -133,9 +133,9 @@ impl PostStreamsInner {
         event: &LogEvent,
         post: &StoredPostFacts,
     ) -> Result<(), Fault> {
-        let wanted = rules.rule_index.match_post(post);
+        let matches = rules.rule_index.match_post(post);
         for link in links.iter().filter(|link| link.created_at <= event.at) {
-            let Some(matching) = wanted.get(&(link.app_id, StreamProduct::Stream)) else {
+            let Some(matching) = matches.get(&(link.app_id, StreamProduct::Stream)) else {
                 continue;
             };
             let format = parse_link_format(&link.fields);

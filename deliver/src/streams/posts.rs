@@ -146,7 +146,7 @@ impl PostStreams {
     /// Dispatches the log, for as long as the future is polled.
     pub async fn follow_log(&self) {
         let mut wake = self.0.store.subscribe_events();
-        let mut again = RETRY_INTERVAL;
+        let mut retry_delay = RETRY_INTERVAL;
         self.learn_stored_posts().await;
         loop {
             if self.is_idle() {
@@ -159,16 +159,16 @@ impl PostStreams {
                 continue;
             }
             wake.mark_unchanged();
-            let patience = match self.poll_once().await {
+            let delay = match self.poll_once().await {
                 Ok(PollOutcome::More) => continue,
                 Ok(PollOutcome::Behind) => {
                     // Transactions may stay open for long.
-                    let patience = again;
-                    again = (again * 2).min(POLL_INTERVAL);
-                    patience
+                    let delay = retry_delay;
+                    retry_delay = (retry_delay * 2).min(POLL_INTERVAL);
+                    delay
                 }
                 Ok(PollOutcome::CaughtUp) => {
-                    again = RETRY_INTERVAL;
+                    retry_delay = RETRY_INTERVAL;
                     if self.0.store.is_shared() {
                         POLL_INTERVAL
                     } else {
@@ -183,7 +183,7 @@ impl PostStreams {
             tokio::select! {
                 _ = wake.changed() => tokio::time::sleep(COALESCE_DELAY).await,
                 () = self.0.wakeup.notified() => {}
-                () = tokio::time::sleep(patience) => {}
+                () = tokio::time::sleep(delay) => {}
             }
         }
     }
@@ -191,8 +191,8 @@ impl PostStreams {
     /// Trains the rule index before the first connection.
     async fn learn_stored_posts(&self) {
         let shared = Arc::clone(&self.0);
-        let learn = move |tx: &mut Tx<'_>| Ok(shared.state.lock().rule_index.learn_stored_posts(tx)?);
-        if let Err(error) = self.0.store.read(learn).await {
+        let train = move |tx: &mut Tx<'_>| Ok(shared.state.lock().rule_index.learn_stored_posts(tx)?);
+        if let Err(error) = self.0.store.read(train).await {
             tracing::warn!(?error, "failed to train the rule index from stored posts");
         }
     }
@@ -203,8 +203,8 @@ impl PostStreams {
 
     async fn poll_once(&self) -> Result<PollOutcome, Error> {
         let shared = Arc::clone(&self.0);
-        let turn = self.0.store.read(move |tx| Ok(shared.poll_log(tx)?)).await?;
-        Ok(self.0.apply_poll(turn))
+        let poll = self.0.store.read(move |tx| Ok(shared.poll_log(tx)?)).await?;
+        Ok(self.0.apply_poll(poll))
     }
 }
 
@@ -212,16 +212,17 @@ fn dispatch_compliance_event(
     tx: &mut Tx<'_>,
     state: &PostStreamsState,
     event: &LogEvent,
-    turn: &mut LogPoll,
+    poll: &mut LogPoll,
 ) -> Result<(), Fault> {
     if state.compliance_readers.is_empty() {
         return Ok(());
     }
-    if let Some(told) = compliance_events::event_from_log(tx, event)? {
+    if let Some(compliance) = compliance_events::event_from_log(tx, event)? {
         let readers = state.compliance_readers.iter();
-        for reader in readers.filter(|one| one.after < event.seq && told.is_carried_by(&one.session)) {
-            let line = Bytes::from(format!("{}\r\n", told.line));
-            turn.messages.push((reader.session.clone(), None, line));
+        for reader in readers.filter(|session| session.after < event.seq && compliance.is_carried_by(&session.session))
+        {
+            let line = Bytes::from(format!("{}\r\n", compliance.line));
+            poll.messages.push((reader.session.clone(), None, line));
         }
     }
     Ok(())
@@ -235,7 +236,7 @@ pub(super) fn rule_owner(session: &StreamSession) -> Option<RuleOwner> {
 
 /// Whether a session's token is still valid for its app.
 fn is_token_current(session: &StreamSession, token: Option<[u8; 32]>) -> bool {
-    session.start_info().map(|begun| begun.token_digest) == token
+    session.start_info().map(|started| started.token_digest) == token
 }
 
 enum PollOutcome {
@@ -251,31 +252,31 @@ impl PostStreamsInner {
         let state = &mut *state;
         state.waiting.extend(self.pending.lock().drain(..));
         state.remove_ended();
-        let mut turn = LogPoll {
+        let mut poll = LogPoll {
             end: event_log::end_cursor(tx)?,
             ..LogPoll::default()
         };
         // Sessions with only a reserved slot start later.
         let first = || {
             let sessions = self.hub.sessions(|_| true);
-            let begun = sessions.iter().filter_map(StreamSession::start_info);
-            begun.map(|begun| begun.log_end).min()
+            let started = sessions.iter().filter_map(StreamSession::start_info);
+            started.map(|started| started.log_end).min()
         };
-        turn.cursor = state.cursor.or_else(first).unwrap_or(turn.end);
+        poll.cursor = state.cursor.or_else(first).unwrap_or(poll.end);
         let from = state.readers().map(|reader| reader.after).min();
-        let from = from.unwrap_or(turn.cursor).min(turn.cursor);
+        let from = from.unwrap_or(poll.cursor).min(poll.cursor);
         let events = event_log::list_after(tx, from, BATCH_SIZE)?;
-        self.dispatch_events(tx, state, &events, &mut turn)?;
-        turn.more = i64::try_from(events.len()).unwrap_or(BATCH_SIZE) >= BATCH_SIZE;
+        self.dispatch_events(tx, state, &events, &mut poll)?;
+        poll.more = i64::try_from(events.len()).unwrap_or(BATCH_SIZE) >= BATCH_SIZE;
         let last = events.last().map_or(from, |event| event.seq);
-        turn.read_up_to = if turn.more { last } else { last.max(turn.cursor) };
-        turn.has_unreadable = !turn.more && tx.is_shared() && event_log::highest_seq(tx)? > turn.read_up_to;
-        turn.cursor = turn.cursor.max(turn.read_up_to);
-        state.load_pending_rules(tx, &mut turn)?;
-        if !turn.more {
-            (turn.rebuilding, turn.old_index) = state.rule_index.rebuild_step(tx)?;
+        poll.read_up_to = if poll.more { last } else { last.max(poll.cursor) };
+        poll.has_unreadable = !poll.more && tx.is_shared() && event_log::highest_seq(tx)? > poll.read_up_to;
+        poll.cursor = poll.cursor.max(poll.read_up_to);
+        state.load_pending_rules(tx, &mut poll)?;
+        if !poll.more {
+            (poll.rebuilding, poll.old_index) = state.rule_index.rebuild_step(tx)?;
         }
-        Ok(turn)
+        Ok(poll)
     }
 
     /// Dispatches entries in order.
@@ -284,9 +285,9 @@ impl PostStreamsInner {
         tx: &mut Tx<'_>,
         state: &mut PostStreamsState,
         events: &[LogEvent],
-        turn: &mut LogPoll,
+        poll: &mut LogPoll,
     ) -> Result<(), Fault> {
-        let cursor = turn.cursor;
+        let cursor = poll.cursor;
         let mut posts = HashMap::new();
         if state.needs_posts() {
             let new = events.iter().filter(|event| event.kind == "post.create");
@@ -295,23 +296,23 @@ impl PostStreamsInner {
             posts.extend(found.into_iter().map(|facts| (facts.row.id.get(), facts)));
         }
         for event in events {
-            dispatch_compliance_event(tx, state, event, turn)?;
+            dispatch_compliance_event(tx, state, event, poll)?;
             match event.kind.as_str() {
                 "post.create" => {
                     if let Some(facts) = posts.get(&event.subject_id) {
-                        self.fan_out_post(tx, state, event.seq, facts, turn)?;
+                        self.fan_out_post(tx, state, event.seq, facts, poll)?;
                     }
                 }
-                "like.create" => self.fan_out_like(tx, state, event, turn)?,
+                "like.create" => self.fan_out_like(tx, state, event, poll)?,
                 _ if event.seq <= cursor => {}
                 "rule.added" | "rule.removed" => state.apply_rule_change(tx, event)?,
                 kind if kind.starts_with("bearer.") || kind.starts_with("app.") => {
-                    self.end_revoked_sessions(tx, event, turn)?;
+                    self.end_revoked_sessions(tx, event, poll)?;
                 }
                 "connection.end" => {
-                    let ended = self.hub.sessions(|one| one.id() == event.subject_id);
-                    turn.ended
-                        .extend(ended.into_iter().map(|one| (one, DisconnectReason::Killed)));
+                    let ended = self.hub.sessions(|session| session.id() == event.subject_id);
+                    poll.ended
+                        .extend(ended.into_iter().map(|session| (session, DisconnectReason::Killed)));
                 }
                 _ => {}
             }
@@ -326,13 +327,13 @@ impl PostStreamsInner {
         state: &mut PostStreamsState,
         seq: i64,
         facts: &StoredPostFacts,
-        turn: &mut LogPoll,
+        poll: &mut LogPoll,
     ) -> Result<(), Fault> {
         if facts.visibility != Visibility::Visible {
             return Ok(());
         }
-        let wanted = state.rule_index.match_post(facts);
-        let by_rules = wanted.iter().flat_map(|(app, rules)| {
+        let matches = state.rule_index.match_post(facts);
+        let by_rules = matches.iter().flat_map(|(app, rules)| {
             let readers = state.rule_readers.get(app).into_iter().flatten();
             readers.map(move |reader| (reader, Some(rules.as_str())))
         });
@@ -353,7 +354,7 @@ impl PostStreamsInner {
                 };
                 older = Some(said.clone());
                 let message = |line| (reader.session.clone(), Some(facts.row.id), line);
-                turn.messages.extend(said.map(message));
+                poll.messages.extend(said.map(message));
                 continue;
             }
             let known = rendered.iter().find(|(format, _)| *format == reader.format);
@@ -367,7 +368,7 @@ impl PostStreamsInner {
             if let Some(open) = open {
                 let line = format::close_line(&open, rules);
                 let session = reader.session.clone();
-                turn.messages.push((session, Some(facts.row.id), line));
+                poll.messages.push((session, Some(facts.row.id), line));
             }
         }
         Ok(())
@@ -378,7 +379,7 @@ impl PostStreamsInner {
         tx: &mut Tx<'_>,
         state: &PostStreamsState,
         event: &LogEvent,
-        turn: &mut LogPoll,
+        poll: &mut LogPoll,
     ) -> Result<(), Fault> {
         let Some(like) = likes::like_from_event(event).filter(|_| !state.like_readers.is_empty()) else {
             return Ok(());
@@ -399,43 +400,43 @@ impl PostStreamsInner {
                 said
             };
             let session = reader.session.clone();
-            turn.messages.extend(said.map(|line| (session, None, line)));
+            poll.messages.extend(said.map(|line| (session, None, line)));
         }
         Ok(())
     }
 
     /// Ends the connections of an app that was suspended or whose token was revoked.
-    fn end_revoked_sessions(&self, tx: &mut Tx<'_>, event: &LogEvent, turn: &mut LogPoll) -> Result<(), Fault> {
+    fn end_revoked_sessions(&self, tx: &mut Tx<'_>, event: &LogEvent, poll: &mut LogPoll) -> Result<(), Fault> {
         let app = AppId::new(event.subject_id);
         // Sessions that started later have seen the change already, and perhaps more.
-        let before = |session: &StreamSession| session.start_info().is_some_and(|begun| begun.log_end < event.seq);
-        let held = self.hub.sessions(|session| session.app() == app && before(session));
-        if held.is_empty() {
+        let before = |session: &StreamSession| session.start_info().is_some_and(|started| started.log_end < event.seq);
+        let connected = self.hub.sessions(|session| session.app() == app && before(session));
+        if connected.is_empty() {
             return Ok(());
         }
         let token = connections::find_token_digest(tx, app)?;
-        let ended = held.into_iter().filter(|one| !is_token_current(one, token));
-        turn.ended.extend(ended.map(|one| (one, DisconnectReason::Revoked)));
+        let ended = connected.into_iter().filter(|one| !is_token_current(one, token));
+        poll.ended.extend(ended.map(|one| (one, DisconnectReason::Revoked)));
         Ok(())
     }
 
     /// Applies the result of a read.
-    fn apply_poll(&self, turn: LogPoll) -> PollOutcome {
+    fn apply_poll(&self, poll: LogPoll) -> PollOutcome {
         let mut state = self.state.lock();
-        state.cursor = Some(turn.cursor);
+        state.cursor = Some(poll.cursor);
         for reader in state.readers_mut() {
-            reader.after = reader.after.max(turn.read_up_to);
+            reader.after = reader.after.max(poll.read_up_to);
         }
         let waiting = std::mem::take(&mut state.waiting);
         for one in waiting {
-            if !turn.ready.contains(&one.session.id()) {
+            if !poll.ready.contains(&one.session.id()) {
                 state.waiting.push(one);
                 continue;
             }
             // Fails if the client has disconnected.
             if one.started.send(()).is_ok() {
                 state.add_reader(StreamReader {
-                    after: one.after.unwrap_or(turn.end),
+                    after: one.after.unwrap_or(poll.end),
                     session: one.session,
                     format: one.format,
                 });
@@ -443,21 +444,21 @@ impl PostStreamsInner {
         }
         let loading = !state.waiting.is_empty();
         drop(state);
-        if let Some(old) = turn.old_index {
+        if let Some(old) = poll.old_index {
             // Freeing it takes time in proportion to the number of rules.
             drop(tokio::task::spawn_blocking(move || drop(old)));
         }
-        for (session, post, line) in turn.messages {
+        for (session, post, line) in poll.messages {
             if session.send(line) {
                 self.reads.record(session.app(), post.as_slice());
             }
         }
-        for (session, why) in turn.ended {
+        for (session, why) in poll.ended {
             session.end(why);
         }
-        if turn.more || loading || turn.rebuilding {
+        if poll.more || loading || poll.rebuilding {
             PollOutcome::More
-        } else if turn.has_unreadable {
+        } else if poll.has_unreadable {
             PollOutcome::Behind
         } else {
             PollOutcome::CaughtUp
@@ -512,18 +513,18 @@ impl PostStreamsState {
             rule_readers: by_rules,
             sample_readers: by_share,
             like_readers: by_likes,
-            compliance_readers: told,
+            compliance_readers: compliance,
             waiting,
             rule_index: book,
             ..
         } = self;
         by_share.retain(|reader| !reader.session.has_ended());
         by_likes.retain(|reader| !reader.session.has_ended());
-        told.retain(|reader| !reader.session.has_ended());
+        compliance.retain(|reader| !reader.session.has_ended());
         let mut left = Vec::new();
-        waiting.retain(|one| {
-            let stays = !one.session.has_ended();
-            left.extend(rule_owner(&one.session).filter(|_| !stays));
+        waiting.retain(|session| {
+            let stays = !session.session.has_ended();
+            left.extend(rule_owner(&session.session).filter(|_| !stays));
             stays
         });
         by_rules.retain(|app, readers| {
@@ -532,7 +533,7 @@ impl PostStreamsState {
             !readers.is_empty()
         });
         for app in left {
-            let waits = |one: &PendingReader| rule_owner(&one.session) == Some(app);
+            let waits = |session: &PendingReader| rule_owner(&session.session) == Some(app);
             if !by_rules.contains_key(&app) && !waiting.iter().any(waits) {
                 book.remove_owner(app);
             }
@@ -540,7 +541,7 @@ impl PostStreamsState {
     }
 
     /// Loads some of the rules that waiting sessions need; sessions whose rules are complete can start.
-    fn load_pending_rules(&mut self, tx: &mut Tx<'_>, turn: &mut LogPoll) -> Result<(), Fault> {
+    fn load_pending_rules(&mut self, tx: &mut Tx<'_>, poll: &mut LogPoll) -> Result<(), Fault> {
         for one in &self.waiting {
             let session = &one.session;
             let read = match rule_owner(session) {
@@ -548,10 +549,10 @@ impl PostStreamsState {
                 None => true,
             };
             if read {
-                turn.ready.push(session.id());
+                poll.ready.push(session.id());
                 // A revocation during the start may have been dispatched already.
                 if !is_token_current(session, connections::find_token_digest(tx, session.app())?) {
-                    turn.ended.push((session.clone(), DisconnectReason::Revoked));
+                    poll.ended.push((session.clone(), DisconnectReason::Revoked));
                 }
             }
         }

@@ -46,26 +46,26 @@ impl PostStreams {
         &self,
         session: &StreamSession,
         format: StreamFormat,
-        past: ReplayWindow,
+        window: ReplayWindow,
     ) -> impl Stream<Item = Bytes> + Send + use<> {
-        let walk = PostReplay {
+        let replay = PostReplay {
             streams: self.clone(),
             session: session.clone(),
             format,
-            window: past,
+            window,
             rule_index: Arc::default(),
             cursor: None,
         };
-        stream::unfold(Some(walk), next_batch).flat_map(stream::iter)
+        stream::unfold(Some(replay), next_batch).flat_map(stream::iter)
     }
 }
 
-async fn next_batch(walk: Option<PostReplay>) -> Option<(Vec<Bytes>, Option<PostReplay>)> {
-    let mut walk = walk.filter(|walk| !walk.session.has_ended())?;
-    match walk.read_batch().await {
-        Ok((lines, true)) => Some((lines, Some(walk))),
-        Ok((lines, false)) if walk.window.until.is_some() => {
-            walk.session.finish();
+async fn next_batch(replay: Option<PostReplay>) -> Option<(Vec<Bytes>, Option<PostReplay>)> {
+    let mut replay = replay.filter(|replay| !replay.session.has_ended())?;
+    match replay.read_batch().await {
+        Ok((lines, true)) => Some((lines, Some(replay))),
+        Ok((lines, false)) if replay.window.until.is_some() => {
+            replay.session.finish();
             Some((lines, None))
         }
         Ok((lines, false)) => {
@@ -75,13 +75,13 @@ async fn next_batch(walk: Option<PostReplay>) -> Option<(Vec<Bytes>, Option<Post
                 format,
                 cursor: at,
                 ..
-            } = walk;
+            } = replay;
             streams.join(&session, format, at).await;
             Some((lines, None))
         }
         Err(error) => {
             tracing::error!(?error, "failed to replay a post stream");
-            walk.session.end(DisconnectReason::Failed);
+            replay.session.end(DisconnectReason::Failed);
             None
         }
     }
@@ -91,21 +91,21 @@ impl PostReplay {
     /// Reads the next batch; returns whether there is more.
     async fn read_batch(&mut self) -> Result<(Vec<Bytes>, bool), Error> {
         let shared = Arc::clone(&self.streams.0);
-        let (session, format, past, at) = (self.session.clone(), self.format, self.window, self.cursor);
-        let book = Arc::clone(&self.rule_index);
+        let (session, format, window, cursor) = (self.session.clone(), self.format, self.window, self.cursor);
+        let index = Arc::clone(&self.rule_index);
         let read = move |tx: &mut Tx<'_>| {
-            let mut book = book.lock();
+            let mut index = index.lock();
             if let Some(owner) = rule_owner(&session) {
-                while !book.load_rules(tx, owner)? {}
+                while !index.load_rules(tx, owner)? {}
             }
-            let at = match at {
-                Some(at) => at,
-                None => event_log::cursor_before(tx, past.from.plus_ms(-TIME_SLACK_MS))?,
+            let cursor = match cursor {
+                Some(cursor) => cursor,
+                None => event_log::cursor_before(tx, window.from.plus_ms(-TIME_SLACK_MS))?,
             };
-            Ok(shared.read_log_batch(tx, &mut book, &session, &format, past, at)?)
+            Ok(shared.read_log_batch(tx, &mut index, &session, &format, window, cursor)?)
         };
-        let (lines, at, more) = self.streams.0.store.read(read).await?;
-        self.cursor = Some(at);
+        let (lines, cursor, more) = self.streams.0.store.read(read).await?;
+        self.cursor = Some(cursor);
         let posts: Vec<PostId> = lines.iter().filter_map(|(post, _)| *post).collect();
         self.streams.0.reads.record(self.session.app(), &posts);
         Ok((lines.into_iter().map(|(_, line)| line).collect(), more))
@@ -118,36 +118,37 @@ impl PostStreamsInner {
     fn read_log_batch(
         &self,
         tx: &mut Tx<'_>,
-        book: &mut RuleIndex,
+        index: &mut RuleIndex,
         session: &StreamSession,
         format: &StreamFormat,
-        past: ReplayWindow,
-        at: i64,
+        window: ReplayWindow,
+        cursor: i64,
     ) -> Result<ReplayBatch, Fault> {
-        let events = event_log::list_after(tx, at, BATCH_SIZE)?;
-        let last = events.last().map_or(at, |event| event.seq);
-        let until = past.until.unwrap_or(Time::from_ms(i64::MAX));
+        let events = event_log::list_after(tx, cursor, BATCH_SIZE)?;
+        let last = events.last().map_or(cursor, |event| event.seq);
+        let until = window.until.unwrap_or(Time::from_ms(i64::MAX));
         // Transactions that began later may precede those that ended later.
         let beyond = until.ms().saturating_add(TIME_SLACK_MS);
-        let over = events.last().is_none_or(|event| event.at.ms() > beyond);
+        let is_over = events.last().is_none_or(|event| event.at.ms() > beyond);
         let full = i64::try_from(events.len()).unwrap_or(BATCH_SIZE) >= BATCH_SIZE;
-        let within = |event: &&LogEvent| event.at >= past.from && event.at < until;
+        let within = |event: &&LogEvent| event.at >= window.from && event.at < until;
         let within: Vec<&LogEvent> = events.iter().filter(within).collect();
         let mut lines = Vec::new();
         if session.endpoint().compliance_partitions().is_some() {
             for event in within {
-                let told = compliance_events::event_from_log(tx, event)?.filter(|told| told.is_carried_by(session));
-                lines.extend(told.map(|told| (None, Bytes::from(format!("{}\r\n", told.line)))));
+                let compliance = compliance_events::event_from_log(tx, event)?
+                    .filter(|compliance| compliance.is_carried_by(session));
+                lines.extend(compliance.map(|compliance| (None, Bytes::from(format!("{}\r\n", compliance.line)))));
             }
-            return Ok((lines, last, full && !over));
+            return Ok((lines, last, full && !is_over));
         }
         if session.endpoint().carries_likes() {
-            let given = within.into_iter().filter_map(likes::like_from_event);
-            for like in given.filter(|like| likes::carries_like(session, like)) {
+            let likes_given = within.into_iter().filter_map(likes::like_from_event);
+            for like in likes_given.filter(|like| likes::carries_like(session, like)) {
                 let open = format::render_like(tx, &like, format, &self.render_refusal)?;
                 lines.extend(open.map(|open| (None, format::close_line(&open, None))));
             }
-            return Ok((lines, last, full && !over));
+            return Ok((lines, last, full && !is_over));
         }
         let new = within.iter().filter(|event| event.kind == "post.create");
         let ids: Vec<PostId> = new.map(|event| PostId::new(event.subject_id)).collect();
@@ -155,8 +156,8 @@ impl PostStreamsInner {
             if facts.visibility != Visibility::Visible {
                 continue;
             }
-            let mut wanted = book.match_post(&facts);
-            let rules = rule_owner(session).and_then(|owner| wanted.remove(&owner));
+            let mut matches = index.match_post(&facts);
+            let rules = rule_owner(session).and_then(|owner| matches.remove(&owner));
             if rules.is_none() && !sampling::carries_post(session, &facts) {
                 continue;
             }
@@ -167,6 +168,6 @@ impl PostStreamsInner {
                 lines.push((Some(facts.row.id), format::close_line(&open, rules.as_deref())));
             }
         }
-        Ok((lines, last, full && !over))
+        Ok((lines, last, full && !is_over))
     }
 }

@@ -71,10 +71,10 @@ impl IndexStats {
 
     /// Whether a rebuild would index rules differently.
     fn needs_rebuild(&self) -> bool {
-        let (least, most) = REBUILD_AFTER_POSTS;
-        let doubled = self.posts_since >= self.posts_before.clamp(least, most);
+        let (min, max) = REBUILD_AFTER_POSTS;
+        let doubled = self.posts_since >= self.posts_before.clamp(min, max);
         let dear = self.effort > CHEAP_EFFORT && self.effort > 2.0 * self.initial_effort;
-        doubled && self.effort > CHEAP_EFFORT || self.posts_since >= least && dear
+        doubled && self.effort > CHEAP_EFFORT || self.posts_since >= min && dear
     }
 
     /// The statistics for a new index.
@@ -137,9 +137,9 @@ impl RuleIndex {
         let Some(next) = self.replacement.as_mut() else {
             return Ok((false, None));
         };
-        let read = |book: &Self, app: &RuleOwner| {
-            let held = book.owners.get(app);
-            held.is_some_and(|held| held.read_up_to.is_none())
+        let read = |index: &Self, app: &RuleOwner| {
+            let owner = index.owners.get(app);
+            owner.is_some_and(|owner| owner.read_up_to.is_none())
         };
         for app in self.owners.keys() {
             if !read(next, app) {
@@ -176,8 +176,8 @@ impl RuleIndex {
         for rule in &found {
             self.index_rule(app, rule);
         }
-        if let Some(held) = self.owners.get_mut(&app) {
-            held.read_up_to = more.then_some(last);
+        if let Some(owner) = self.owners.get_mut(&app) {
+            owner.read_up_to = more.then_some(last);
         }
         Ok(!more)
     }
@@ -204,10 +204,10 @@ impl RuleIndex {
             next.remove_rule(id);
         }
         let number = id.unsigned_abs();
-        if let Some(filed) = self.rules.remove(&number) {
-            self.matcher.remove_rule(filed.slot);
-            if let Some(held) = self.owners.get_mut(&filed.owner) {
-                held.ids.remove(&number);
+        if let Some(entry) = self.rules.remove(&number) {
+            self.matcher.remove_rule(entry.slot);
+            if let Some(owner) = self.owners.get_mut(&entry.owner) {
+                owner.ids.remove(&number);
             }
         }
     }
@@ -216,10 +216,10 @@ impl RuleIndex {
         if let Some(next) = &mut self.replacement {
             next.remove_owner(app);
         }
-        let held = self.owners.remove(&app).unwrap_or_default();
-        for number in held.ids {
-            if let Some(filed) = self.rules.remove(&number) {
-                self.matcher.remove_rule(filed.slot);
+        let owner = self.owners.remove(&app).unwrap_or_default();
+        for number in owner.ids {
+            if let Some(entry) = self.rules.remove(&number) {
+                self.matcher.remove_rule(entry.slot);
             }
         }
     }
@@ -243,12 +243,12 @@ impl RuleIndex {
             }
         };
         let slot = self.matcher.add_rule(number, &query);
-        let filed = IndexedRule {
+        let entry = IndexedRule {
             owner: app,
             tag: rule.tag.as_str().into(),
             slot,
         };
-        self.rules.insert(number, filed);
+        self.rules.insert(number, entry);
         let held = self.owners.entry(app).or_default();
         held.ids.insert(number);
     }
@@ -268,14 +268,14 @@ impl RuleIndex {
             matcher.matching_rules(&facts)
         });
         numbers.sort_unstable();
-        let mut wanted: HashMap<RuleOwner, Vec<Value>> = HashMap::new();
+        let mut matches: HashMap<RuleOwner, Vec<Value>> = HashMap::new();
         for number in numbers {
-            if let Some(filed) = self.rules.get(&number) {
-                let rule = json!({ "id": number.to_string(), "tag": filed.tag });
-                wanted.entry(filed.owner).or_default().push(rule);
+            if let Some(entry) = self.rules.get(&number) {
+                let rule = json!({ "id": number.to_string(), "tag": entry.tag });
+                matches.entry(entry.owner).or_default().push(rule);
             }
         }
-        let matched = wanted.into_iter();
+        let matched = matches.into_iter();
         matched
             .map(|(app, rules)| (app, Value::Array(rules).to_string()))
             .collect()

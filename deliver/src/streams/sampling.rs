@@ -50,8 +50,8 @@ mod tests {
         for step in [1 << 22, 1_i64] {
             let ids = (0..100_000).map(|number| 1_700_000_000_000_000_000 + number * step);
             let ids: Vec<u64> = ids.map(mix_id).collect();
-            let taken = ids.iter().filter(|mixed| **mixed % 100 == 0).count();
-            assert!((900..1_100).contains(&taken), "{taken}");
+            let sampled = ids.iter().filter(|mixed| **mixed % 100 == 0).count();
+            assert!((900..1_100).contains(&sampled), "{sampled}");
             let first = ids.iter().filter(|mixed| **mixed / 100 % 20 == 0).count();
             assert!((4_700..5_300).contains(&first), "{first}");
         }

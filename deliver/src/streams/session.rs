@@ -273,19 +273,19 @@ impl StreamSession {
 
     /// Ends the session: the buffer is still read, then the disconnect message. Frees the slot at once. Only
     /// the first reason counts.
-    pub fn end(&self, why: DisconnectReason) {
+    pub fn end(&self, reason: DisconnectReason) {
         let hub = self.0.hub.upgrade();
         let base = hub.as_ref().map_or("", |hub| hub.problem_base());
         let mut queue = self.0.queue.lock();
         if queue.end_reason.is_some() {
             return;
         }
-        queue.end_reason = Some(why);
-        queue.chunks.extend(why.disconnect_line(base));
+        queue.end_reason = Some(reason);
+        queue.chunks.extend(reason.disconnect_line(base));
         let waker = queue.waker.take();
         drop(queue);
         if let Some(hub) = hub {
-            hub.remove_session(self, why);
+            hub.remove_session(self, reason);
         }
         wake_reader(waker);
     }
@@ -348,8 +348,8 @@ pub struct SessionFeed {
 impl SessionFeed {
     /// Reads `past` first; messages sent meanwhile are buffered.
     #[must_use]
-    pub fn after_backfill(mut self, past: impl Stream<Item = Bytes> + Send + 'static) -> Self {
-        self.backfill = Some(Box::pin(past));
+    pub fn after_backfill(mut self, backfill: impl Stream<Item = Bytes> + Send + 'static) -> Self {
+        self.backfill = Some(Box::pin(backfill));
         self
     }
 
@@ -358,16 +358,16 @@ impl SessionFeed {
     }
 
     fn poll_next_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if let Some(past) = &mut self.backfill {
+        if let Some(backfill) = &mut self.backfill {
             // Messages before a requested end are still read.
-            let over = self
+            let is_over = self
                 .session
                 .end_reason()
                 .filter(|why| *why != DisconnectReason::Finished);
-            match past.as_mut().poll_next(cx) {
-                Poll::Ready(Some(bytes)) if over.is_none() => return Poll::Ready(Some(bytes)),
+            match backfill.as_mut().poll_next(cx) {
+                Poll::Ready(Some(bytes)) if is_over.is_none() => return Poll::Ready(Some(bytes)),
                 Poll::Ready(_) => self.backfill = None,
-                Poll::Pending if over.is_some() => self.backfill = None,
+                Poll::Pending if is_over.is_some() => self.backfill = None,
                 Poll::Pending => {
                     self.session.0.queue.lock().waker = Some(cx.waker().clone());
                     return Poll::Pending;

@@ -30,13 +30,13 @@ impl FromStr for AddressBlock {
             None => (text, u32::MAX),
         };
         let base: IpAddr = base.parse().map_err(|_| wrong())?;
-        let most = if base.is_ipv4() { 32 } else { 128 };
+        let max_bits = if base.is_ipv4() { 32 } else { 128 };
         match bits {
             u32::MAX => Ok(Self {
                 base,
-                prefix_bits: most,
+                prefix_bits: max_bits,
             }),
-            bits if bits <= most => Ok(Self {
+            bits if bits <= max_bits => Ok(Self {
                 base,
                 prefix_bits: bits,
             }),
@@ -205,22 +205,25 @@ mod tests {
     #[test]
     fn private_addresses_are_refused_unless_allowed_and_metadata_always() {
         let strict = AllowedTargets::default();
-        let open = AllowedTargets {
+        let development = AllowedTargets {
             allow_http: true,
             private_blocks: AddressBlock::ALL.to_vec(),
         };
         for text in PUBLIC {
             let address = text.parse().unwrap();
-            assert!(strict.is_allowed(address) && open.is_allowed(address), "{text}");
+            assert!(strict.is_allowed(address) && development.is_allowed(address), "{text}");
         }
         for text in PRIVATE {
             let address = text.parse().unwrap();
             assert!(!strict.is_allowed(address), "{text}");
-            assert!(open.is_allowed(address), "{text}");
+            assert!(development.is_allowed(address), "{text}");
         }
         for text in NEVER {
             let address = text.parse().unwrap();
-            assert!(!strict.is_allowed(address) && !open.is_allowed(address), "{text}");
+            assert!(
+                !strict.is_allowed(address) && !development.is_allowed(address),
+                "{text}"
+            );
         }
     }
 

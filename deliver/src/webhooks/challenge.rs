@@ -52,14 +52,14 @@ impl WebhookClient {
     /// Challenges a receiver; `now` is the time recorded.
     pub async fn send_challenge(
         &self,
-        place: &TargetUrl,
+        target: &TargetUrl,
         secret: &Secret,
-        chance: &Rng,
+        rng: &Rng,
         now: Time,
     ) -> Result<ChallengeResult, Fault> {
-        let (token, nonce) = (chance.random_token(48)?, chance.random_token(24)?);
+        let (token, nonce) = (rng.random_token(48)?, rng.random_token(24)?);
         let expected = sign(secret, token.as_bytes());
-        let uri = place
+        let uri = target
             .challenge_uri(&token, &nonce)
             .ok_or_else(|| Fault::new("the challenge URL is not a valid URI"))?;
         let request = Request::get(uri)
@@ -67,19 +67,19 @@ impl WebhookClient {
             .header("user-agent", super::sender::AGENT)
             .body(Full::new(Bytes::new()))
             .map_err(Fault::context("building a challenge request"))?;
-        let heard = self.send_request(request).await;
-        let failure = check_response(&heard, &expected, self.timeout_secs());
+        let response = self.send_request(request).await;
+        let failure = check_response(&response, &expected, self.timeout_secs());
         let problem = failure.as_ref().map(|failure| failure.message.clone());
         let attempt = DeliveryAttempt {
             webhook_id: 0,
             delivery_seq: 0,
             at: now,
-            status: heard.status.into(),
+            status: response.status.into(),
             problem: problem.unwrap_or_default(),
-            duration_ms: i64::try_from(heard.elapsed.as_millis()).unwrap_or(i64::MAX),
+            duration_ms: i64::try_from(response.elapsed.as_millis()).unwrap_or(i64::MAX),
             signature_or_token: token,
             expected,
-            answer: heard.body_start,
+            answer: response.body_start,
         };
         Ok(ChallengeResult { failure, attempt })
     }
@@ -142,18 +142,18 @@ fn check_response(heard: &WebhookResponse, expected: &str, patience: u64) -> Opt
     }
 }
 
-fn check_response_token(heard: &WebhookResponse, expected: &str) -> Option<ChallengeFailure> {
-    let Some(body) = &heard.body else {
+fn check_response_token(response: &WebhookResponse, expected: &str) -> Option<ChallengeFailure> {
+    let Some(body) = &response.body else {
         return Some(ChallengeFailure::permanent(
             "The answer to the CRC GET request is too long.",
         ));
     };
-    let Ok(answer) = serde_json::from_slice::<Value>(body) else {
+    let Ok(body_json) = serde_json::from_slice::<Value>(body) else {
         return Some(ChallengeFailure::permanent(
             "The answer to the CRC GET request is not JSON.",
         ));
     };
-    let Some(token) = answer.get("response_token").and_then(Value::as_str) else {
+    let Some(token) = body_json.get("response_token").and_then(Value::as_str) else {
         return Some(ChallengeFailure::permanent(
             "The answer to the CRC GET request has no response_token.",
         ));

@@ -123,8 +123,8 @@ impl WebhookClient {
     /// Sends a request and reads the response within the timeout.
     pub(crate) async fn send_request(&self, request: Request<Full<Bytes>>) -> WebhookResponse {
         let began = clock::monotonic_now();
-        let asked = tokio::time::timeout(self.0.timeout, self.send_without_timeout(request)).await;
-        let mut heard = match asked {
+        let retry_after = tokio::time::timeout(self.0.timeout, self.send_without_timeout(request)).await;
+        let mut heard = match retry_after {
             Ok(Ok(heard)) => heard,
             Ok(Err(problem)) => WebhookResponse::from_failure(problem),
             Err(_) => WebhookResponse::from_failure(RequestFailure::TimedOut),
@@ -136,8 +136,8 @@ impl WebhookClient {
     async fn send_without_timeout(&self, request: Request<Full<Bytes>>) -> Result<WebhookResponse, RequestFailure> {
         let client = self.http_client();
         let client = client.map_err(|fault| RequestFailure::Broken(fault.to_string()))?;
-        let answer = client.request(request).await;
-        Ok(read_response(answer.map_err(|error| classify_error(&error))?).await)
+        let result = client.request(request).await;
+        Ok(read_response(result.map_err(|error| classify_error(&error))?).await)
     }
 }
 
@@ -155,8 +155,8 @@ impl WebhookResponse {
     }
 }
 
-async fn read_response(answer: Response<Incoming>) -> WebhookResponse {
-    let (head, mut body) = answer.into_parts();
+async fn read_response(response: Response<Incoming>) -> WebhookResponse {
+    let (head, mut body) = response.into_parts();
     let mut bytes = Vec::new();
     let mut whole = true;
     while let Some(frame) = body.frame().await {
@@ -174,14 +174,14 @@ async fn read_response(answer: Response<Incoming>) -> WebhookResponse {
             break;
         }
     }
-    let asked = head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-    let asked = asked.and_then(|seconds| seconds.trim().parse::<i64>().ok());
+    let retry_after = head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+    let retry_after = retry_after.and_then(|seconds| seconds.trim().parse::<i64>().ok());
     let start = bytes.get(..MAX_RECORDED_BYTES.min(bytes.len())).unwrap_or_default();
     WebhookResponse {
         status: head.status.as_u16(),
         body_start: printable_text(start),
         body: whole.then(|| Bytes::from(bytes)),
-        retry_after_ms: asked.map(|seconds| seconds.max(0).saturating_mul(1000)),
+        retry_after_ms: retry_after.map(|seconds| seconds.max(0).saturating_mul(1000)),
         ..WebhookResponse::default()
     }
 }

@@ -70,8 +70,8 @@ impl TargetConnector {
         }
         Ok(match &self.resolver {
             NameResolver::System => lookup_host((host, port)).await?.collect(),
-            NameResolver::Custom(tell) => {
-                let found = tell(host).into_iter();
+            NameResolver::Custom(lookup) => {
+                let found = lookup(host).into_iter();
                 found.map(|ip| SocketAddr::new(ip, port)).collect()
             }
         })

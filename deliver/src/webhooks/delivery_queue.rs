@@ -55,8 +55,8 @@ impl DeliveryQueue {
     /// How many more deliveries fit.
     pub(super) fn free_capacity(&self) -> usize {
         let stuck = self.due_heads.len() < MAX_CONCURRENCY && self.in_flight.len() < self.concurrency;
-        let most = if stuck { BLOCKED_CAPACITY } else { CAPACITY };
-        most.saturating_sub(self.queued)
+        let capacity = if stuck { BLOCKED_CAPACITY } else { CAPACITY };
+        capacity.saturating_sub(self.queued)
     }
 
     /// Adds a waiting delivery unless it is known.
@@ -73,14 +73,14 @@ impl DeliveryQueue {
         let key = new.order_key;
         let flying = self.in_flight.contains_key(&key);
         let queue = self.by_key.entry(key).or_default();
-        let place = queue.partition_point(|other| other.seq < new.seq);
-        if place == 0 && !flying {
+        let index = queue.partition_point(|other| other.seq < new.seq);
+        if index == 0 && !flying {
             if let Some(first) = queue.front() {
                 self.due_heads.remove(&(first.due_at, first.seq));
             }
             self.due_heads.insert((new.due_at, new.seq), key);
         }
-        queue.insert(place, new);
+        queue.insert(index, new);
     }
 
     /// Takes the next delivery that is due; it is in flight from now on.
@@ -99,8 +99,8 @@ impl DeliveryQueue {
 
     /// Sets the handle that aborts a delivery in flight.
     pub(super) fn set_stop_handle(&mut self, key: i64, stop: oneshot::Sender<()>) {
-        if let Some((_, place)) = self.in_flight.get_mut(&key) {
-            *place = Some(stop);
+        if let Some((_, index)) = self.in_flight.get_mut(&key) {
+            *index = Some(stop);
         }
     }
 
@@ -118,29 +118,29 @@ impl DeliveryQueue {
         queues.filter_map(|queue| queue.front().copied()).collect()
     }
 
-    pub(super) fn complete(&mut self, key: i64, seq: i64, fate: DeliveryOutcome) {
+    pub(super) fn complete(&mut self, key: i64, seq: i64, outcome: DeliveryOutcome) {
         let was_ours = self.in_flight.get(&key).is_some_and(|(flying, _)| *flying == seq);
         if was_ours {
             self.in_flight.remove(&key);
-        } else if fate != DeliveryOutcome::Done || self.in_flight.contains_key(&key) {
+        } else if outcome != DeliveryOutcome::Done || self.in_flight.contains_key(&key) {
             return; // sent before this lane was taken up
         }
         let Some(queue) = self.by_key.get_mut(&key) else {
             return;
         };
-        let Ok(place) = queue.binary_search_by_key(&seq, |waiting| waiting.seq) else {
+        let Ok(index) = queue.binary_search_by_key(&seq, |waiting| waiting.seq) else {
             return;
         };
         if let Some(first) = queue.front() {
             self.due_heads.remove(&(first.due_at, first.seq));
         }
-        match fate {
+        match outcome {
             DeliveryOutcome::Done => {
-                queue.remove(place);
+                queue.remove(index);
                 self.queued = self.queued.saturating_sub(1);
             }
             DeliveryOutcome::Retry(due) => {
-                if let Some(waiting) = queue.get_mut(place) {
+                if let Some(waiting) = queue.get_mut(index) {
                     waiting.due_at = due;
                 }
             }
@@ -181,11 +181,11 @@ impl DeliveryQueue {
     /// Confirms that a completed delivery has been recorded.
     pub(super) fn confirm_recorded(&mut self, key: i64, seq: i64) {
         let queue = self.by_key.get(&key);
-        let held = queue.is_some_and(|queue| {
-            let place = queue.binary_search_by_key(&seq, |waiting| waiting.seq);
-            place.is_ok()
+        let is_first = queue.is_some_and(|queue| {
+            let index = queue.binary_search_by_key(&seq, |waiting| waiting.seq);
+            index.is_ok()
         });
-        if !held {
+        if !is_first {
             self.known_seqs.remove(&seq);
         }
     }
@@ -244,111 +244,111 @@ mod tests {
         }
     }
 
-    fn taken(lane: &mut DeliveryQueue, now: Time) -> Vec<i64> {
-        std::iter::from_fn(|| lane.take_due(now)).map(|one| one.seq).collect()
+    fn taken(queue: &mut DeliveryQueue, now: Time) -> Vec<i64> {
+        std::iter::from_fn(|| queue.take_due(now)).map(|one| one.seq).collect()
     }
 
     #[test]
     fn of_each_key_one_is_sent_and_the_next_when_it_arrived() {
-        let mut lane = DeliveryQueue::new();
+        let mut queue = DeliveryQueue::new();
         for (seq, key) in [(1, 7), (2, 7), (3, 8), (4, 7), (5, 8)] {
-            lane.push(waiting(seq, key));
-            lane.push(waiting(seq, key));
+            queue.push(waiting(seq, key));
+            queue.push(waiting(seq, key));
         }
-        assert_eq!(taken(&mut lane, NOW), [1, 3]);
-        lane.complete(8, 3, DeliveryOutcome::Done);
-        assert_eq!(taken(&mut lane, NOW), [5]);
+        assert_eq!(taken(&mut queue, NOW), [1, 3]);
+        queue.complete(8, 3, DeliveryOutcome::Done);
+        assert_eq!(taken(&mut queue, NOW), [5]);
         let later = NOW.plus_ms(5000);
-        lane.complete(7, 1, DeliveryOutcome::Retry(later));
-        lane.reduce_concurrency();
-        lane.complete(8, 5, DeliveryOutcome::Done);
-        assert_eq!(taken(&mut lane, NOW), Vec::<i64>::new());
-        assert_eq!(lane.next_due(), Some(later));
-        assert_eq!(taken(&mut lane, later), [1]);
-        lane.complete(7, 1, DeliveryOutcome::Done);
-        assert_eq!(taken(&mut lane, later), [2]);
-        lane.complete(7, 2, DeliveryOutcome::Done);
-        assert_eq!(taken(&mut lane, later), [4]);
-        lane.complete(7, 4, DeliveryOutcome::Done);
+        queue.complete(7, 1, DeliveryOutcome::Retry(later));
+        queue.reduce_concurrency();
+        queue.complete(8, 5, DeliveryOutcome::Done);
+        assert_eq!(taken(&mut queue, NOW), Vec::<i64>::new());
+        assert_eq!(queue.next_due(), Some(later));
+        assert_eq!(taken(&mut queue, later), [1]);
+        queue.complete(7, 1, DeliveryOutcome::Done);
+        assert_eq!(taken(&mut queue, later), [2]);
+        queue.complete(7, 2, DeliveryOutcome::Done);
+        assert_eq!(taken(&mut queue, later), [4]);
+        queue.complete(7, 4, DeliveryOutcome::Done);
         for (seq, key) in [(1, 7), (2, 7), (3, 8), (4, 7), (5, 8)] {
-            lane.confirm_recorded(key, seq);
+            queue.confirm_recorded(key, seq);
         }
-        assert!(lane.is_idle());
+        assert!(queue.is_idle());
     }
 
     #[test]
     fn what_was_written_late_is_put_into_its_place() {
-        let mut lane = DeliveryQueue::new();
+        let mut queue = DeliveryQueue::new();
         for (seq, key) in [(10, 7), (12, 7), (20, 8), (21, 8)] {
-            lane.push(waiting(seq, key));
+            queue.push(waiting(seq, key));
         }
-        assert_eq!(lane.take_due(NOW).unwrap().seq, 10);
-        lane.push(waiting(9, 7));
-        lane.push(waiting(19, 8));
-        assert_eq!(taken(&mut lane, NOW), [19]);
-        lane.complete(7, 10, DeliveryOutcome::Done);
-        assert_eq!(taken(&mut lane, NOW), [9]);
-        lane.complete(7, 9, DeliveryOutcome::Done);
-        assert_eq!(taken(&mut lane, NOW), [12]);
+        assert_eq!(queue.take_due(NOW).unwrap().seq, 10);
+        queue.push(waiting(9, 7));
+        queue.push(waiting(19, 8));
+        assert_eq!(taken(&mut queue, NOW), [19]);
+        queue.complete(7, 10, DeliveryOutcome::Done);
+        assert_eq!(taken(&mut queue, NOW), [9]);
+        queue.complete(7, 9, DeliveryOutcome::Done);
+        assert_eq!(taken(&mut queue, NOW), [12]);
     }
 
     #[test]
     fn a_receiver_that_is_back_gets_everything_at_once() {
-        let mut lane = DeliveryQueue::new();
+        let mut queue = DeliveryQueue::new();
         for seq in 1..=3 {
-            lane.push(waiting(seq, seq));
+            queue.push(waiting(seq, seq));
         }
-        assert_eq!(taken(&mut lane, NOW), [1, 2, 3]);
+        assert_eq!(taken(&mut queue, NOW), [1, 2, 3]);
         for key in 1..=3 {
-            lane.complete(key, key, DeliveryOutcome::Retry(NOW.plus_ms(1_000_000)));
+            queue.complete(key, key, DeliveryOutcome::Retry(NOW.plus_ms(1_000_000)));
         }
-        assert_eq!(taken(&mut lane, NOW), Vec::<i64>::new());
-        lane.make_all_due(NOW);
-        assert_eq!(taken(&mut lane, NOW), [1, 2, 3]);
+        assert_eq!(taken(&mut queue, NOW), Vec::<i64>::new());
+        queue.make_all_due(NOW);
+        assert_eq!(taken(&mut queue, NOW), [1, 2, 3]);
     }
 
     #[test]
     fn what_holds_others_up_is_looked_at_by_turns() {
-        let mut lane = DeliveryQueue::new();
+        let mut queue = DeliveryQueue::new();
         let later = NOW.plus_ms(5000);
         for seq in 0..500 {
             let due_at = if seq < 10 { NOW } else { later };
-            lane.push(PendingDelivery {
+            queue.push(PendingDelivery {
                 due_at,
                 ..waiting(seq, seq)
             });
         }
-        assert!(lane.blocking_heads(NOW).is_empty(), "nothing waits behind them");
+        assert!(queue.blocking_heads(NOW).is_empty(), "nothing waits behind them");
         for seq in 0..500 {
-            lane.push(waiting(1000 + seq, seq));
+            queue.push(waiting(1000 + seq, seq));
         }
         let mut seen = Vec::new();
         for _ in 0..3 {
-            seen.extend(lane.blocking_heads(NOW).into_iter().map(|one| one.seq));
+            seen.extend(queue.blocking_heads(NOW).into_iter().map(|one| one.seq));
         }
         seen.sort_unstable();
         seen.dedup();
         let expected: Vec<i64> = (10..500).collect();
         assert_eq!(seen, expected);
-        lane.complete(10, 10, DeliveryOutcome::Done);
-        lane.confirm_recorded(10, 10);
-        assert!(taken(&mut lane, NOW).contains(&1010));
+        queue.complete(10, 10, DeliveryOutcome::Done);
+        queue.confirm_recorded(10, 10);
+        assert!(taken(&mut queue, NOW).contains(&1010));
     }
 
     #[test]
     fn what_is_held_is_bounded() {
-        let mut lane = DeliveryQueue::new();
+        let mut queue = DeliveryQueue::new();
         for seq in 0..200_000 {
-            lane.push(waiting(seq, seq % 1000));
+            queue.push(waiting(seq, seq % 1000));
         }
-        assert!(lane.is_full);
-        assert_eq!(lane.queued, super::CAPACITY);
+        assert!(queue.is_full);
+        assert_eq!(queue.queued, super::CAPACITY);
         // A failing key does not block others: more is read after it.
-        let mut lane = DeliveryQueue::new();
+        let mut queue = DeliveryQueue::new();
         for seq in 0..20_000 {
-            lane.push(waiting(seq, 7));
+            queue.push(waiting(seq, 7));
         }
-        lane.push(waiting(20_000, 8));
-        assert_eq!(taken(&mut lane, NOW), [0, 20_000]);
+        queue.push(waiting(20_000, 8));
+        assert_eq!(taken(&mut queue, NOW), [0, 20_000]);
     }
 }

@@ -22,21 +22,21 @@ const RETRY_MS: i64 = 30 * 60 * 1000;
 const DISABLE_AFTER_MS: i64 = 28 * 60 * 60 * 1000;
 
 /// Runs forever.
-pub(super) async fn run(store: &Store, settings: &WebhookSettings, courier: &WebhookClient) {
+pub(super) async fn run(store: &Store, settings: &WebhookSettings, client: &WebhookClient) {
     loop {
         tokio::time::sleep(POLL_INTERVAL).await;
-        if let Err(error) = challenge_due(store, settings, courier).await {
+        if let Err(error) = challenge_due(store, settings, client).await {
             tracing::warn!(?error, "failed to challenge webhooks; will retry");
         }
     }
 }
 
-async fn challenge_due(store: &Store, settings: &WebhookSettings, courier: &WebhookClient) -> Result<(), Error> {
-    let most = i64::try_from(MAX_CONCURRENT).unwrap_or(1);
-    let due = store.read(move |tx| Ok(webhooks::list_due_checks(tx, most)?)).await?;
+async fn challenge_due(store: &Store, settings: &WebhookSettings, client: &WebhookClient) -> Result<(), Error> {
+    let limit = i64::try_from(MAX_CONCURRENT).unwrap_or(1);
+    let due = store.read(move |tx| Ok(webhooks::list_due_checks(tx, limit)?)).await?;
     let checks = due
         .into_iter()
-        .map(|webhook| challenge_webhook(store, settings, courier, webhook));
+        .map(|webhook| challenge_webhook(store, settings, client, webhook));
     let ended: Vec<_> = stream::iter(checks).buffer_unordered(MAX_CONCURRENT).collect().await;
     ended.into_iter().collect()
 }
@@ -44,7 +44,7 @@ async fn challenge_due(store: &Store, settings: &WebhookSettings, courier: &Webh
 async fn challenge_webhook(
     store: &Store,
     settings: &WebhookSettings,
-    courier: &WebhookClient,
+    client: &WebhookClient,
     webhook: Webhook,
 ) -> Result<(), Error> {
     let (id, app) = (webhook.id, webhook.app_id);
@@ -59,13 +59,13 @@ async fn challenge_webhook(
     let Some((webhook, secret)) = store.write(claim).await? else {
         return Ok(());
     };
-    let Ok(place) = TargetUrl::parse(&webhook.url, &settings.targets) else {
-        let why = "The URL is not one that may be sent to any more.";
-        return store.write(move |tx| disable_webhook(tx, id, why)).await;
+    let Ok(target) = TargetUrl::parse(&webhook.url, &settings.targets) else {
+        let reason = "The URL is not one that may be sent to any more.";
+        return store.write(move |tx| disable_webhook(tx, id, reason)).await;
     };
     let context = store.context();
-    let challenged = courier
-        .send_challenge(&place, &secret, &context.rng, context.clock.now())
+    let challenged = client
+        .send_challenge(&target, &secret, &context.rng, context.clock.now())
         .await?;
     let every = settings.challenge_interval;
     store

@@ -30,11 +30,11 @@ pub(super) async fn run(store: &Store) {
 /// Advances each running replay by one step; returns whether another step can follow at once.
 async fn advance_all(store: &Store) -> Result<bool, Error> {
     let running = store.read(|tx| Ok(replays::list_running(tx)?)).await?;
-    let mut more = false;
+    let mut has_more = false;
     for replay in running {
-        more |= store.write(move |tx| advance_replay(tx, &replay)).await?;
+        has_more |= store.write(move |tx| advance_replay(tx, &replay)).await?;
     }
-    Ok(more)
+    Ok(has_more)
 }
 
 fn advance_replay(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Error> {
@@ -59,10 +59,10 @@ fn enqueue_page(tx: &mut Tx<'_>, replay: &Replay, app: AppId) -> Result<bool, Er
         return Ok(false); // another node was faster
     }
     for (_, seq) in places {
-        let Some(one) = deliveries::find_by_seq(tx, seq)? else {
+        let Some(delivery) = deliveries::find_by_seq(tx, seq)? else {
             continue;
         };
-        if may_redeliver(tx, app, &one)? {
+        if may_redeliver(tx, app, &delivery)? {
             deliveries::enqueue_retry(tx, seq, replay.id, order_key(replay.id))?;
         }
     }

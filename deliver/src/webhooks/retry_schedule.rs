@@ -46,38 +46,38 @@ impl RetrySchedule {
         Self([1, 5, 25].map(Duration::from_secs).to_vec())
     }
 
-    fn wait_ms(&self, place: usize) -> Option<i64> {
-        let wait = self.0.get(place)?;
+    fn wait_ms(&self, index: usize) -> Option<i64> {
+        let wait = self.0.get(index)?;
         Some(i64::try_from(wait.as_millis()).unwrap_or(i64::MAX))
     }
 
     /// The minimum time over which attempts are made.
     fn total_ms(&self) -> i64 {
-        let waits = (0..self.0.len()).filter_map(|place| self.wait_ms(place));
+        let waits = (0..self.0.len()).filter_map(|index| self.wait_ms(index));
         waits.fold(0, i64::saturating_add)
     }
 
     /// The time of the next attempt; `None` to give up. Attempts made early because the receiver was back for
     /// a moment do not shorten the total time.
-    pub(crate) fn next_retry(&self, failed: &FailedTry, chance: &Rng) -> Result<Option<Time>, Fault> {
-        let place = usize::try_from(failed.tries.saturating_sub(1)).unwrap_or(usize::MAX);
+    pub(crate) fn next_retry(&self, failed: &FailedTry, rng: &Rng) -> Result<Option<Time>, Fault> {
+        let index = usize::try_from(failed.tries.saturating_sub(1)).unwrap_or(usize::MAX);
         let spent = failed.now.ms().saturating_sub(failed.first_at.ms());
-        let wait = match self.wait_ms(place) {
+        let wait = match self.wait_ms(index) {
             Some(wait) => wait,
             None if spent >= self.total_ms() => return Ok(None),
             None => self.wait_ms(self.0.len().saturating_sub(1)).unwrap_or(0),
         };
-        let more = random_jitter(wait / JITTER, chance)?;
-        let asked = failed.retry_after_ms.unwrap_or(0).clamp(0, MAX_RETRY_AFTER_MS);
-        let wait = wait.saturating_add(more).max(asked);
+        let jitter = random_jitter(wait / JITTER, rng)?;
+        let requested = failed.retry_after_ms.unwrap_or(0).clamp(0, MAX_RETRY_AFTER_MS);
+        let wait = wait.saturating_add(jitter).max(requested);
         Ok(Some(failed.now.plus_ms(wait)))
     }
 }
 
 /// A random number of milliseconds between zero and `max`.
-pub(crate) fn random_jitter(most: i64, chance: &Rng) -> Result<i64, Fault> {
-    let random = u32::from_le_bytes(chance.random_bytes()?);
-    Ok(most.saturating_mul(i64::from(random >> 8)) >> 24)
+pub(crate) fn random_jitter(max: i64, rng: &Rng) -> Result<i64, Fault> {
+    let random = u32::from_le_bytes(rng.random_bytes()?);
+    Ok(max.saturating_mul(i64::from(random >> 8)) >> 24)
 }
 
 #[cfg(test)]
@@ -100,19 +100,19 @@ mod tests {
                 now,
                 retry_after_ms: None,
             };
-            let Some(again) = schedule.next_retry(&failed, &chance).unwrap() else {
+            let Some(retry_at) = schedule.next_retry(&failed, &chance).unwrap() else {
                 break;
             };
-            waits.push((again.ms() - now.ms()) / 1000);
-            now = again;
+            waits.push((retry_at.ms() - now.ms()) / 1000);
+            now = retry_at;
         }
-        let least = [5, 300, 1800, 7200, 18_000, 36_000, 36_000];
-        assert_eq!(waits.len(), least.len(), "{waits:?}");
-        for (wait, least) in waits.iter().zip(least) {
-            assert!((least..=least + least / 8).contains(wait), "{waits:?}");
+        let minimum = [5, 300, 1800, 7200, 18_000, 36_000, 36_000];
+        assert_eq!(waits.len(), minimum.len(), "{waits:?}");
+        for (wait, minimum) in waits.iter().zip(minimum) {
+            assert!((minimum..=minimum + minimum / 8).contains(wait), "{waits:?}");
         }
-        let mut others = waits.iter().zip(least).map(|(wait, least)| wait - least);
-        assert!(others.any(|more| more > 0), "no jitter: {waits:?}");
+        let mut others = waits.iter().zip(minimum).map(|(wait, minimum)| wait - minimum);
+        assert!(others.any(|jitter| jitter > 0), "no jitter: {waits:?}");
     }
 
     #[test]
@@ -129,11 +129,11 @@ mod tests {
         assert!(schedule.next_retry(&failed, &chance).unwrap().is_none());
         failed.tries = 1;
         failed.retry_after_ms = Some(60_000);
-        let again = schedule.next_retry(&failed, &chance).unwrap().unwrap();
-        assert_eq!(again.ms() - failed.now.ms(), 60_000);
+        let retry_at = schedule.next_retry(&failed, &chance).unwrap().unwrap();
+        assert_eq!(retry_at.ms() - failed.now.ms(), 60_000);
         failed.retry_after_ms = Some(i64::MAX);
-        let again = schedule.next_retry(&failed, &chance).unwrap().unwrap();
-        assert_eq!(again.ms() - failed.now.ms(), 3_600_000);
+        let retry_at = schedule.next_retry(&failed, &chance).unwrap().unwrap();
+        assert_eq!(retry_at.ms() - failed.now.ms(), 3_600_000);
         let none = RetrySchedule::new(Vec::new());
         assert!(none.next_retry(&failed, &chance).unwrap().is_none());
     }

@@ -108,10 +108,10 @@ impl WebhookSender {
     /// Sends, challenges and replays until `stopping` completes, then waits briefly for deliveries in flight.
     pub async fn run(self, stopping: impl Future<Output = ()>) {
         let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));
-        let courier = self.client.clone();
+        let client = self.client.clone();
         tokio::select! {
             () = self.run_loop(stopping) => {}
-            () = periodic_challenges::run(&store, &settings, &courier) => {}
+            () = periodic_challenges::run(&store, &settings, &client) => {}
             () = replays::run(&store) => {}
         }
     }
@@ -122,10 +122,10 @@ impl WebhookSender {
         let mut work = SenderState::new(&self.store, &self.settings, &self.client);
         let mut tick = tokio::time::interval(TICK_INTERVAL);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut again = None;
+        let mut next_round = None;
         loop {
             let wait = async {
-                match again {
+                match next_round {
                     Some(until) => tokio::time::sleep_until(until).await,
                     None => std::future::pending().await,
                 }
@@ -133,8 +133,8 @@ impl WebhookSender {
             tokio::select! {
                 biased;
                 () = &mut stopping => break,
-                Some(landed) = work.in_flight.next(), if !work.in_flight.is_empty() => {
-                    work.complete_attempt(landed);
+                Some(completed) = work.in_flight.next(), if !work.in_flight.is_empty() => {
+                    work.complete_attempt(completed);
                 }
                 recorded = wait_recorded(&mut work.recording), if work.recording.is_some() => {
                     work.finish_recording(recorded);
@@ -145,7 +145,7 @@ impl WebhookSender {
                 _ = tick.tick() => work.mark_due(),
             }
             work.start_recording();
-            again = work.run_round().await;
+            next_round = work.run_round().await;
         }
         work.finish().await;
     }
@@ -159,12 +159,12 @@ async fn wait_recorded(recording: &mut Option<RecordingFuture>) -> (Arc<Vec<Atte
 }
 
 impl SenderState {
-    fn new(store: &Arc<Store>, settings: &Arc<WebhookSettings>, courier: &WebhookClient) -> Self {
+    fn new(store: &Arc<Store>, settings: &Arc<WebhookSettings>, client: &WebhookClient) -> Self {
         let now = clock::monotonic_now();
         Self {
             store: Arc::clone(store),
             settings: Arc::clone(settings),
-            client: courier.clone(),
+            client: client.clone(),
             active: HashMap::new(),
             ready: BTreeSet::new(),
             unclaimed: BTreeSet::new(),
@@ -194,9 +194,9 @@ impl SenderState {
             SenderCommand::Rescan => self.next_scan = clock::monotonic_now(),
             SenderCommand::Stop(id, reply) => {
                 self.unclaimed.remove(&id);
-                let flying = self.active.get_mut(&id).is_some_and(|hook| {
-                    hook.queue.close();
-                    hook.queue.has_in_flight()
+                let flying = self.active.get_mut(&id).is_some_and(|active| {
+                    active.queue.close();
+                    active.queue.has_in_flight()
                 });
                 if flying {
                     let until = clock::monotonic_now() + STOP_GRACE;
@@ -210,17 +210,17 @@ impl SenderState {
     }
 
     fn mark_due(&mut self) {
-        let late = clock::monotonic_now();
+        let deadline = clock::monotonic_now();
         for (id, until, _) in &self.stop_waiters {
-            if let Some(hook) = self.active.get_mut(id).filter(|_| *until <= late) {
-                hook.queue.abort_in_flight();
+            if let Some(active) = self.active.get_mut(id).filter(|_| *until <= deadline) {
+                active.queue.abort_in_flight();
             }
         }
         let now = self.now();
         let due = self
             .active
             .iter()
-            .filter(|(_, hook)| hook.queue.next_due().is_some_and(|due| due <= now));
+            .filter(|(_, active)| active.queue.next_due().is_some_and(|due| due <= now));
         let due: Vec<i64> = due.map(|(id, _)| *id).collect();
         self.ready.extend(due);
     }
@@ -233,23 +233,23 @@ impl SenderState {
         let outcomes = Arc::new(std::mem::take(&mut self.outcomes));
         let store = Arc::clone(&self.store);
         self.recording = Some(Box::pin(async move {
-            let held = Arc::clone(&outcomes);
-            let done = store.write(move |tx| record_outcomes(tx, &held)).await;
-            (outcomes, done)
+            let recorded = Arc::clone(&outcomes);
+            let result = store.write(move |tx| record_outcomes(tx, &recorded)).await;
+            (outcomes, result)
         }));
     }
 
-    fn finish_recording(&mut self, (outcomes, done): (Arc<Vec<AttemptOutcome>>, Result<(), Error>)) {
+    fn finish_recording(&mut self, (outcomes, result): (Arc<Vec<AttemptOutcome>>, Result<(), Error>)) {
         self.recording = None;
-        if let Err(error) = done {
+        if let Err(error) = result {
             // Unrecorded deliveries would be sent again.
             tracing::warn!(?error, "failed to record webhook deliveries; will retry");
             self.outcomes.splice(0..0, outcomes.iter().cloned());
             return;
         }
         for outcome in outcomes.iter() {
-            if let Some(hook) = self.active.get_mut(&outcome.attempt.webhook_id) {
-                hook.queue.confirm_recorded(outcome.key, outcome.seq);
+            if let Some(active) = self.active.get_mut(&outcome.attempt.webhook_id) {
+                active.queue.confirm_recorded(outcome.key, outcome.seq);
             }
         }
     }
@@ -257,8 +257,8 @@ impl SenderState {
     /// Waits for deliveries in flight, records them, and releases the leases.
     async fn finish(&mut self) {
         let until = tokio::time::Instant::now() + SHUTDOWN_GRACE;
-        while let Ok(Some(landed)) = tokio::time::timeout_at(until, self.in_flight.next()).await {
-            self.complete_attempt(landed);
+        while let Ok(Some(completed)) = tokio::time::timeout_at(until, self.in_flight.next()).await {
+            self.complete_attempt(completed);
         }
         self.in_flight.clear();
         if let Some(recording) = self.recording.take() {
@@ -270,8 +270,8 @@ impl SenderState {
             let _written = recording.await;
         }
         let node = i64::from(self.settings.node_id);
-        let given_back = self.store.write(move |tx| Ok(webhooks::release_node_leases(tx, node)?));
-        if let Err(error) = given_back.await {
+        let released = self.store.write(move |tx| Ok(webhooks::release_node_leases(tx, node)?));
+        if let Err(error) = released.await {
             tracing::warn!(?error, "failed to release webhook leases");
         }
     }

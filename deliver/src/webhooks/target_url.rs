@@ -69,8 +69,10 @@ impl TargetUrl {
 fn has_port(text: &str) -> bool {
     let rest = text.split_once("//").map_or("", |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let behind = authority.rsplit_once(']').map_or(authority, |(_, behind)| behind);
-    behind.contains(':')
+    let after_host = authority
+        .rsplit_once(']')
+        .map_or(authority, |(_, after_host)| after_host);
+    after_host.contains(':')
 }
 
 fn check_host(url: &Url, text: &str, targets: &AllowedTargets) -> Result<(), UrlProblem> {
@@ -109,7 +111,7 @@ mod tests {
     #[test]
     fn addresses_of_receivers() {
         let strict = AllowedTargets::default();
-        let open = AllowedTargets {
+        let development = AllowedTargets {
             allow_http: true,
             private_blocks: AddressBlock::ALL.to_vec(),
         };
@@ -156,18 +158,18 @@ mod tests {
             ("", false, false),
             (long.as_str(), false, false),
         ];
-        for (text, real, development) in table {
+        for (text, real, in_development) in table {
             let read = TargetUrl::parse(text, &strict);
             assert_eq!(read.is_ok(), real, "{text}: {read:?}");
-            let read = TargetUrl::parse(text, &open);
-            assert_eq!(read.is_ok(), development, "{text}: {read:?}");
+            let read = TargetUrl::parse(text, &development);
+            assert_eq!(read.is_ok(), in_development, "{text}: {read:?}");
         }
     }
 
     #[test]
     fn a_challenge_leaves_the_query_as_it_is() {
-        let place = TargetUrl::parse("https://example.org/a?b=c%20d&e", &AllowedTargets::default()).unwrap();
-        let challenged = place.challenge_uri("t+/=", "n").unwrap();
+        let target = TargetUrl::parse("https://example.org/a?b=c%20d&e", &AllowedTargets::default()).unwrap();
+        let challenged = target.challenge_uri("t+/=", "n").unwrap();
         let expected = "https://example.org/a?b=c%20d&e&crc_token=t%2B%2F%3D&nonce=n";
         assert_eq!(challenged.to_string(), expected);
     }

@@ -10,26 +10,26 @@ use super::{PostRenderContext, media_keys};
 use crate::media::{id_from_media_key, media_url};
 
 /// The entities as JSON, or an empty string.
-pub(crate) fn sent_entities(facts: PostRenderContext<'_>) -> Cow<'_, str> {
-    let stored = text_entities(facts);
-    if let Some(link) = media_link(facts) {
-        return Cow::Owned(append_urls(&stored, media_link_entities(facts, &link)));
+pub(crate) fn sent_entities(ctx: PostRenderContext<'_>) -> Cow<'_, str> {
+    let stored = text_entities(ctx);
+    if let Some(link) = media_link(ctx) {
+        return Cow::Owned(append_urls(&stored, media_link_entities(ctx, &link)));
     }
-    let Some((_, first)) = card_links(facts).next() else {
+    let Some((_, first)) = card_links(ctx).next() else {
         return stored;
     };
-    let place = link_range(facts, &first);
-    let links = card_links(facts).map(|(card, link)| card_link_entity(facts, card, &link, place));
+    let range = link_range(ctx, &first);
+    let links = card_links(ctx).map(|(card, link)| card_link_entity(ctx, card, &link, range));
     Cow::Owned(append_urls(&stored, links.collect()))
 }
 
 /// The entities without the link at the end of the text.
-fn text_entities(facts: PostRenderContext<'_>) -> Cow<'_, str> {
-    let post = facts.post;
-    if facts.is_long() {
+fn text_entities(ctx: PostRenderContext<'_>) -> Cow<'_, str> {
+    let post = ctx.post;
+    if ctx.is_long() {
         return Cow::Borrowed(&post.short_entities);
     }
-    match facts.original_post().filter(|_| !has_repost_prefix(post)) {
+    match ctx.original_post().filter(|_| !has_repost_prefix(post)) {
         Some(original) => repost_entities(original).map_or(Cow::Borrowed(""), Cow::Owned),
         None => Cow::Borrowed(&post.entities),
     }
@@ -66,14 +66,14 @@ fn repost_entities(original: PostRenderContext<'_>) -> Option<String> {
 
 /// Shifts an entity by a prefix; `None` if it does not end before `end`.
 fn shift_entity(entity: &mut Value, before: usize, end: usize) -> Option<()> {
-    let place = |entity: &Value, name| usize::try_from(entity.get(name)?.as_u64()?).ok();
-    let (from, to) = (place(entity, "start")?, place(entity, "end")?);
-    if to + before > end {
+    let range = |entity: &Value, name| usize::try_from(entity.get(name)?.as_u64()?).ok();
+    let (from, url) = (range(entity, "start")?, range(entity, "end")?);
+    if url + before > end {
         return None;
     }
     let members = entity.as_object_mut()?;
     members.insert("start".to_owned(), json!(from + before));
-    members.insert("end".to_owned(), json!(to + before));
+    members.insert("end".to_owned(), json!(url + before));
     Some(())
 }
 
@@ -93,11 +93,11 @@ fn display_url(address: &str) -> String {
 }
 
 /// One entity for each media file, all at the link that ends the text.
-fn media_link_entities(facts: PostRenderContext<'_>, link: &str) -> Vec<Value> {
-    let (start, end) = link_range(facts, link);
+fn media_link_entities(ctx: PostRenderContext<'_>, link: &str) -> Vec<Value> {
+    let (start, end) = link_range(ctx, link);
     let plain = link.split_once("://").map_or(link, |(_, rest)| rest);
     let display: String = plain.chars().take(DISPLAY_URL_LENGTH).chain(['…']).collect();
-    let keys = media_keys(facts.post);
+    let keys = media_keys(ctx.post);
     keys.map(|key| {
         json!({ "start": start, "end": end, "url": link, "expanded_url": link,
             "display_url": display, "media_key": key })
@@ -107,13 +107,13 @@ fn media_link_entities(facts: PostRenderContext<'_>, link: &str) -> Vec<Value> {
 
 /// The entity of a card link, with the card's content. All of them are at the first link at the end of the
 /// text.
-fn card_link_entity(facts: PostRenderContext<'_>, card: &CardLink, link: &str, (start, end): (usize, usize)) -> Value {
+fn card_link_entity(ctx: PostRenderContext<'_>, card: &CardLink, link: &str, (start, end): (usize, usize)) -> Value {
     // The platform's own page of a card has no other URL.
     let to = Some(card.url.as_str()).filter(|url| !url.is_empty());
     let to = to.unwrap_or(link);
     let mut entity = json!({ "start": start, "end": end, "url": link, "expanded_url": to,
         "display_url": display_url(to), "title": card.title });
-    let (objects, id) = (facts.objects, id_from_media_key(&card.media_key));
+    let (objects, id) = (ctx.objects, id_from_media_key(&card.media_key));
     let media = id.and_then(|id| objects.media.get(id));
     let image = media.and_then(|media| {
         let moves = media.kind != "photo";

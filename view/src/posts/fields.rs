@@ -12,45 +12,45 @@ use crate::media::id_from_media_key;
 /// The scope of a withheld notice about the post.
 const POST_SCOPE: VocabularyWord = VocabularyWord::new("post", "tweet");
 
-pub(super) fn write_id(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    out.write_id(facts.post.id.get());
+pub(super) fn write_id(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    out.write_id(ctx.post.id.get());
 }
 
-pub(super) fn write_edit_history(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    let alone = [facts.post.id];
-    let versions = facts.objects.post_versions(facts.post).unwrap_or(&alone);
+pub(super) fn write_edit_history(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    let alone = [ctx.post.id];
+    let versions = ctx.objects.post_versions(ctx.post).unwrap_or(&alone);
     out.write_array(versions, |out, id| out.write_id(id.get()));
 }
 
-pub(super) fn write_author_id(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    out.write_id(facts.post.author_id.get());
+pub(super) fn write_author_id(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    out.write_id(ctx.post.author_id.get());
 }
 
-pub(super) fn write_username(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    if let Some(author) = facts.author() {
+pub(super) fn write_username(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    if let Some(author) = ctx.author() {
         out.write_nonempty_text(&author.username);
     }
 }
 
-pub(super) fn write_created_at(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    out.write_time(facts.post.created_at);
+pub(super) fn write_created_at(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    out.write_time(ctx.post.created_at);
 }
 
-pub(super) fn write_conversation_id(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    out.write_id(facts.post.conversation_id.get());
+pub(super) fn write_conversation_id(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    out.write_id(ctx.post.conversation_id.get());
 }
 
-pub(super) fn write_in_reply_to_user_id(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    if let Some(user) = facts.post.in_reply_to_user_id {
+pub(super) fn write_in_reply_to_user_id(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    if let Some(user) = ctx.post.in_reply_to_user_id {
         out.write_id(user.get());
     }
 }
 
-pub(super) fn write_referenced_posts(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    if referenced_posts(facts.post).next().is_none() {
+pub(super) fn write_referenced_posts(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    if referenced_posts(ctx.post).next().is_none() {
         return;
     }
-    out.write_array(referenced_posts(facts.post), |out, (kind, id)| {
+    out.write_array(referenced_posts(ctx.post), |out, (kind, id)| {
         out.write_object(|out| {
             out.write_member(VocabularyWord::same_in_both("type"), |out| {
                 out.write_nonempty_text(kind)
@@ -60,8 +60,8 @@ pub(super) fn write_referenced_posts(out: &mut JsonWriter, facts: PostRenderCont
     });
 }
 
-pub(super) fn write_attachments(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    let post = facts.post;
+pub(super) fn write_attachments(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    let post = ctx.post;
     if post.media_keys.is_empty() && post.poll_id.is_none() {
         return;
     }
@@ -80,13 +80,13 @@ pub(super) fn write_attachments(out: &mut JsonWriter, facts: PostRenderContext<'
 }
 
 /// Writes the entities of the rendered text.
-pub(super) fn write_entities(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    out.write_raw(&sent_entities(facts));
+pub(super) fn write_entities(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    out.write_raw(&sent_entities(ctx));
 }
 
-pub(super) fn write_geo(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    let place = facts.post.place_id.as_deref().unwrap_or_default();
-    if place.is_empty() && facts.post.geo.is_empty() {
+pub(super) fn write_geo(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    let place = ctx.post.place_id.as_deref().unwrap_or_default();
+    if place.is_empty() && ctx.post.geo.is_empty() {
         return;
     }
     out.write_object(|out| {
@@ -94,21 +94,21 @@ pub(super) fn write_geo(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
             out.write_nonempty_text(place)
         });
         out.write_member(VocabularyWord::same_in_both("coordinates"), |out| {
-            out.write_raw(&facts.post.geo)
+            out.write_raw(&ctx.post.geo)
         });
     });
 }
 
-pub(super) fn write_lang(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    out.write_nonempty_text(&facts.post.lang);
+pub(super) fn write_lang(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    out.write_nonempty_text(&ctx.post.lang);
 }
 
-pub(super) fn write_reply_settings(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    out.write_nonempty_text(&facts.post.reply_settings);
+pub(super) fn write_reply_settings(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    out.write_nonempty_text(&ctx.post.reply_settings);
 }
 
-pub(super) fn write_edit_controls(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    let post = facts.post;
+pub(super) fn write_edit_controls(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    let post = ctx.post;
     let first = post.edit_root_id.unwrap_or(post.id).created_at();
     out.write_object(|out| {
         out.write_member(VocabularyWord::same_in_both("edits_remaining"), |out| {
@@ -123,14 +123,14 @@ pub(super) fn write_edit_controls(out: &mut JsonWriter, facts: PostRenderContext
     });
 }
 
-pub(super) fn write_community_id(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    if let Some(community) = facts.post.community_id {
+pub(super) fn write_community_id(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    if let Some(community) = ctx.post.community_id {
         out.write_id(community);
     }
 }
 
-pub(super) fn write_withheld(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    let Ok(Value::Object(mut notice)) = serde_json::from_str(&facts.post.withheld) else {
+pub(super) fn write_withheld(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    let Ok(Value::Object(mut notice)) = serde_json::from_str(&ctx.post.withheld) else {
         return;
     };
     // Stored in either vocabulary; a notice about the whole account has the scope `user`.
@@ -142,16 +142,16 @@ pub(super) fn write_withheld(out: &mut JsonWriter, facts: PostRenderContext<'_>)
     out.write_raw(&Value::Object(notice).to_string());
 }
 
-pub(super) fn write_scopes(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    if facts.post.followers_only {
+pub(super) fn write_scopes(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    if ctx.post.followers_only {
         out.write_object(|out| out.write_member(VocabularyWord::same_in_both("followers"), |out| out.write_bool(true)));
     }
 }
 
-pub(super) fn write_media_metadata(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
+pub(super) fn write_media_metadata(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
     let media = || {
-        let ids = media_keys(facts.post).filter_map(id_from_media_key);
-        ids.filter_map(|id| facts.objects.media.get(id))
+        let ids = media_keys(ctx.post).filter_map(id_from_media_key);
+        ids.filter_map(|id| ctx.objects.media.get(id))
             .filter(|media| !media.alt_text.is_empty())
     };
     if media().next().is_none() {

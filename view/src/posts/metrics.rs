@@ -18,8 +18,8 @@ fn write_metric(out: &mut JsonWriter, name: &'static str, count: i64) {
     out.write_count(VocabularyWord::same_in_both(name), count);
 }
 
-pub(super) fn write_public_metrics(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    let post = facts.post;
+pub(super) fn write_public_metrics(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    let post = ctx.post;
     out.write_object(|out| {
         out.write_count(REPOSTS, post.repost_count);
         write_metric(out, "reply_count", post.reply_count);
@@ -31,14 +31,14 @@ pub(super) fn write_public_metrics(out: &mut JsonWriter, facts: PostRenderContex
 }
 
 /// The totals of the post's promotion.
-fn promoted_totals(facts: PostRenderContext<'_>) -> MetricSums {
-    let known = facts.objects.promoted_totals.get(&facts.post.id);
-    known.copied().unwrap_or_default()
+fn promoted_totals(ctx: PostRenderContext<'_>) -> MetricSums {
+    let totals = ctx.objects.promoted_totals.get(&ctx.post.id);
+    totals.copied().unwrap_or_default()
 }
 
-pub(super) fn write_non_public_metrics(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    let post = facts.post;
-    let promoted = promoted_totals(facts);
+pub(super) fn write_non_public_metrics(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    let post = ctx.post;
+    let promoted = promoted_totals(ctx);
     let counted = post.like_count + post.reply_count + post.repost_count + post.quote_count + post.bookmark_count;
     // Engagement outside the platform is counted where it was served.
     let elsewhere = promoted.get(Metric::Engagements)
@@ -54,14 +54,14 @@ pub(super) fn write_non_public_metrics(out: &mut JsonWriter, facts: PostRenderCo
 }
 
 /// All engagement minus that attributed to promotion.
-pub(super) fn write_organic_metrics(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    let post = facts.post;
-    let promoted = promoted_totals(facts);
+pub(super) fn write_organic_metrics(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    let post = ctx.post;
+    let promoted = promoted_totals(ctx);
     // Simulated events are not part of the total.
     let less = |all: i64, metric: Metric| (all - promoted.get(metric)).max(0);
     out.write_object(|out| {
-        let seen = less(post.impression_count, Metric::Impressions);
-        write_metric(out, "impression_count", seen);
+        let impressions = less(post.impression_count, Metric::Impressions);
+        write_metric(out, "impression_count", impressions);
         write_metric(out, "like_count", less(post.like_count, Metric::Likes));
         write_metric(out, "reply_count", less(post.reply_count, Metric::Replies));
         out.write_count(REPOSTS, less(post.repost_count, Metric::Reposts));
@@ -70,8 +70,8 @@ pub(super) fn write_organic_metrics(out: &mut JsonWriter, facts: PostRenderConte
 }
 
 /// Engagement attributed to promotion; nothing for posts that are not promoted.
-pub(super) fn write_promoted_metrics(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    let sums = facts.objects.promoted_totals.get(&facts.post.id);
+pub(super) fn write_promoted_metrics(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    let sums = ctx.objects.promoted_totals.get(&ctx.post.id);
     let Some(sums) = sums else {
         return;
     };
@@ -93,30 +93,30 @@ fn write_clicks(out: &mut JsonWriter, links: i64) {
 /// The errors for private metrics in a mask that the viewer may not see, one for each member; a post with
 /// errors is not rendered.
 pub(crate) fn reject_private_metrics(
-    facts: PostRenderContext<'_>,
+    ctx: PostRenderContext<'_>,
     mask: u64,
     subject: impl Fn() -> ResourceRef,
-    speech: Vocabulary,
+    vocabulary: Vocabulary,
     errors: &mut Vec<Refusal>,
 ) -> bool {
-    let asked = mask & OWNER_ONLY;
-    if asked == 0 {
+    let requested = mask & OWNER_ONLY;
+    if requested == 0 {
         return false;
     }
-    let age = facts.objects.now.ms() - facts.post.created_at.ms();
-    if facts.is_owned_by_viewer() && age <= PRIVATE_METRICS_MS {
+    let age = ctx.objects.now.ms() - ctx.post.created_at.ms();
+    if ctx.is_owned_by_viewer() && age <= PRIVATE_METRICS_MS {
         return false;
     }
-    for (place, field) in FIELDS.iter().enumerate() {
+    for (index, field) in FIELDS.iter().enumerate() {
         let JsonFieldType::Object(members) = field.json_type else {
             continue;
         };
-        if asked >> place & 1 == 0 {
+        if requested >> index & 1 == 0 {
             continue;
         }
-        let name = field.name.name_in(speech);
+        let name = field.name.name_in(vocabulary);
         errors.extend(members.iter().map(|member| Refusal::FieldNotVisible {
-            field: Cow::Owned(format!("{name}.{}", member.name.name_in(speech))),
+            field: Cow::Owned(format!("{name}.{}", member.name.name_in(vocabulary))),
             subject: subject(),
         }));
     }

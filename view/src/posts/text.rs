@@ -19,14 +19,14 @@ const URL_EXTRA_WEIGHT: usize = 19;
 /// Prefix lengths in bytes that usually suffice to find the truncated text.
 const PREFIX_SIZES: [usize; 2] = [512, 2048];
 
-pub(super) fn write_text(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    out.write_html_escaped(&sent_text(facts));
+pub(super) fn write_text(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    out.write_html_escaped(&sent_text(ctx));
 }
 
 /// Writes the full text of a long post.
-pub(super) fn write_note_post(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    let post = facts.post;
-    if facts.is_long() {
+pub(super) fn write_note_post(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    let post = ctx.post;
+    if ctx.is_long() {
         out.write_object(|out| {
             out.write_member(VocabularyWord::same_in_both("text"), |out| {
                 out.write_html_escaped(&post.text)
@@ -40,21 +40,21 @@ pub(super) fn write_note_post(out: &mut JsonWriter, facts: PostRenderContext<'_>
 
 /// Writes the displayed range of the text. Text after the stored end is not displayed, but truncated texts are
 /// displayed completely.
-pub(super) fn write_display_text_range(out: &mut JsonWriter, facts: PostRenderContext<'_>) {
-    let post = facts.post;
-    let whole = !facts.is_long() && post.repost_of_id.is_none();
+pub(super) fn write_display_text_range(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    let post = ctx.post;
+    let whole = !ctx.is_long() && post.repost_of_id.is_none();
     let end = if whole {
         post.display_end
     } else {
-        i64::try_from(text_without_link(facts).chars().count()).unwrap_or(post.display_end)
+        i64::try_from(text_without_link(ctx).chars().count()).unwrap_or(post.display_end)
     };
     out.write_array([post.display_start, end], JsonWriter::write_int);
 }
 
 /// The rendered text, not escaped: it ends with a link to the post's media or card.
-pub(crate) fn sent_text(facts: PostRenderContext<'_>) -> Cow<'_, str> {
-    let words = text_without_link(facts);
-    let link = media_link(facts).or_else(|| Some(card_links(facts).next()?.1));
+pub(crate) fn sent_text(ctx: PostRenderContext<'_>) -> Cow<'_, str> {
+    let words = text_without_link(ctx);
+    let link = media_link(ctx).or_else(|| Some(card_links(ctx).next()?.1));
     match link {
         Some(link) if words.is_empty() => Cow::Owned(link),
         Some(link) => Cow::Owned(format!("{words} {link}")),
@@ -63,22 +63,22 @@ pub(crate) fn sent_text(facts: PostRenderContext<'_>) -> Cow<'_, str> {
 }
 
 /// The link to the media of a post; imported texts contain their own.
-pub(super) fn media_link(facts: PostRenderContext<'_>) -> Option<String> {
-    let objects = facts.objects;
-    let first = media_keys(facts.post)
+pub(super) fn media_link(ctx: PostRenderContext<'_>) -> Option<String> {
+    let objects = ctx.objects;
+    let first = media_keys(ctx.post)
         .next()
-        .filter(|_| facts.post.repost_of_id.is_none())?;
+        .filter(|_| ctx.post.repost_of_id.is_none())?;
     let media = objects.media.get(id_from_media_key(first)?)?;
     media.uses?;
     media_url(media, objects.site)
 }
 
 /// The destinations of the post's card, and its link for each.
-pub(super) fn card_links(facts: PostRenderContext<'_>) -> impl Iterator<Item = (&CardLink, String)> {
-    let objects = facts.objects;
-    let card = card_id(facts.post).and_then(|card| objects.card_links.get(&card));
+pub(super) fn card_links(ctx: PostRenderContext<'_>) -> impl Iterator<Item = (&CardLink, String)> {
+    let objects = ctx.objects;
+    let card = card_id(ctx.post).and_then(|card| objects.card_links.get(&card));
     let links = card.into_iter().flatten();
-    links.filter_map(move |link| Some((link, short_link(link, facts.post, objects.site)?)))
+    links.filter_map(move |link| Some((link, short_link(link, ctx.post, objects.site)?)))
 }
 
 /// The post's own short link to a card's destination, so that clicks are attributed to the post.
@@ -91,8 +91,8 @@ fn short_link(link: &CardLink, post: &Post, site: &str) -> Option<String> {
 }
 
 /// The range of the link at the end of the text, in code points.
-pub(super) fn link_range(facts: PostRenderContext<'_>, link: &str) -> (usize, usize) {
-    let words = text_without_link(facts).chars().count();
+pub(super) fn link_range(ctx: PostRenderContext<'_>, link: &str) -> (usize, usize) {
+    let words = text_without_link(ctx).chars().count();
     let start = if words == 0 { 0 } else { words.saturating_add(1) };
     (start, start.saturating_add(link.chars().count()))
 }
@@ -119,12 +119,12 @@ pub(crate) fn new_post_text(tx: &mut Tx<'_>, post: &Post, site: &str) -> Result<
 }
 
 /// The text without the link at its end.
-fn text_without_link(facts: PostRenderContext<'_>) -> Cow<'_, str> {
-    let post = facts.post;
+fn text_without_link(ctx: PostRenderContext<'_>) -> Cow<'_, str> {
+    let post = ctx.post;
     if post.repost_of_id.is_some() {
-        return repost_text(facts);
+        return repost_text(ctx);
     }
-    let short = facts.objects.short_texts.get(&post.id);
+    let short = ctx.objects.short_texts.get(&post.id);
     Cow::Borrowed(short.map_or(&post.text, String::as_str))
 }
 
@@ -135,9 +135,9 @@ pub(super) fn has_repost_prefix(post: &Post) -> bool {
 
 /// The stored text if it has the prefix (imports may have more text than the original), or else derived from
 /// the original.
-fn repost_text(facts: PostRenderContext<'_>) -> Cow<'_, str> {
-    let post = facts.post;
-    let original = facts.original_post().filter(|_| !has_repost_prefix(post));
+fn repost_text(ctx: PostRenderContext<'_>) -> Cow<'_, str> {
+    let post = ctx.post;
+    let original = ctx.original_post().filter(|_| !has_repost_prefix(post));
     let made = original.and_then(|original| {
         let author = &original.author()?.username;
         Some(Cow::Owned(format!("RT @{author}: {}", original.post.text)))
@@ -168,7 +168,7 @@ pub(crate) fn short_text(post: &Post) -> Option<String> {
     let part = part.or_else(|| truncate_with_ellipsis(text))?;
     // Leading reply mentions have no weight.
     let start = usize::try_from(post.display_start).unwrap_or(0);
-    let free = text.char_indices().nth(start).map_or(0, |(place, _)| place);
+    let free = text.char_indices().nth(start).map_or(0, |(index, _)| index);
     let whole = free > 0 && weigh_text(text, 0..free).weight <= MAX_POST_WEIGHT;
     (!whole).then_some(part)
 }
@@ -180,13 +180,13 @@ fn is_surely_short(text: &str) -> bool {
     if text.len() > limit * 4 {
         return false;
     }
-    let (mut most, mut dots, mut last) = (0, 0, ' ');
+    let (mut max_weight, mut dots, mut last) = (0, 0, ' ');
     for letter in text.chars() {
-        most += if letter < '\u{1100}' { 1 } else { 2 };
+        max_weight += if letter < '\u{1100}' { 1 } else { 2 };
         if last == '.' && letter.is_alphanumeric() {
             dots += 1;
         }
         last = letter;
     }
-    most + dots * URL_EXTRA_WEIGHT <= limit
+    max_weight + dots * URL_EXTRA_WEIGHT <= limit
 }

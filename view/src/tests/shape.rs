@@ -183,7 +183,7 @@ fn the_vocabularies_are_images_of_each_other() {
     }
 }
 
-fn matches_schema(value: &Value, json: &JsonFieldType, speech: Vocabulary, path: &str) {
+fn matches_schema(value: &Value, json: &JsonFieldType, vocabulary: Vocabulary, path: &str) {
     let fits = match json {
         JsonFieldType::Text => value.is_string(),
         JsonFieldType::Id => value
@@ -200,38 +200,38 @@ fn matches_schema(value: &Value, json: &JsonFieldType, speech: Vocabulary, path:
         JsonFieldType::List(inside) => {
             let items = value.as_array().unwrap_or_else(|| panic!("{path}"));
             for item in items {
-                matches_schema(item, inside, speech, path);
+                matches_schema(item, inside, vocabulary, path);
             }
             !items.is_empty()
         }
         JsonFieldType::Object(inside) => {
-            has_members(value, inside, speech, path);
+            has_members(value, inside, vocabulary, path);
             true
         }
     };
     assert!(fits, "{path} is {value}");
 }
 
-fn has_members(value: &Value, members: &[JsonMember], speech: Vocabulary, path: &str) {
+fn has_members(value: &Value, members: &[JsonMember], vocabulary: Vocabulary, path: &str) {
     for (key, value) in value.as_object().unwrap_or_else(|| panic!("{path}")) {
         let path = format!("{path}.{key}");
-        let member = members.iter().find(|member| member.name.name_in(speech) == key);
+        let member = members.iter().find(|member| member.name.name_in(vocabulary) == key);
         matches_schema(
             value,
             &member.unwrap_or_else(|| panic!("{path}")).json_type,
-            speech,
+            vocabulary,
             &path,
         );
     }
 }
 
-fn check_records(list: &Value, object: ObjectKind, speech: Vocabulary) -> Vec<&'static str> {
+fn check_records(list: &Value, object: ObjectKind, vocabulary: Vocabulary) -> Vec<&'static str> {
     let mut seen = Vec::new();
     for record in list.as_array().unwrap() {
         for (key, value) in record.as_object().unwrap() {
-            let is = |field: &&FieldDefinition| field.name.name_in(speech) == key;
+            let is = |field: &&FieldDefinition| field.name.name_in(vocabulary) == key;
             let field = object.fields().iter().find(is).unwrap_or_else(|| panic!("{key}"));
-            matches_schema(value, &field.json_type, speech, key);
+            matches_schema(value, &field.json_type, vocabulary, key);
             seen.push(field.name.post);
         }
     }

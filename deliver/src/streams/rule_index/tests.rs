@@ -55,8 +55,8 @@ fn effort(book: &RuleIndex, post: &StoredPostFacts) -> usize {
     })
 }
 
-fn found(book: &mut RuleIndex, app: AppId, post: &StoredPostFacts) -> BTreeSet<i64> {
-    let wanted = book
+fn found(index: &mut RuleIndex, app: AppId, post: &StoredPostFacts) -> BTreeSet<i64> {
+    let wanted = index
         .match_post(post)
         .remove(&(app, StreamProduct::Stream))
         .unwrap_or("[]".to_owned());

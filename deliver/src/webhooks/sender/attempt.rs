@@ -34,20 +34,20 @@ pub(super) struct CompletedAttempt {
 const MIN_AWAY_MS: i64 = 60_000;
 
 pub(super) fn run_attempt(
-    courier: &WebhookClient,
+    client: &WebhookClient,
     uri: &Uri,
     signature: String,
     mut delivery: Delivery,
     stopped: oneshot::Receiver<()>,
 ) -> Pin<Box<dyn Future<Output = CompletedAttempt> + Send>> {
-    let courier = courier.clone();
+    let client = client.clone();
     // Not needed afterwards.
     let body = Bytes::from(std::mem::take(&mut delivery.body));
     let request = build_request(uri, &signature, &delivery, body);
     Box::pin(async move {
         let heard = match request {
             Ok(request) => tokio::select! {
-                heard = courier.send_request(request) => Some(heard),
+                heard = client.send_request(request) => Some(heard),
                 _ = stopped => None,
             },
             Err(error) => Some(WebhookResponse::invalid_request(&error)),
@@ -80,34 +80,34 @@ fn build_request(
 
 impl SenderState {
     /// Applies the result of an attempt.
-    pub(super) fn complete_attempt(&mut self, landed: CompletedAttempt) {
+    pub(super) fn complete_attempt(&mut self, completed: CompletedAttempt) {
         let now = self.now();
-        let id = landed.delivery.webhook_id;
-        let (key, seq) = (landed.delivery.order_key, landed.delivery.seq);
-        let Some(heard) = landed.response else {
+        let id = completed.delivery.webhook_id;
+        let (key, seq) = (completed.delivery.order_key, completed.delivery.seq);
+        let Some(response) = completed.response else {
             return self.abort_attempt(id, key, seq);
         };
-        let good = heard.problem.is_none() && (200..300).contains(&heard.status);
-        let problem = match &heard.problem {
+        let good = response.problem.is_none() && (200..300).contains(&response.status);
+        let problem = match &response.problem {
             Some(problem) => problem.to_string(),
             None if good => String::new(),
-            None => format!("the receiver answered {}", heard.status),
+            None => format!("the receiver answered {}", response.status),
         };
         let attempt = DeliveryAttempt {
             webhook_id: id,
             delivery_seq: seq,
             at: now,
-            status: heard.status.into(),
+            status: response.status.into(),
             problem,
-            duration_ms: i64::try_from(heard.elapsed.as_millis()).unwrap_or(i64::MAX),
-            signature_or_token: landed.signature,
+            duration_ms: i64::try_from(response.elapsed.as_millis()).unwrap_or(i64::MAX),
+            signature_or_token: completed.signature,
             expected: String::new(),
-            answer: heard.body_start,
+            answer: response.body_start,
         };
         let again = if good {
             None
         } else {
-            self.next_retry(&landed.delivery, now, heard.retry_after_ms)
+            self.next_retry(&completed.delivery, now, response.retry_after_ms)
         };
         let mut outcome = AttemptOutcome {
             seq,
@@ -123,13 +123,14 @@ impl SenderState {
             is_back: false,
             disable_reason: None,
         };
-        let most = i64::try_from(self.settings.disable_after.as_millis()).unwrap_or(i64::MAX);
-        if let Some(hook) = self.active.get_mut(&id) {
-            hook.queue
+        let disable_after_ms = i64::try_from(self.settings.disable_after.as_millis()).unwrap_or(i64::MAX);
+        if let Some(active) = self.active.get_mut(&id) {
+            active
+                .queue
                 .complete(key, seq, again.map_or(DeliveryOutcome::Done, DeliveryOutcome::Retry));
-            hook.update_health(good, now, most, &mut outcome);
+            active.update_health(good, now, disable_after_ms, &mut outcome);
             if outcome.disable_reason.is_some() {
-                hook.queue.abort_in_flight();
+                active.queue.abort_in_flight();
             }
             self.ready.insert(id);
         }
@@ -139,9 +140,9 @@ impl SenderState {
 
     /// Completes a delivery that was aborted.
     fn abort_attempt(&mut self, webhook: i64, key: i64, seq: i64) {
-        if let Some(hook) = self.active.get_mut(&webhook) {
-            hook.queue.complete(key, seq, DeliveryOutcome::Done);
-            if !hook.queue.has_in_flight() {
+        if let Some(active) = self.active.get_mut(&webhook) {
+            active.queue.complete(key, seq, DeliveryOutcome::Done);
+            if !active.queue.has_in_flight() {
                 self.active.remove(&webhook);
             }
         }
@@ -162,9 +163,9 @@ impl SenderState {
             now,
             retry_after_ms: asked_ms,
         };
-        let again = schedule.next_retry(&failed, &self.store.context().rng);
+        let retry_at = schedule.next_retry(&failed, &self.store.context().rng);
         // Without random numbers, retry without jitter.
-        again.unwrap_or_else(|_| Some(now.plus_ms(60_000)))
+        retry_at.unwrap_or_else(|_| Some(now.plus_ms(60_000)))
     }
 
     /// Notifies callers waiting for webhooks that have nothing in flight any more.
@@ -172,7 +173,7 @@ impl SenderState {
         let hooks = &mut self.active;
         let waiting = std::mem::take(&mut self.stop_waiters);
         for (id, until, reply) in waiting {
-            if hooks.get(&id).is_some_and(|hook| hook.queue.has_in_flight()) {
+            if hooks.get(&id).is_some_and(|active| active.queue.has_in_flight()) {
                 self.stop_waiters.push((id, until, reply));
             } else {
                 hooks.remove(&id);

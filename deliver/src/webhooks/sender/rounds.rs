@@ -70,7 +70,7 @@ impl SenderState {
 
     /// Scans everything that waits, in case a wakeup was missed.
     async fn scan_waiting(&mut self) -> Result<(), Error> {
-        let began = clock::monotonic_now();
+        let started = clock::monotonic_now();
         if self.store.is_shared() {
             self.renew_leases().await?;
         }
@@ -85,11 +85,11 @@ impl SenderState {
         self.drop_withdrawn().await?;
         let now = clock::monotonic_now();
         let mut idle_ids = Vec::new();
-        self.active.retain(|id, hook| {
-            let idle = hook.queue.is_idle();
-            let since = *hook.idle_since.get_or_insert(now);
+        self.active.retain(|id, active| {
+            let idle = active.queue.is_idle();
+            let since = *active.idle_since.get_or_insert(now);
             if !idle {
-                hook.idle_since = None;
+                active.idle_since = None;
             }
             let stays = !idle || now.duration_since(since) < IDLE_TIMEOUT;
             if !stays {
@@ -101,8 +101,8 @@ impl SenderState {
             self.release_leases(idle_ids).await?;
             self.load_late_deliveries().await?;
         }
-        let took = began.elapsed();
-        self.next_scan = clock::monotonic_now() + SCAN_INTERVAL.max(took * SCAN_SHARE);
+        let elapsed = started.elapsed();
+        self.next_scan = clock::monotonic_now() + SCAN_INTERVAL.max(elapsed * SCAN_SHARE);
         Ok(())
     }
 
@@ -110,10 +110,10 @@ impl SenderState {
     async fn renew_leases(&mut self) -> Result<(), Error> {
         let node = i64::from(self.settings.node_id);
         let until = wall_time().plus_ms(LEASE_MS);
-        let began = clock::monotonic_now();
+        let started = clock::monotonic_now();
         let renew = move |tx: &mut Tx<'_>| Ok(webhooks::renew_leases(tx, node, until)?);
         let ours: HashSet<i64> = self.store.write(renew).await?.into_iter().collect();
-        self.leased_at = began;
+        self.leased_at = started;
         self.active.retain(|id, _| ours.contains(id));
         Ok(())
     }
@@ -121,16 +121,16 @@ impl SenderState {
     /// Removes deliveries cancelled while waiting, so that they do not block others.
     async fn drop_withdrawn(&mut self) -> Result<(), Error> {
         let now = self.now();
-        let lanes = self.active.values_mut();
-        let some: Vec<PendingDelivery> = lanes.flat_map(|hook| hook.queue.blocking_heads(now)).collect();
+        let queues = self.active.values_mut();
+        let some: Vec<PendingDelivery> = queues.flat_map(|active| active.queue.blocking_heads(now)).collect();
         if some.is_empty() {
             return Ok(());
         }
         let seqs: Vec<i64> = some.iter().map(|one| one.seq).collect();
         let read = move |tx: &mut Tx<'_>| Ok(deliveries::filter_pending_seqs(tx, &seqs)?);
-        let there: HashSet<i64> = self.store.read(read).await?.into_iter().collect();
+        let pending: HashSet<i64> = self.store.read(read).await?.into_iter().collect();
         for waiting in some {
-            if !there.contains(&waiting.seq) {
+            if !pending.contains(&waiting.seq) {
                 self.discard(waiting);
             }
         }
@@ -164,8 +164,8 @@ impl SenderState {
             Ok(all)
         };
         for waiting in self.store.read(read).await? {
-            if let Some(hook) = self.active.get_mut(&waiting.webhook_id) {
-                hook.queue.push(waiting);
+            if let Some(active) = self.active.get_mut(&waiting.webhook_id) {
+                active.queue.push(waiting);
             }
         }
         Ok(())
@@ -190,8 +190,8 @@ impl SenderState {
                 continue;
             }
             match self.active.get_mut(&waiting.webhook_id) {
-                Some(hook) => {
-                    hook.queue.push(waiting);
+                Some(active) => {
+                    active.queue.push(waiting);
                     self.ready.insert(waiting.webhook_id);
                 }
                 None => {
@@ -231,7 +231,7 @@ impl SenderState {
             let mut lane = DeliveryQueue::new();
             lane.is_full = one.waiting.len() >= usize::try_from(PAGE_SIZE).unwrap_or(usize::MAX);
             one.waiting.into_iter().for_each(|waiting| lane.push(waiting));
-            let hook = ActiveWebhook {
+            let active = ActiveWebhook {
                 webhook: one.webhook,
                 uri,
                 secret: one.secret,
@@ -240,7 +240,7 @@ impl SenderState {
                 idle_since: None,
                 queue: lane,
             };
-            self.active.insert(id, hook);
+            self.active.insert(id, active);
             self.ready.insert(id);
         }
         Ok(())
@@ -258,33 +258,33 @@ impl SenderState {
         self.refresh_webhooks().await?;
         self.refill_queues().await?;
         let now = self.now();
-        let mut taken = Vec::new();
+        let mut due = Vec::new();
         while let Some(id) = self.ready.first().copied() {
-            if self.in_flight.len() + taken.len() >= MAX_IN_FLIGHT {
+            if self.in_flight.len() + due.len() >= MAX_IN_FLIGHT {
                 break;
             }
-            let next = self.active.get_mut(&id).and_then(|hook| hook.queue.take_due(now));
+            let next = self.active.get_mut(&id).and_then(|active| active.queue.take_due(now));
             match next {
-                Some(waiting) => taken.push(waiting),
+                Some(waiting) => due.push(waiting),
                 None => {
                     self.ready.remove(&id);
                 }
             }
         }
-        if taken.is_empty() {
+        if due.is_empty() {
             return Ok(());
         }
-        let seqs: Vec<i64> = taken.iter().map(|waiting| waiting.seq).collect();
+        let seqs: Vec<i64> = due.iter().map(|waiting| waiting.seq).collect();
         let read = move |tx: &mut Tx<'_>| Ok(deliveries::list_pending_by_seqs(tx, &seqs)?);
         let found = match self.store.read(read).await {
             Ok(found) => found,
             Err(error) => {
-                self.requeue(&taken, now);
+                self.requeue(&due, now);
                 return Err(error);
             }
         };
         let mut found: BTreeMap<i64, Delivery> = found.into_iter().map(|one| (one.seq, one)).collect();
-        for waiting in taken {
+        for waiting in due {
             match found.remove(&waiting.seq) {
                 Some(delivery) => self.start_attempt(delivery),
                 None => self.discard(waiting),
@@ -293,10 +293,11 @@ impl SenderState {
         Ok(())
     }
 
-    fn requeue(&mut self, taken: &[PendingDelivery], now: Time) {
-        for waiting in taken {
-            if let Some(hook) = self.active.get_mut(&waiting.webhook_id) {
-                hook.queue
+    fn requeue(&mut self, due: &[PendingDelivery], now: Time) {
+        for waiting in due {
+            if let Some(active) = self.active.get_mut(&waiting.webhook_id) {
+                active
+                    .queue
                     .complete(waiting.order_key, waiting.seq, DeliveryOutcome::Retry(now));
             }
         }
@@ -304,22 +305,23 @@ impl SenderState {
 
     /// Removes a delivery that was completed or deleted by others.
     fn discard(&mut self, waiting: PendingDelivery) {
-        if let Some(hook) = self.active.get_mut(&waiting.webhook_id) {
-            hook.queue
+        if let Some(active) = self.active.get_mut(&waiting.webhook_id) {
+            active
+                .queue
                 .complete(waiting.order_key, waiting.seq, DeliveryOutcome::Done);
-            hook.queue.confirm_recorded(waiting.order_key, waiting.seq);
+            active.queue.confirm_recorded(waiting.order_key, waiting.seq);
             self.ready.insert(waiting.webhook_id);
         }
     }
 
     fn start_attempt(&mut self, delivery: Delivery) {
-        let Some(hook) = self.active.get_mut(&delivery.webhook_id) else {
+        let Some(active) = self.active.get_mut(&delivery.webhook_id) else {
             return;
         };
         let (stop, stopped) = oneshot::channel();
-        hook.queue.set_stop_handle(delivery.order_key, stop);
-        let signature = sign(&hook.secret, delivery.body.as_bytes());
-        let flight = attempt::run_attempt(&self.client, &hook.uri, signature, delivery, stopped);
+        active.queue.set_stop_handle(delivery.order_key, stop);
+        let signature = sign(&active.secret, delivery.body.as_bytes());
+        let flight = attempt::run_attempt(&self.client, &active.uri, signature, delivery, stopped);
         self.in_flight.push(flight);
     }
 
@@ -327,8 +329,8 @@ impl SenderState {
     async fn refresh_webhooks(&mut self) -> Result<(), Error> {
         let version = self.credentials_version();
         let shared = self.store.is_shared();
-        let old = |hook: &ActiveWebhook| {
-            hook.credentials_version != version || shared && hook.read_at.elapsed() >= SCAN_INTERVAL
+        let old = |active: &ActiveWebhook| {
+            active.credentials_version != version || shared && active.read_at.elapsed() >= SCAN_INTERVAL
         };
         let ids: Vec<i64> = self
             .ready
@@ -339,40 +341,40 @@ impl SenderState {
         if ids.is_empty() {
             return Ok(());
         }
-        let asked = ids.clone();
-        let read = move |tx: &mut Tx<'_>| load_sendable_webhooks(tx, &asked);
-        let mut gone: BTreeSet<i64> = ids.into_iter().collect();
-        let mut again = Vec::new();
+        let requested = ids.clone();
+        let read = move |tx: &mut Tx<'_>| load_sendable_webhooks(tx, &requested);
+        let mut missing: BTreeSet<i64> = ids.into_iter().collect();
+        let mut reclaimed = Vec::new();
         // Unrecorded outcomes are more recent than the store.
-        let behind = self.recording.is_some() || !self.outcomes.is_empty();
+        let has_unrecorded = self.recording.is_some() || !self.outcomes.is_empty();
         for found in self.store.read(read).await? {
             let Some(uri) = self.webhook_uri(&found.webhook) else {
                 continue;
             };
-            let Some(hook) = self.active.get_mut(&found.webhook.id) else {
+            let Some(active) = self.active.get_mut(&found.webhook.id) else {
                 continue;
             };
-            gone.remove(&found.webhook.id);
-            (hook.uri, hook.secret) = (uri, found.secret);
-            if behind {
+            missing.remove(&found.webhook.id);
+            (active.uri, active.secret) = (uri, found.secret);
+            if has_unrecorded {
                 continue;
             }
             // A passed challenge may have made waiting deliveries due.
-            if found.webhook.checked_at != hook.webhook.checked_at {
-                if !hook.queue.has_in_flight() {
-                    again.push(found.webhook.id);
+            if found.webhook.checked_at != active.webhook.checked_at {
+                if !active.queue.has_in_flight() {
+                    reclaimed.push(found.webhook.id);
                 }
                 continue;
             }
-            (hook.credentials_version, hook.read_at) = (version, clock::monotonic_now());
-            hook.webhook = found.webhook;
+            (active.credentials_version, active.read_at) = (version, clock::monotonic_now());
+            active.webhook = found.webhook;
         }
-        for id in again {
+        for id in reclaimed {
             self.active.remove(&id);
             self.ready.remove(&id);
             self.unclaimed.insert(id);
         }
-        for id in gone {
+        for id in missing {
             self.ready.remove(&id);
             // Aborts what is in flight.
             self.active.remove(&id);
@@ -382,7 +384,7 @@ impl SenderState {
 
     /// Reads more deliveries for queues that had been full.
     async fn refill_queues(&mut self) -> Result<(), Error> {
-        let room = |hook: &ActiveWebhook| hook.queue.is_full && hook.queue.free_capacity() > 0;
+        let room = |active: &ActiveWebhook| active.queue.is_full && active.queue.free_capacity() > 0;
         let ids: Vec<i64> = self
             .ready
             .iter()
@@ -390,18 +392,18 @@ impl SenderState {
             .copied()
             .collect();
         for id in ids {
-            let Some(hook) = self.active.get_mut(&id) else {
+            let Some(active) = self.active.get_mut(&id) else {
                 continue;
             };
-            let from = hook.queue.highest_seq();
+            let from = active.queue.highest_seq();
             let read = move |tx: &mut Tx<'_>| Ok(deliveries::list_pending(tx, id, from, PAGE_SIZE)?);
             let found = self.store.read(read).await?;
-            let Some(hook) = self.active.get_mut(&id) else {
+            let Some(active) = self.active.get_mut(&id) else {
                 continue;
             };
-            hook.queue.is_full = found.len() >= usize::try_from(PAGE_SIZE).unwrap_or(usize::MAX);
+            active.queue.is_full = found.len() >= usize::try_from(PAGE_SIZE).unwrap_or(usize::MAX);
             for waiting in found {
-                hook.queue.push(waiting);
+                active.queue.push(waiting);
             }
         }
         Ok(())
