@@ -38,14 +38,14 @@ pub(crate) fn queue_improvement_email(
     }
     let (name, id) = (single_line(account.text("name")), account.formatted_id());
     let text = format!(
-        "Hello,\n\nthere is a new recommendation for the advertising account {name} ({id}) on \
-         {}:\n\n{}\n\nWhat to change stands in the recommendation {}, and is open for 14 days.\n{}",
+        "Hello,\n\nThere is a new recommendation for the ads account {name} ({id}) on {}:\n\n{}\n\n\
+         See recommendation {} for the suggested changes. It stays open for 14 days.\n{}",
         site.name(),
         single_line(recommendation.text("message")),
         recommendation.formatted_id(),
         subscription_footer(IMPROVEMENT_EMAIL_TYPE),
     );
-    let subject = format!("A recommendation for {name} on {}", site.name());
+    let subject = format!("New recommendation for {name} on {}", site.name());
     for row in records::list_by_account(ctx.tx, USER_SETTINGS.name, account.id)? {
         let settings = AdsRecord::from_stored(&USER_SETTINGS, &row)?;
         if wants_email(ctx.tx, &settings, IMPROVEMENT_EMAIL_TYPE, RequiredRole::CampaignReader)? {
@@ -138,7 +138,7 @@ fn queue_email(tx: &mut Tx<'_>, settings: &AdsRecord, subject: &str, text: &str)
 }
 
 fn subscription_footer(what: &str) -> String {
-    format!("\nYou get this because your settings on the account ask for {what}.\n")
+    format!("\nYou receive this email because your account settings subscribe to {what}.\n")
 }
 
 /// Joins the lines of a text.
@@ -199,8 +199,8 @@ fn load_sums(
 fn digest_text(tx: &mut Tx<'_>, site: &EmailSite, account: &AdsRecord, span: (Time, Time)) -> Result<String, Error> {
     let zone = AccountTimeZone::from_name(account.text("timezone"));
     let head = format!(
-        "Hello,\n\nthis is what the advertising account {} ({}) on {} came to from {} to {}, by the \
-         clocks of {}:\n\n",
+        "Hello,\n\nHere are the results of the ads account {} ({}) on {} from {} to {} (time zone \
+         {}):\n\n",
         single_line(account.text("name")),
         account.formatted_id(),
         site.name(),
@@ -216,7 +216,7 @@ fn digest_text(tx: &mut Tx<'_>, site: &EmailSite, account: &AdsRecord, span: (Ti
         .filter_map(|(id, sums)| Some((campaigns.get(id)?, sums)))
         .collect();
     let body = if rows.is_empty() {
-        "Nothing was shown.\n".to_owned()
+        "No ads were shown.\n".to_owned()
     } else {
         format_figures(rows)
     };
@@ -245,7 +245,7 @@ fn format_figures(mut rows: Vec<(&AdsRecord, &MetricSums)>) -> String {
     .map(|(what, metric)| format!("{what}: {}", whole.get(*metric)))
     .collect();
     let spent = spent.iter();
-    lines.extend(spent.map(|(currency, charge)| format!("Spent: {}", format_money(*charge, currency))));
+    lines.extend(spent.map(|(currency, charge)| format!("Spend: {}", format_money(*charge, currency))));
     lines.push("\nBy campaign:".to_owned());
     let of_campaign = |(campaign, sums): &(&AdsRecord, &MetricSums)| {
         format!(

@@ -1,4 +1,4 @@
-// The Ads Manager, as people use it in Chromium, beside the interface that apps use. LOCUM_SCREENSHOTS
+// The Ads Manager, as people use it in Chromium, next to the API that apps use. LOCUM_SCREENSHOTS
 // names a folder that is to get pictures of its pages.
 
 import assert from "node:assert/strict";
@@ -110,24 +110,24 @@ people(here, "a campaign is made, promoted with, changed and paused, and apps se
   await look(ada, "accounts");
   await ada.follow(`Account of merchant`);
   assert.equal(ada.path(), home);
-  assert.match(await ada.text(), /No campaign yet/);
+  assert.match(await ada.text(), /No campaigns yet/);
   await look(ada, "campaigns-none");
 
   await ada.follow("Create campaign");
   await look(ada, "campaign-new");
   await ada.fill({ Name: "Spring", "Daily budget": "20", "Total budget": "10.00" });
   await ada.press("Create campaign");
-  assert.equal(await ada.heading(), "Create a campaign");
+  assert.equal(await ada.heading(), "Create campaign");
   assert.match(await ada.page.locator("#daily_budget_amount_local_micro-error").innerText(), /must not be above the total/);
   assert.equal(await ada.page.getByLabel("Name", { exact: true }).inputValue(), "Spring", "what was typed stays");
   await look(ada, "campaign-wrong");
   await ada.fill({ "Total budget": "a lot" });
   await ada.press("Create campaign");
-  assert.match(await ada.page.locator("#total_budget_amount_local_micro-error").innerText(), /as 20\.00/);
+  assert.match(await ada.page.locator("#total_budget_amount_local_micro-error").innerText(), /such as 20\.00/);
   await ada.fill({ "Total budget": "500.50" });
   await ada.press("Create campaign");
   assert.equal(await ada.heading(), "Spring");
-  assert.match(await ada.page.getByRole("status").innerText(), /created/);
+  assert.match(await ada.page.getByRole("status").innerText(), /Created/);
   const campaign = idOf(ada);
   const made = await api("GET", `/campaigns/${campaign}`);
   assert.equal(made.daily_budget_amount_local_micro, 20_000_000);
@@ -148,7 +148,7 @@ people(here, "a campaign is made, promoted with, changed and paused, and apps se
   await look(ada, "line-item-empty");
 
   const post = await says("Our bikes are back.");
-  await ada.follow("Promote a post");
+  await ada.follow("Promote post");
   await look(ada, "promote");
   await choose(ada, "Post", post.id);
   await ada.press("Promote");
@@ -160,11 +160,11 @@ people(here, "a campaign is made, promoted with, changed and paused, and apps se
   await ada.follow("Add targeting");
   await ada.fill({ Value: "bicycle" });
   await ada.press("Add targeting");
-  await ada.follow("Add a tracking tag");
-  await ada.fill({ Address: "ftp://partner.example" });
+  await ada.follow("Add tracking tag");
+  await ada.fill({ URL: "ftp://partner.example" });
   await ada.press("Add tag");
   assert.match(await ada.page.locator("#tracking_tag_url-error").innerText(), /URL/);
-  await ada.fill({ Address: "https://partner.example/seen" });
+  await ada.fill({ URL: "https://partner.example/seen" });
   await ada.press("Add tag");
   assert.equal((await api("GET", "/tracking_tags", { line_item_ids: item })).length, 1);
   assert.equal((await api("GET", "/targeting_criteria", { line_item_ids: item }))[0].targeting_value, "bicycle");
@@ -237,7 +237,7 @@ people(here, "figures are those that apps are answered", async (person) => {
   const above = await ada.page.locator(".series", { hasText: "Spend" }).innerText();
   assert.ok(above.replaceAll(",", "").includes(spent), above);
   await ada.follow("28 days");
-  await ada.page.getByText("As a table").click();
+  await ada.page.getByText("Show as table").click();
   assert.equal(await ada.page.locator(".charts + .more tbody tr").count(), 28);
   await look(ada, "figures-of-a-campaign");
 });
@@ -247,12 +247,12 @@ people(here, "posts are written, scheduled and kept as drafts, and polls are mad
   await ada.open(`${home}/posts`);
   await look(ada, "posts-none");
   const soon = new Date(Date.now() + 3_600_000).toISOString().slice(0, 16);
-  await ada.follow("Schedule a post", ada.page.locator(".headline").first());
-  await ada.fill({ Text: "New colours tomorrow.", "When (UTC)": "2020-01-01T00:00" });
+  await ada.follow("Schedule post", ada.page.locator(".headline").first());
+  await ada.fill({ Text: "New colours tomorrow.", "Scheduled for (UTC)": "2020-01-01T00:00" });
   await ada.press("Schedule");
   assert.match(await ada.page.locator("#scheduled_at-error").innerText(), /future/);
   await look(ada, "schedule");
-  await ada.fill({ "When (UTC)": soon });
+  await ada.fill({ "Scheduled for (UTC)": soon });
   await ada.press("Schedule");
   assert.match(await row(ada, "New colours tomorrow.").innerText(), /Scheduled/);
   assert.equal((await api("GET", "/scheduled_tweets"))[0].scheduled_at, `${soon}:00Z`);
@@ -262,7 +262,7 @@ people(here, "posts are written, scheduled and kept as drafts, and polls are mad
   await look(ada, "poll-new");
   await ada.fill({ Name: "Which colour", "First choice": "Red" });
   await ada.press("Create card");
-  assert.match(await ada.page.locator("#second_choice-error").innerText(), /needed/);
+  assert.match(await ada.page.locator("#second_choice-error").innerText(), /required/);
   await ada.fill({ "Second choice": "Blue" });
   await ada.press("Create card");
   assert.match(await ada.page.locator(".preview").innerText(), /@painter[^]*Red\s+Blue/);
@@ -328,7 +328,7 @@ people(here, "from an uploaded picture to a card, a promoted post, an audience o
   const [card] = await api("GET", "/cards");
   const post = await says("The bridge is open.", { card_uri: card.card_uri });
   await ada.open(`${home}/line-items/${item}`);
-  await ada.follow("Promote a post");
+  await ada.follow("Promote post");
   await choose(ada, "Post", post.id);
   await ada.press("Promote");
 
@@ -337,15 +337,15 @@ people(here, "from an uploaded picture to a card, a promoted post, an audience o
   await ada.fill({ Name: "Club", Description: "Who rides with us." });
   await ada.press("Create audience");
   await ada.follow("Add or remove people");
-  await choose(ada, "They are known by", "handle");
+  await choose(ada, "Identifier type", "handle");
   const list = (text) => ada.page.getByLabel("File", { exact: true }).setInputFiles({ name: "club.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
   await list(`${friends[0]}\nnot a name\n`);
-  await ada.press("Send the list");
+  await ada.press("Upload list");
   assert.match(await ada.page.locator("#list-error").innerText(), /line 2/);
   assert.doesNotMatch(await ada.page.content(), /not a name/);
   await look(ada, "people-wrong");
   await list(`handle,note\n@${friends.join(",a\n@")},b\n`);
-  await ada.press("Send the list");
+  await ada.press("Upload list");
   await until(async () => {
     await ada.reload();
     return /Size\s+3/.test(await ada.text());
@@ -353,7 +353,7 @@ people(here, "from an uploaded picture to a card, a promoted post, an audience o
   await look(ada, "audience");
   const audience = idOf(ada);
   await ada.open(`${home}/line-items/${item}`);
-  await ada.follow("Target an audience");
+  await ada.follow("Target audience");
   await choose(ada, "Audience", audience);
   await look(ada, "target-audience");
   await ada.press("Add targeting");
@@ -386,7 +386,7 @@ people(here, "from an uploaded picture to a card, a promoted post, an audience o
   assert.match(await row(ada, "Daily budget").innerText(), /0\.20 EUR\s+0\.25 EUR/);
   await look(ada, "recommendations");
   await ada.page.getByRole("button", { name: /^Apply/ }).click();
-  await ada.page.getByText("The recommendation is applied.").waitFor();
+  await ada.page.getByText("The recommendation was applied.").waitFor();
   assert.equal((await api("GET", `/campaigns/${campaign}`)).daily_budget_amount_local_micro, 250_000);
 });
 
@@ -394,10 +394,10 @@ people(here, "an administrator says who works on the account", async (person) =>
   const { one: ada, home } = await advertiser(person, "chief");
   const bob = await (await person()).become("assistant");
   await ada.open(`${home}/account`);
-  await ada.follow("Add a person");
+  await ada.follow("Add person");
   await ada.fill({ Username: "nobody_of_this_name" });
   await ada.press("Add person");
-  assert.match(await ada.page.locator("#username-error").innerText(), /Nobody/);
+  assert.match(await ada.page.locator("#username-error").innerText(), /No user/);
   await look(ada, "person-wrong");
   await ada.fill({ Username: "@assistant" });
   await choose(ada, "Role", "AD_MANAGER");
@@ -414,7 +414,7 @@ people(here, "an administrator says who works on the account", async (person) =>
   await choose(ada, "Role", "ANALYST");
   await ada.press("Save changes");
   assert.match(await ada.page.locator("#composes-error").innerText(), /makes no posts/);
-  await choose(ada, "Writes posts in the account’s name", "false");
+  await choose(ada, "Can post on behalf of the account", "false");
   await ada.press("Save changes");
   assert.match(await ada.page.locator("#role-error").innerText(), /needs an administrator/);
   await ada.open(`${home}/account`);
@@ -444,7 +444,7 @@ people(here, "a role is offered what it may do, and a sandbox says what it is", 
   const stranger = await (await person()).become("stranger_to_ads");
   assert.equal((await stranger.open(home)).status(), 404);
   await stranger.open("/ads");
-  assert.match(await stranger.text(), /No ads account/);
+  assert.match(await stranger.text(), /No ads accounts/);
   await look(stranger, "accounts-none");
   const sandbox = await advertiser(person, "player", "--sandbox");
   await sandbox.one.open(sandbox.home);

@@ -82,7 +82,7 @@ people(here, "names of people and apps act nowhere", async (person) => {
     await other.open("/mailbox");
     await isInert(other);
     await other.page.locator("main li a").first().click();
-    await other.page.locator(".letter").waitFor();
+    await other.page.locator(".message-text").waitFor();
     await isInert(other);
   }
 });
@@ -115,17 +115,17 @@ people(here, "what is typed or sent in an address acts nowhere", async (person) 
   await isInert(ada);
   for (const text of [...CORPUS, ...LONG]) {
     await ada.open(`/developer/apps/${app.id}/callbacks`);
-    await ada.fill({ Address: text });
-    await ada.press("Test address");
+    await ada.fill({ "Callback URL": text });
+    await ada.press("Test callback URL");
     await shows(ada, text);
   }
   await ada.open("/developer/explain");
-  await ada.fill({ Method: "GET", "Whole address": `${here.server.url}/?a=${CORPUS[0]}`, "Authorization header": LONG[2] });
+  await ada.fill({ Method: "GET", URL: `${here.server.url}/?a=${CORPUS[0]}`, "Authorization header": LONG[2] });
   await ada.fill({ Body: LONG[0], "Your base string": CORPUS[1] });
   await ada.press("Explain");
   await shows(ada, CORPUS[1], LONG[2]);
   await ada.open("/developer/apps/new");
-  await ada.fill({ Name: CORPUS[0], Description: LONG[0], Website: "https://evil.example/\"onclick=alert(1)", "Callback addresses": LONG[1] });
+  await ada.fill({ Name: CORPUS[0], Description: LONG[0], Website: "https://evil.example/\"onclick=alert(1)", "Callback URLs": LONG[1] });
   await ada.press("Create app");
   await shows(ada, CORPUS[0], LONG[0], LONG[1]);
 });
@@ -136,16 +136,16 @@ people(here, "addresses that run something are no callbacks and no websites", as
   await ada.signIn();
   for (const address of ["javascript:alert(1)", "JavaScript:alert(1)//http://", "data:text/html,<script>alert(1)</script>", "vbscript:x"]) {
     await ada.open("/developer/apps/new");
-    await ada.fill({ Name: "Runs something", Description: "It tries.", "Callback addresses": address });
+    await ada.fill({ Name: "Runs something", Description: "It tries.", "Callback URLs": address });
     await ada.press("Create app");
-    assert.match(await ada.text(), /Please check what you entered/, address);
-    await ada.fill({ "Callback addresses": here.callback });
+    assert.match(await ada.text(), /Please correct the following/, address);
+    await ada.fill({ "Callback URLs": here.callback });
     await ada.page.getByLabel("Website", { exact: true }).evaluate((field, value) => {
       field.type = "text";
       field.value = value;
     }, address);
     await ada.press("Create app");
-    assert.match(await ada.text(), /Please check what you entered/, address);
+    assert.match(await ada.text(), /Please correct the following/, address);
   }
 });
 
@@ -155,9 +155,9 @@ people(here, "names that deceive the eye are refused", async (person) => {
   await ada.signIn();
   for (const sign of ["\u202e", "\u2066", "\u200b", "\u2060", "\ufeff", "\u00ad"]) {
     await ada.open("/developer/apps/new");
-    await ada.fill({ Name: `Paid${sign}pal`, Description: "It deceives.", "Callback addresses": here.callback });
+    await ada.fill({ Name: `Paid${sign}pal`, Description: "It deceives.", "Callback URLs": here.callback });
     await ada.press("Create app");
-    assert.match(await ada.text(), /Please check what you entered/, `U+${sign.codePointAt(0).toString(16)}`);
+    assert.match(await ada.text(), /Please correct the following/, `U+${sign.codePointAt(0).toString(16)}`);
   }
 });
 
@@ -223,7 +223,7 @@ people(here, "another site answers nothing for a person", async (person) => {
     await ada.open(here.browser.site.put("/forged", html));
     await ada.press("Win");
     assert.ok(!ada.isBack(), action);
-    assert.equal(await ada.heading(), "This page was open for too long", action);
+    assert.equal(await ada.heading(), "This page has expired", action);
   }
   await ada.open("/developer/apps");
   assert.equal(ada.path(), "/developer/apps", "still signed in");

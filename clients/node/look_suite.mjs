@@ -77,19 +77,19 @@ people(here, "letters and what they lead to", async (person) => {
   await ada.open("/mailbox");
   await look(ada, "mailbox");
   await ada.page.locator("main li a").first().click();
-  await ada.page.locator(".letter a").waitFor();
-  await look(ada, "letter");
-  await ada.page.locator(".letter a").click();
-  await ada.page.getByRole("button", { name: "Confirm address" }).waitFor();
+  await ada.page.locator(".message-text a").waitFor();
+  await look(ada, "email");
+  await ada.page.locator(".message-text a").click();
+  await ada.page.getByRole("button", { name: "Confirm email" }).waitFor();
   await look(ada, "confirm");
-  await ada.press("Confirm address");
+  await ada.press("Confirm email");
   await look(ada, "confirmed");
   await ada.open("/forgotten-password");
   await ada.fill({ Email: "newcomer@example.com" });
   await ada.press("Send link");
   await ada.open("/mailbox");
   await ada.page.locator("main li a").first().click();
-  await ada.page.locator(".letter a").click();
+  await ada.page.locator(".message-text a").click();
   await ada.page.getByRole("button", { name: "Save password" }).waitFor();
   await look(ada, "reset");
 });
@@ -158,10 +158,10 @@ people(here, "a developer's pages", async (person) => {
   await look(ada, "apps-none");
   await ada.follow("Create your first app");
   await look(ada, "new-app");
-  await ada.fill({ Name: "Tide tables", Description: "Says when the water comes.", "Callback addresses": "not an address" });
+  await ada.fill({ Name: "Tide tables", Description: "Says when the water comes.", "Callback URLs": "not an address" });
   await ada.press("Create app");
   await look(ada, "new-app-refused");
-  await ada.fill({ "Callback addresses": here.callback });
+  await ada.fill({ "Callback URLs": here.callback });
   await ada.press("Create app");
   await look(ada, "keys-shown");
   const token = await ada.page.locator("dl.values dd").nth(2).innerText();
@@ -175,8 +175,8 @@ people(here, "a developer's pages", async (person) => {
   await look(ada, "app-settings");
   await ada.follow("Callbacks");
   await look(ada, "callbacks");
-  await ada.fill({ Address: `${here.callback}?more=1` });
-  await ada.press("Test address");
+  await ada.fill({ "Callback URL": `${here.callback}?more=1` });
+  await ada.press("Test callback URL");
   await look(ada, "callbacks-tried");
   await ada.follow("Usage");
   await look(ada, "usage");
@@ -188,11 +188,11 @@ people(here, "a developer's pages", async (person) => {
   await look(ada, "explain");
   await ada.fill({
     Method: "GET",
-    "Whole address": `${here.server.url}/2/users/me?a=b`,
+    URL: `${here.server.url}/2/users/me?a=b`,
     "Authorization header": 'OAuth oauth_consumer_key="x", oauth_nonce="n", oauth_signature="s", oauth_signature_method="HMAC-SHA1", oauth_timestamp="1", oauth_version="1.0"',
     "Your base string": "GET&http%3A%2F%2F127.0.0.1",
   });
-  await ada.press("Explain");
+  await ada.press("Explain signature");
   await look(ada, "explained");
 });
 
@@ -201,10 +201,10 @@ people(here, "the search console and an app's stream", async (person) => {
   await ada.open("/developer/search");
   await look(ada, "search-blank");
   await ada.fill({ Query: "(coffee OR \"flat white\") lang:en -is:retweet" });
-  await ada.press("Look");
+  await ada.press("Search");
   await look(ada, "search-nothing");
   await ada.fill({ Query: "coffee, tea" });
-  await ada.press("Look");
+  await ada.press("Search");
   await look(ada, "search-refused");
   const app = here.server.cli("app", "create", "Watcher", "--owner", "searcher");
   await ada.open(`/developer/apps/${app.id}/stream`);
@@ -213,6 +213,6 @@ people(here, "the search console and an app's stream", async (person) => {
   await ada.press("Add rule");
   await look(ada, "stream-one");
   await ada.fill({ Rule: "coffee" });
-  await ada.press("Try on stored posts");
+  await ada.press("Test on stored posts");
   await look(ada, "stream-tried");
 });

@@ -11,13 +11,13 @@ let numbers = 0;
 const someone = () => `person_${++numbers}`;
 const webApp = (name, ...more) => here.server.app(name, [here.callback], ...more);
 
-/** Opens the newest letter and follows its link. */
-async function followLetter(person, subject, to) {
+/** Opens the newest email and follows its link. */
+async function followEmail(person, subject, to) {
   await person.open("/mailbox");
   const row = person.page.locator("li", { hasText: to }).filter({ hasText: subject }).first();
   await person.follow(await row.getByRole("link").innerText(), row);
-  await person.page.locator(".letter a").first().waitFor();
-  await Promise.all([person.page.waitForEvent("load"), person.page.locator(".letter a").first().click()]);
+  await person.page.locator(".message-text a").first().waitFor();
+  await Promise.all([person.page.waitForEvent("load"), person.page.locator(".message-text a").first().click()]);
 }
 
 const isSignedIn = async (person) => (await person.page.locator("details.menu").count()) === 1;
@@ -26,11 +26,11 @@ people(here, "an account is created and its address confirmed", async (person) =
   const ada = await person();
   const name = someone();
   await ada.open("/login");
-  await ada.follow("Create an account");
+  await ada.follow("Create account");
   await ada.fill({ Name: "Somebody New", Username: name, Email: "not an address" });
   await ada.fill({ Email: `${name}@example.com`, Password: "password" });
   await ada.press("Create account");
-  assert.match(await ada.text(), /Please check what you entered/);
+  assert.match(await ada.text(), /Please correct the following/);
   assert.equal(await ada.page.getByLabel("Username", { exact: true }).inputValue(), name, "what was typed stays");
   await ada.page.getByRole("alert").getByRole("link").first().click();
   assert.equal(await ada.page.evaluate(() => document.activeElement.name), "password", "the summary leads there");
@@ -39,10 +39,10 @@ people(here, "an account is created and its address confirmed", async (person) =
   assert.ok(await isSignedIn(ada));
   await ada.choose("Account");
   assert.match(await ada.text(), new RegExp(`${name}@example.com\\s*Not confirmed`));
-  await followLetter(ada, "onfirm", `${name}@example.com`);
+  await followEmail(ada, "onfirm", `${name}@example.com`);
   assert.equal(await ada.heading(), "Confirm your email address");
   const link = ada.page.url();
-  await ada.press("Confirm address");
+  await ada.press("Confirm email");
   assert.equal(await ada.heading(), "Email address confirmed");
   await ada.open(link);
   assert.equal(await ada.heading(), "This link no longer works");
@@ -55,7 +55,7 @@ people(here, "people sign in and out", async (person) => {
   await ada.open("/settings/account");
   assert.equal(ada.path(), "/login");
   await ada.signIn("ada", "wrong");
-  assert.match(await ada.text(), /The username or the password is wrong/);
+  assert.match(await ada.text(), /Wrong username or password/);
   assert.equal(await ada.page.getByLabel("Username or email").inputValue(), "ada");
   await ada.signIn();
   assert.equal(ada.path(), "/settings/account", "where it was to go");
@@ -74,11 +74,11 @@ people(here, "a forgotten password is set anew", async (person) => {
   const name = someone();
   const [ada, elsewhere] = [await person(), await (await person()).become(name)];
   await ada.open("/login");
-  await ada.follow("Forgotten password?");
+  await ada.follow("Forgot your password?");
   await ada.fill({ Email: `${name}@example.com` });
   await ada.press("Send link");
-  assert.equal(await ada.heading(), "Look in your inbox");
-  await followLetter(ada, "password", `${name}@example.com`);
+  assert.equal(await ada.heading(), "Check your inbox");
+  await followEmail(ada, "password", `${name}@example.com`);
   const link = ada.page.url();
   await ada.fill({ "New password": "another long password" });
   await ada.press("Save password");
@@ -89,7 +89,7 @@ people(here, "a forgotten password is set anew", async (person) => {
   assert.equal(await other.heading(), "This link no longer works");
   await other.open("/login");
   await other.signIn(name, password(name));
-  assert.match(await other.text(), /wrong/);
+  assert.match(await other.text(), /[Ww]rong/);
   await other.signIn(name, "another long password");
   assert.ok(await isSignedIn(other));
 });
@@ -102,10 +102,10 @@ people(here, "a session is seen and ended from elsewhere", async (person) => {
     await other.open("/login");
     await other.signIn(name, password(name));
   }
-  await ada.choose("Where you are signed in");
+  await ada.choose("Sessions");
   const rows = ada.page.locator("main li", { hasText: "203.0.113." });
   assert.equal(await rows.count(), 4);
-  assert.match(await rows.first().innerText(), /Chrom.* on Linux[\s\S]*This one/);
+  assert.match(await rows.first().innerText(), /Chrom.* on Linux[\s\S]*This session/);
   await ada.press(/^Sign out /, rows.nth(1));
   assert.equal(await rows.count(), 3);
   for (const other of others) await other.open("/settings/account");
@@ -132,17 +132,17 @@ people(here, "a password and an address are changed", async (person) => {
   assert.equal(await ada.page.getByRole("status").count(), 1, "it says so");
   await ada.fill({ "New email": `${name}@new.example`, "Your password": "yet another password" });
   await ada.press("Change email");
-  assert.match(await ada.text(), new RegExp(`We sent a letter to ${name}@new.example`));
+  assert.match(await ada.text(), new RegExp(`We sent an email to ${name}@new.example`));
   await ada.choose("Account");
-  await ada.press("Cancel the change");
+  await ada.press("Cancel change");
   assert.doesNotMatch(await ada.text(), /new\.example/);
-  await followLetter(ada, "onfirm", `${name}@new.example`);
+  await followEmail(ada, "onfirm", `${name}@new.example`);
   assert.equal(await ada.heading(), "This link no longer works");
   await ada.choose("Account");
   await ada.fill({ "New email": `${name}@other.example`, "Your password": "yet another password" });
   await ada.press("Change email");
-  await followLetter(ada, "onfirm", `${name}@other.example`);
-  await ada.press("Confirm address");
+  await followEmail(ada, "onfirm", `${name}@other.example`);
+  await ada.press("Confirm email");
   await ada.choose("Account");
   assert.match(await ada.text(), new RegExp(`${name}@other.example\\s*Confirmed`));
 });
@@ -162,7 +162,7 @@ people(here, "a new password ends what apps may do, where that is wanted", async
   await ada.press("Change password");
   assert.equal((await here.server.ask("/2/users/me", token.access_token)).status, 200);
   await change("a second password", "a third password");
-  await ada.pick("Disconnect apps too");
+  await ada.pick("Revoke access of all apps");
   await ada.press("Change password");
   assert.equal((await here.server.ask("/2/users/me", token.access_token)).status, 401);
 });
@@ -175,7 +175,7 @@ people(here, "the first page and pages that are not there lead on", async (perso
   await ada.follow("Locum");
   assert.ok(await isSignedIn(ada));
   assert.equal((await ada.open("/nothing/here")).status(), 404);
-  assert.equal(await ada.heading(), "There is nothing here");
+  assert.equal(await ada.heading(), "Page not found");
   await ada.open("/");
   await ada.follow("Your apps", ada.page.locator(".actions"));
   assert.equal(await ada.heading(), "Your apps");
@@ -189,7 +189,7 @@ people(here, "OAuth 1.0a: authorize asks, each time", async (person) => {
   assert.match(await ada.text(), /to continue to Asks each time/);
   await ada.signIn();
   assert.equal(await ada.heading(), "Asks each time wants to use your account");
-  assert.match(await ada.text(), new RegExp(`You will be sent to ${new URL(here.callback).host}`));
+  assert.match(await ada.text(), new RegExp(`You will be redirected to ${new URL(here.callback).host}`));
   await ada.press("Authorize app");
   assert.ok(ada.isBack());
   const told = ada.told();
@@ -268,7 +268,7 @@ people(here, "OAuth 1.0a: no", async (person) => {
   const answer = await signed(here.server, app, "POST", "/oauth/access_token", { oauth_verifier: "x" }, begun);
   assert.equal(answer.status, 401);
   await ada.authorize((await begin(here.server, app, "oob")).address, "Cancel");
-  assert.equal(await ada.heading(), "Access not given");
+  assert.equal(await ada.heading(), "Access denied");
 });
 
 people(here, "whoever does not want to sign in says no all the same", async (person) => {
@@ -313,7 +313,7 @@ people(here, "OAuth 2.0: consent with PKCE, and no", async (person) => {
   // What is not registered is told here, and leads nowhere.
   await ada.open(ask(app, `${here.callback}/other`).address);
   assert.ok(!ada.isBack());
-  assert.match(await ada.text(), /They part at character/);
+  assert.match(await ada.text(), /They differ at character/);
 });
 
 people(here, "somebody new comes from an app and goes back to it", async (person) => {
@@ -321,7 +321,7 @@ people(here, "somebody new comes from an app and goes back to it", async (person
   const [name, ada] = [someone(), await person()];
   const asked = ask(app, here.callback);
   await ada.open(asked.address);
-  await ada.follow("Create an account");
+  await ada.follow("Create account");
   assert.match(await ada.text(), /to continue to For newcomers/);
   await ada.join(name);
   await ada.press("Authorize app");
@@ -351,10 +351,10 @@ people(here, "a disconnected app is out at once", async (person) => {
   assert.match(await ada.text(), /Disconnected\s*by @ada/);
   await ada.page.locator("details.more summary").click();
   assert.ok(await ada.page.locator("details.more li").first().isVisible());
-  await ada.press("Disconnect Disconnected");
+  await ada.press("Revoke access of Disconnected");
   assert.equal((await here.server.ask("/2/users/me", bearer.access_token)).status, 401);
   assert.equal(await whose(here.server, app, token), 401);
-  assert.match(await ada.text(), /No app is connected/);
+  assert.match(await ada.text(), /No connected apps/);
   // Nobody is signed in without a question after that.
   await ada.open((await begin(here.server, app, here.callback, "authenticate")).address);
   assert.equal(await ada.heading(), "Disconnected wants to use your account");
@@ -365,13 +365,13 @@ people(here, "an app is made, its keys are seen once and made anew", async (pers
   await ada.choose("Developer: your apps");
   await ada.follow("Create your first app");
   await ada.fill({ Name: "Made by hand", Description: "It was clicked together.", Website: "https://app.example" });
-  await ada.fill({ "Callback addresses": "not an address" });
+  await ada.fill({ "Callback URLs": "not an address" });
   await ada.press("Create app");
-  assert.match(await ada.text(), /Please check what you entered/);
+  assert.match(await ada.text(), /Please correct the following/);
   assert.equal(await ada.page.getByLabel("Name", { exact: true }).inputValue(), "Made by hand");
-  await ada.fill({ "Callback addresses": here.callback });
+  await ada.fill({ "Callback URLs": here.callback });
   await ada.pick("Automated app or bot");
-  await ada.pick("Sign in with this account");
+  await ada.pick("Enable sign-in with this app");
   await ada.press("Create app");
   assert.match(await ada.text(), /Save these now/);
   const shown = async () => {
@@ -417,14 +417,14 @@ people(here, "a callback address is tried before it is used", async (person) => 
   await ada.open(`/developer/apps/${app.id}/callbacks`);
   await ada.signIn();
   const verdict = async (address) => {
-    await ada.fill({ Address: address });
-    await ada.press("Test address");
+    await ada.fill({ "Callback URL": address });
+    await ada.press("Test callback URL");
     return ada.page.locator("#verdict").innerText();
   };
   assert.equal(await verdict(here.callback), "Accepted");
   assert.equal(await verdict(`${here.callback}?more=1`), "Accepted by OAuth 1.0a only");
-  assert.equal(await verdict(`${here.callback}/`), "Refused");
-  assert.match(await ada.text(), /They part at character|They are the same/);
+  assert.equal(await verdict(`${here.callback}/`), "Rejected");
+  assert.match(await ada.text(), /They differ at character|They are identical/);
 });
 
 people(here, "an app is changed and deleted", async (person) => {
@@ -438,10 +438,10 @@ people(here, "an app is changed and deleted", async (person) => {
   await ada.reload();
   assert.equal(await ada.page.getByLabel("Description", { exact: true }).inputValue(), "Changed in the portal.");
   await ada.open(`/developer/apps/${app.id}/delete`);
-  await ada.fill({ "App’s name": "Something else" });
+  await ada.fill({ "App name": "Something else" });
   await ada.press("Delete app");
-  assert.match(await ada.text(), /Please check|name/);
-  await ada.fill({ "App’s name": "To be deleted" });
+  assert.match(await ada.text(), /Please correct|name/);
+  await ada.fill({ "App name": "To be deleted" });
   await ada.press("Delete app");
   assert.equal(ada.path(), "/developer/apps");
   await assert.rejects(begin(here.server, app, here.callback));
@@ -458,7 +458,7 @@ people(here, "everything works without JavaScript", async (person) => {
   await ada.authorize(begun.address);
   assert.equal((await finish(here.server, app, begun, await ada.pin())).username, name);
   await ada.choose("Connected apps");
-  await ada.press("Disconnect No script");
+  await ada.press("Revoke access of No script");
   assert.equal((await here.server.ask("/2/users/me", token.access_token)).status, 401);
   await ada.choose("Developer: your apps");
   await ada.follow("Create your first app");

@@ -52,7 +52,7 @@ fn create_link(tx: &mut Tx<'_>, purpose: &str, user: UserId, email: &str, ttl_ms
 }
 
 fn dead_link_refusal() -> Refusal {
-    Refusal::forbidden("This link does not work any more. Ask for a new one.")
+    Refusal::forbidden("This link no longer works. Request a new one.")
 }
 
 /// Refuses links that do not work and those of inactive accounts.
@@ -83,22 +83,23 @@ pub fn send_email_confirmation(tx: &mut Tx<'_>, site: &EmailSite, user: &User, e
     let secret = create_link(tx, CONFIRM, user.id, email, TTL_MS)?;
     let (subject, text, ttl_ms) = if let Some(owner) = owner {
         let text = format!(
-            "Hello,\n\nsomeone, perhaps you, gave this address for the account @{} on {}. It \
-             belongs to your account @{} already, and nothing was changed.\n",
+            "Hello,\n\nSomeone, perhaps you, entered this email address for the account @{} on {}. It \
+             already belongs to your account @{}, so nothing was changed.\n",
             user.username,
             site.name(),
             owner.username,
         );
-        (format!("Your address on {}", site.name()), text, None)
+        (format!("Your email address on {}", site.name()), text, None)
     } else {
         let text = format!(
-            "Hello,\n\nconfirm that this address belongs to your account @{} on {}:\n\n{}\n\n\
-             The link works once, for 30 minutes. If you did not ask for it, do nothing.\n",
+            "Hello,\n\nConfirm that this email address belongs to your account @{} on {}:\n\n{}\n\n\
+             The link works once and expires after 30 minutes. If you did not request it, ignore \
+             this email.\n",
             user.username,
             site.name(),
             site.build_link(CONFIRM_PATH, &secret),
         );
-        let subject = format!("Confirm your address on {}", site.name());
+        let subject = format!("Confirm your email address on {}", site.name());
         (subject, text, Some(TTL_MS))
     };
     enqueue_email(tx, email, &subject, &text, ttl_ms)
@@ -180,15 +181,15 @@ pub fn request_email_change(tx: &mut Tx<'_>, site: &EmailSite, actor: &AuditActo
         users::set_email(tx, user.id, email, false)?;
     } else if user.email_confirmed && !user.email.eq_ignore_ascii_case(email) {
         let text = format!(
-            "Hello,\n\nanother address was given for your account @{} on {}. This one is used \
-             until that one is confirmed. If it was not you, set a new password.\n",
+            "Hello,\n\nA new email address was requested for your account @{} on {}. This address stays in \
+             use until the new one is confirmed. If this was not you, change your password.\n",
             user.username,
             site.name(),
         );
         enqueue_email(
             tx,
             &user.email,
-            &format!("Your address on {}", site.name()),
+            &format!("Your email address on {}", site.name()),
             &text,
             None,
         )?;
@@ -220,9 +221,9 @@ pub fn request_password_reset(tx: &mut Tx<'_>, site: &EmailSite, login: &str, ad
         store::emails::expire_links(tx, user.id, RESET)?;
         let secret = create_link(tx, RESET, user.id, &user.email, TTL_MS)?;
         let text = format!(
-            "Hello,\n\nset a new password for your account @{} on {}:\n\n{}\n\n\
-             The link works once, for 30 minutes. If you did not ask for it, do nothing: your \
-             password stays as it is.\n",
+            "Hello,\n\nChoose a new password for your account @{} on {}:\n\n{}\n\n\
+             The link works once and expires after 30 minutes. If you did not request it, ignore \
+             this email: your password stays the same.\n",
             user.username,
             site.name(),
             site.build_link(RESET_PATH, &secret),
@@ -230,7 +231,7 @@ pub fn request_password_reset(tx: &mut Tx<'_>, site: &EmailSite, login: &str, ad
         enqueue_email(
             tx,
             &user.email,
-            &format!("A new password on {}", site.name()),
+            &format!("Reset your password on {}", site.name()),
             &text,
             Some(TTL_MS),
         )?;
@@ -331,15 +332,15 @@ fn apply_new_password(
         return Ok(());
     }
     let text = format!(
-        "Hello,\n\nthe password of your account @{} on {} was changed just now. If it was not you, \
-         set a new one.\n",
+        "Hello,\n\nThe password of your account @{} on {} was just changed. If this was not you, reset \
+         it now.\n",
         user.username,
         site.name(),
     );
     Ok(enqueue_email(
         tx,
         &user.email,
-        &format!("Your password on {}", site.name()),
+        &format!("Your password on {} was changed", site.name()),
         &text,
         None,
     )?)
@@ -355,7 +356,7 @@ pub fn create_invitation(tx: &mut Tx<'_>, site: &EmailSite, actor: &AuditActor, 
     let link = site.build_link(JOIN_PATH, &secret);
     if !email.is_empty() {
         let text = format!(
-            "Hello,\n\nyou are invited to join {}:\n\n{link}\n\nThe link works once, for 7 days.\n",
+            "Hello,\n\nYou are invited to join {}:\n\n{link}\n\nThe link works once and expires after 7 days.\n",
             site.name(),
         );
         let subject = format!("Join {}", site.name());

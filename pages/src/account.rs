@@ -138,7 +138,7 @@ impl HtmlPage for SessionsPage {
     const NAME: &'static str = "sessions";
 
     fn title(&self) -> String {
-        "Where you are signed in".to_owned()
+        "Sessions".to_owned()
     }
 
     fn page_frame(&self) -> &PageFrame {

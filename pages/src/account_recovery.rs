@@ -23,9 +23,9 @@ impl HtmlPage for ForgotPasswordPage {
 
     fn title(&self) -> String {
         if self.sent {
-            "Look in your inbox".to_owned()
+            "Check your inbox".to_owned()
         } else {
-            "Forgotten password".to_owned()
+            "Reset your password".to_owned()
         }
     }
 
@@ -137,7 +137,7 @@ impl HtmlPage for EmailConfirmationPage {
     fn title(&self) -> String {
         match self.state {
             EmailConfirmationState::LinkOpened { .. } => "Confirm your email address".to_owned(),
-            EmailConfirmationState::Sent { .. } => "Look in your inbox".to_owned(),
+            EmailConfirmationState::Sent { .. } => "Check your inbox".to_owned(),
             EmailConfirmationState::Confirmed { .. } => "Email address confirmed".to_owned(),
             EmailConfirmationState::InvalidLink => "This link no longer works".to_owned(),
         }

@@ -52,9 +52,9 @@ impl AppKind {
     pub const fn hint(self) -> &'static str {
         match self {
             Self::Web => "Runs on your server, which can keep a secret.",
-            Self::Automated => "Posts by itself from your server. It has a secret too.",
-            Self::Native => "Installed on phones or computers. It has no secret; PKCE protects it.",
-            Self::SinglePage => "Runs in the browser. It has no secret; PKCE protects it.",
+            Self::Automated => "Posts automatically from your server, which can keep a secret.",
+            Self::Native => "Installed on phones or computers. It has no secret and uses PKCE.",
+            Self::SinglePage => "Runs in the browser. It has no secret and uses PKCE.",
         }
     }
 }
@@ -223,7 +223,7 @@ impl AppForm {
     }
 }
 
-/// Create an app.
+/// Create app.
 #[derive(Template)]
 #[template(path = "new_app.html")]
 pub struct NewAppPage {
@@ -237,7 +237,7 @@ impl HtmlPage for NewAppPage {
     const NAME: &'static str = "new-app";
 
     fn title(&self) -> String {
-        "Create an app".to_owned()
+        "Create app".to_owned()
     }
 
     fn page_frame(&self) -> &PageFrame {

@@ -119,7 +119,7 @@ impl HtmlPage for AuthorizationDeniedPage {
     const NAME: &'static str = "cancelled";
 
     fn title(&self) -> String {
-        "Access not given".to_owned()
+        "Access denied".to_owned()
     }
 
     fn page_frame(&self) -> &PageFrame {
@@ -155,8 +155,8 @@ pub struct OAuth2ConsentPage {
 }
 
 /// What a person is told of an app that proves itself by the weaker method.
-const PLAIN_PKCE_WARNING: &str = "It signs you in by an outdated method (PKCE “plain”), which protects less \
-    against somebody who reads along.";
+const PLAIN_PKCE_WARNING: &str = "It signs you in with an outdated method (PKCE “plain”), which does not protect \
+    against eavesdropping.";
 
 impl OAuth2ConsentPage {
     fn scope_permissions(&self) -> impl Iterator<Item = (Scope, ScopePermission)> {

@@ -24,7 +24,7 @@ pub enum PageErrorKind {
     InvalidRequest(String),
     /// The form's token was wrong or too old.
     FormExpired,
-    /// Too many tries; so many seconds to wait.
+    /// Too many attempts; so many seconds to wait.
     TooManyAttempts(i64),
     /// There is nothing here, or nothing that this person may know of.
     NotFound,
@@ -47,41 +47,41 @@ impl PageErrorKind {
             Self::RequestTokenMissing | Self::RequestTokenUnknown | Self::RequestTokenExpired => {
                 "This sign-in link no longer works"
             }
-            Self::ClientUnknown => "We don’t know this app",
+            Self::ClientUnknown => "Unknown app",
             Self::AppSuspended => "This app is suspended",
             Self::RedirectMissing | Self::RedirectUnregistered | Self::InvalidRequest(_) => {
                 "This app can’t sign you in"
             }
-            Self::FormExpired => "This page was open for too long",
-            Self::TooManyAttempts(_) => "Too many tries",
-            Self::NotFound => "There is nothing here",
-            Self::Forbidden => "You can’t do this",
-            Self::MethodNotAllowed => "This address can’t be used like that",
-            Self::Refused(_) => "That did not work",
-            Self::Overloaded => "Not just now",
-            Self::InternalError => "Something broke on our side",
+            Self::FormExpired => "This page has expired",
+            Self::TooManyAttempts(_) => "Too many attempts",
+            Self::NotFound => "Page not found",
+            Self::Forbidden => "You don’t have permission",
+            Self::MethodNotAllowed => "Method not allowed",
+            Self::Refused(_) => "That didn’t work",
+            Self::Overloaded => "Temporarily unavailable",
+            Self::InternalError => "Something went wrong",
         }
     }
 
     /// What the person should know.
     pub fn explanation(&self) -> String {
         match self {
-            Self::RequestTokenMissing => "The address is incomplete. Go back to the app and start signing in again.".to_owned(),
-            Self::RequestTokenUnknown => "It was already used, or it was never valid. Go back to the app and start signing in again.".to_owned(),
-            Self::RequestTokenExpired => "It was made too long ago. Go back to the app and start signing in again.".to_owned(),
-            Self::ClientUnknown => "The app that sent you here gave a name that is not registered. Nothing was shared with it.".to_owned(),
-            Self::AppSuspended => "It may not use anyone’s account at present. Nothing was shared with it.".to_owned(),
-            Self::RedirectMissing => "It did not say where to send you afterwards. Nothing was shared with it.".to_owned(),
-            Self::RedirectUnregistered => "It asked to send you to an address that is not registered for it, so we stopped. Nothing was shared with it.".to_owned(),
-            Self::InvalidRequest(_) => "It sent a request that we can’t answer. Nothing was shared with it.".to_owned(),
-            Self::FormExpired => "To keep your account safe we did not carry out what you sent. Go back, reload the page and try again.".to_owned(),
+            Self::RequestTokenMissing => "The link is incomplete. Return to the app and sign in again.".to_owned(),
+            Self::RequestTokenUnknown => "It has already been used, or it was never valid. Return to the app and sign in again.".to_owned(),
+            Self::RequestTokenExpired => "It has expired. Return to the app and sign in again.".to_owned(),
+            Self::ClientUnknown => "The app that sent you here is not registered on this server. Nothing was shared with it.".to_owned(),
+            Self::AppSuspended => "It currently can’t access any account. Nothing was shared with it.".to_owned(),
+            Self::RedirectMissing => "It did not specify where to redirect you. Nothing was shared with it.".to_owned(),
+            Self::RedirectUnregistered => "It asked to redirect you to a URL that is not registered for it. Nothing was shared with it.".to_owned(),
+            Self::InvalidRequest(_) => "It sent an invalid request. Nothing was shared with it.".to_owned(),
+            Self::FormExpired => "To protect your account, the form was not submitted. Go back, reload the page and try again.".to_owned(),
             Self::TooManyAttempts(seconds) => format!("Please wait {} and try again.", crate::relative_time::format_duration((*seconds).max(1))),
-            Self::NotFound => "The address may be mistyped, or what it showed is gone.".to_owned(),
-            Self::Forbidden => "Your account has no permission for it.".to_owned(),
-            Self::MethodNotAllowed => "Go back to the page that you came from and start again there.".to_owned(),
+            Self::NotFound => "The URL may be mistyped, or the page no longer exists.".to_owned(),
+            Self::Forbidden => "Your account isn’t allowed to do this.".to_owned(),
+            Self::MethodNotAllowed => "Go back to the previous page and try again.".to_owned(),
             Self::Refused(why) => why.clone(),
-            Self::Overloaded => "The server has too much to do. Please try again in a moment.".to_owned(),
-            Self::InternalError => "It is not your fault, and we have made a note of it. Please try again in a moment.".to_owned(),
+            Self::Overloaded => "The server is overloaded. Please try again in a moment.".to_owned(),
+            Self::InternalError => "The error has been logged. Please try again in a moment.".to_owned(),
         }
     }
 
@@ -89,21 +89,21 @@ impl PageErrorKind {
     pub fn developer_advice(&self) -> Option<&str> {
         match self {
             Self::RequestTokenMissing => {
-                Some("Add oauth_token, the value that POST /oauth/request_token answered, to the address.")
+                Some("Add oauth_token, as returned by POST /oauth/request_token, to the URL.")
             }
             Self::RequestTokenUnknown => Some(
-                "A request token works once. Ask POST /oauth/request_token for a new one each time somebody signs in, and use it on the same server that gave it.",
+                "A request token works once. Get a new one from POST /oauth/request_token for each sign-in, and use it on the server that issued it.",
             ),
             Self::RequestTokenExpired => Some(
-                "A request token lives for 15 minutes. Ask for it when the person clicks, not when the page is made.",
+                "A request token expires after 15 minutes. Request it when the person clicks, not when the page is rendered.",
             ),
             Self::ClientUnknown => {
-                Some("Compare client_id with the app’s Keys and tokens page. The client ID is not the API key.")
+                Some("Compare client_id with the Client ID on the app’s Keys page. It is not the API key.")
             }
-            Self::AppSuspended => Some("Ask the people who run this server."),
+            Self::AppSuspended => Some("Contact the operator of this server."),
             Self::RedirectMissing => Some("Send redirect_uri, exactly as it is registered in the app’s settings."),
             Self::RedirectUnregistered => Some(
-                "Register the address in the app’s settings or send one that is registered. For OAuth 2.0 every character counts: scheme, port, path, query and a slash at the end. OAuth 1.0a allows a further query.",
+                "Register the URL in the app’s settings, or send one that is registered. OAuth 2.0 requires an exact match, including scheme, port, path, query and trailing slash. OAuth 1.0a allows additional query parameters.",
             ),
             Self::InvalidRequest(advice) => Some(advice),
             _ => None,

@@ -96,7 +96,7 @@ pub struct SiteLinks {
     pub home: &'static str,
     /// Sign in.
     pub sign_in: &'static str,
-    /// Create an account.
+    /// Create account.
     pub sign_up: &'static str,
     /// Ask whether to sign out.
     pub sign_out: &'static str,
@@ -112,7 +112,7 @@ pub struct SiteLinks {
     pub notifications: &'static str,
     /// The developer's apps.
     pub apps: &'static str,
-    /// Create an app.
+    /// Create app.
     pub new_app: &'static str,
     /// The Ads Manager.
     pub ads: &'static str,

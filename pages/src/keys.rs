@@ -59,8 +59,8 @@ impl CredentialKind {
     pub const fn purpose(self) -> &'static str {
         match self {
             Self::Api => "Sign OAuth 1.0a requests as the app.",
-            Self::Bearer => "Read public data as the app, for nobody in particular.",
-            Self::Access => "Call as yourself with OAuth 1.0a, without signing in.",
+            Self::Bearer => "Read public data as the app, without a user.",
+            Self::Access => "Call the API as yourself with OAuth 1.0a, without signing in.",
             Self::Client => "Sign people in with OAuth 2.0 and PKCE.",
         }
     }
@@ -69,14 +69,14 @@ impl CredentialKind {
     pub const fn regeneration_effect(self) -> &'static str {
         match self {
             Self::Api => {
-                "Every OAuth 1.0a call of the app fails until you put the new key and secret in place. People stay connected."
+                "All OAuth 1.0a requests of the app fail until you deploy the new key and secret. Connected accounts stay connected."
             }
-            Self::Bearer => "Every call with the old token fails until you put the new one in place.",
+            Self::Bearer => "All requests with the old token fail until you deploy the new one.",
             Self::Access => {
-                "Every call with your old token fails until you put the new one in place. The new one has the app’s permission of today."
+                "All requests with your old token fail until you deploy the new one. The new token has the app’s current permission."
             }
             Self::Client => {
-                "The app can’t exchange codes or refresh tokens until you put the new secret in place. The client ID stays."
+                "The app can’t exchange codes or refresh tokens until you deploy the new secret. The client ID stays the same."
             }
         }
     }

@@ -47,7 +47,7 @@ impl HtmlPage for MailboxPage {
 
 /// One letter.
 #[derive(Template)]
-#[template(path = "letter.html")]
+#[template(path = "email.html")]
 pub struct EmailPage {
     /// The surroundings, of a development world.
     pub frame: PageFrame,
@@ -87,7 +87,7 @@ impl EmailPage {
 }
 
 impl HtmlPage for EmailPage {
-    const NAME: &'static str = "letter";
+    const NAME: &'static str = "email";
 
     fn title(&self) -> String {
         self.subject.clone()

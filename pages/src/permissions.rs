@@ -148,17 +148,17 @@ pub const fn describe_scope(scope: Scope) -> ScopePermission {
         Scope::ListWrite => write_permission("Create, change and delete your lists"),
         Scope::SpaceRead => read_permission("Spaces that you can see"),
         Scope::DmRead => read_permission("Your direct messages")
-            .with_warning("It can read your private conversations, with what others wrote to you in confidence."),
+            .with_warning("It can read your private conversations, including what others wrote to you."),
         Scope::DmWrite => write_permission("Send and delete direct messages for you")
-            .with_warning("It can write to people privately in your name."),
+            .with_warning("It can send private messages in your name."),
         Scope::MediaWrite => write_permission("Upload photos and videos for you"),
-        Scope::TimelineRead => read_permission("Timelines made for you, such as reposts of your posts"),
+        Scope::TimelineRead => read_permission("Personal timelines, such as reposts of your posts"),
         Scope::BroadcastRead => read_permission("Broadcasts and their chat"),
         Scope::BroadcastWrite => write_permission("Start, change and end broadcasts for you"),
         Scope::OfflineAccess => write_permission("Stay connected when you are not using it")
-            .with_warning("Its access does not end by itself. It lasts until you remove it in your settings."),
-        Scope::AdsRead => read_permission("Advertising accounts that you have a role on, and their figures"),
-        Scope::AdsWrite => write_permission("Manage advertising for accounts that you have a role on")
-            .with_warning("It can start campaigns, which cost what their budgets allow."),
+            .with_warning("Its access does not expire. It lasts until you revoke it in your settings."),
+        Scope::AdsRead => read_permission("Ads accounts that you have access to, and their statistics"),
+        Scope::AdsWrite => write_permission("Manage campaigns for ads accounts that you have access to")
+            .with_warning("It can start campaigns and spend their budgets."),
     }
 }

@@ -51,10 +51,10 @@ impl ConsoleProduct {
     /// What it looks through.
     pub const fn hint(self) -> &'static str {
         match self {
-            Self::Recent => "Posts of the last seven days. Accents do not count.",
-            Self::All => "All posts. Accents do not count.",
-            Self::Stream => "Posts to come, and what they quote. Accents count.",
-            Self::Powerstream => "Posts to come, with operators of its own.",
+            Self::Recent => "Posts from the last seven days. Ignores accents.",
+            Self::All => "All posts. Ignores accents.",
+            Self::Stream => "New posts and the posts they quote. Respects accents.",
+            Self::Powerstream => "New posts, with its own set of operators.",
         }
     }
 }

@@ -55,7 +55,7 @@ impl HtmlPage for SignInPage {
     }
 }
 
-/// Create an account. Form: `username`, `name`, `email`, `password`, `next`.
+/// Create account. Form: `username`, `name`, `email`, `password`, `next`.
 #[derive(Template)]
 #[template(path = "sign_up.html")]
 pub struct SignUpPage {
@@ -83,7 +83,7 @@ impl HtmlPage for SignUpPage {
     const NAME: &'static str = "sign-up";
 
     fn title(&self) -> String {
-        "Create an account".to_owned()
+        "Create account".to_owned()
     }
 
     fn page_frame(&self) -> &PageFrame {

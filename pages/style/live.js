@@ -1,16 +1,16 @@
-// Shows what comes on an app's stream. Text only: nothing that comes is read as HTML.
+// Shows the posts of an app's stream, as text only: nothing received is parsed as HTML.
 "use strict";
 (() => {
   const list = document.getElementById("posts");
   const state = document.getElementById("state");
   if (!list || !state) return;
-  const MOST = 100;
+  const MAX_POSTS = 100;
   let beat = 0;
   let count = 0;
 
-  const told = (text) => { if (state.textContent !== text) state.textContent = text; };
+  const setState = (text) => { if (state.textContent !== text) state.textContent = text; };
 
-  function piece(parent, name, kind, text) {
+  function addElement(parent, name, kind, text) {
     const made = document.createElement(name);
     if (kind) made.className = kind;
     made.textContent = text;
@@ -20,31 +20,31 @@
 
   function show(message) {
     const post = message.data;
-    if (!post) return told(`The stream says: ${(message.errors || [message])[0].detail || message.detail || "it ends"}`);
+    if (!post) return setState(`The stream ended: ${(message.errors || [message])[0].detail || message.detail || "no reason given"}`);
     const users = (message.includes && message.includes.users) || [];
     const author = users.find((user) => user.id === post.author_id);
     const line = document.createElement("li");
-    const head = piece(line, "p", "small soft", "");
-    if (author) piece(head, "bdi", "strong", `@${author.username}`);
+    const head = addElement(line, "p", "small soft", "");
+    if (author) addElement(head, "bdi", "strong", `@${author.username}`);
     head.append(` · ${new Date().toLocaleTimeString()} · `);
-    piece(head, "code", "", post.id);
-    piece(line, "p", "said", post.text);
+    addElement(head, "code", "", post.id);
+    addElement(line, "p", "said", post.text);
     const rules = (message.matching_rules || []).map((rule) => rule.tag || rule.id);
-    piece(line, "p", "small soft", `Found by ${rules.join(", ")}`);
+    addElement(line, "p", "small soft", `Matched ${rules.length === 1 ? "rule" : "rules"}: ${rules.join(", ")}`);
     list.prepend(line);
-    while (list.children.length > MOST) list.lastChild.remove();
+    while (list.children.length > MAX_POSTS) list.lastChild.remove();
     count += 1;
   }
 
   async function listen() {
-    told("Connecting…");
+    setState("Connecting…");
     const answer = await fetch(list.dataset.events, { headers: { accept: "application/json" } });
     if (!answer.ok) {
       const why = await answer.json().catch(() => ({}));
-      told(why.detail || why.title || `The stream is not open (${answer.status}).`);
+      setState(why.detail || why.title || `The stream could not be opened (${answer.status}).`);
       return;
     }
-    told("Connected. Waiting for posts…");
+    setState("Connected. Waiting for posts…");
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";
     for (;;) {
@@ -54,10 +54,10 @@
       const lines = (rest + value).split("\n");
       rest = lines.pop();
       for (const line of lines) if (line.trim()) show(JSON.parse(line));
-      told(count ? `Connected: ${count} post${count === 1 ? "" : "s"} so far.` : "Connected. Waiting for posts…");
+      setState(count ? `Connected: ${count} post${count === 1 ? "" : "s"} so far.` : "Connected. Waiting for posts…");
     }
-    if (count || beat) told("The connection ended. Reload the page to connect again.");
+    if (count || beat) setState("The connection was closed. Reload the page to connect again.");
   }
 
-  listen().catch(() => told("The connection broke. Reload the page to connect again."));
+  listen().catch(() => setState("The connection was lost. Reload the page to connect again."));
 })();

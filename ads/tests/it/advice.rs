@@ -186,7 +186,7 @@ fn what_fails_in_the_middle_is_said_once_and_by_one() {
         let [(subject, text)] = letters.as_slice() else {
             panic!("{letters:?}");
         };
-        assert_eq!(subject, "A recommendation for Shop of ana on Town");
+        assert_eq!(subject, "New recommendation for Shop of ana on Town");
         let open = open(&world, &shop).await.unwrap();
         assert!(text.contains(open["message"].as_str().unwrap()), "{text}");
         assert!(text.contains(open["id"].as_str().unwrap()), "{text}");

@@ -118,7 +118,7 @@ fn a_week_is_told_once_with_the_figures_of_the_interface() {
             "Impressions: 3\n",
             "Engagements: 3\n",
             "Clicks: 3\n",
-            "Spent: 0.370368 USD\n",
+            "Spend: 0.370368 USD\n",
         ] {
             assert!(text.contains(line), "{text}");
         }
@@ -130,7 +130,7 @@ fn a_week_is_told_once_with_the_figures_of_the_interface() {
         let letters = world.letters(MAIL).await;
         assert_eq!(letters.len(), 2);
         assert_eq!(letters[0].0, "Shop of ana on Town: 2026-06-22 to 2026-06-28");
-        assert!(letters[0].1.contains("Nothing was shown.\n"));
+        assert!(letters[0].1.contains("No ads were shown.\n"));
     });
 }
 

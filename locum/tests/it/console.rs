@@ -29,7 +29,7 @@ fn a_query_is_taken_apart_and_posts_are_held_against_it() {
     assert!(text.contains(&format!("Fresh {word} &#38; rye")), "{text}");
     assert!(text.contains("Why it matches"));
     assert!(text.contains("<svg class=\"chart\""), "{text}");
-    assert!(text.contains("Of the last seven days."));
+    assert!(text.contains("Searched the last seven days."));
 
     // What search folds, streams do not.
     let folded = format!("{word} cafe");
@@ -43,7 +43,7 @@ fn a_query_is_taken_apart_and_posts_are_held_against_it() {
     assert!(text.contains("The post matches"));
     for unknown in ["7", "x", "9223372036854775808"] {
         let text = look(&mut browser, &query, "recent", unknown).assert_page(404);
-        assert!(text.contains("No post that you may see has this ID"));
+        assert!(text.contains("No post visible to you has this ID"));
     }
 }
 
@@ -115,7 +115,7 @@ fn a_rule_is_tried_added_and_deleted() {
     assert!(text.contains(&format!("The {word} is calm")), "{text}");
     assert!(text.contains("0 of 1000 rules"));
     let text = rule(&mut browser, &path, &format!("{word}x"), "try").assert_page(200);
-    assert!(text.contains("It would have found nothing"));
+    assert!(text.contains("No matching posts"));
 
     let answer = rule(&mut browser, &path, &value, "add");
     assert_eq!(
@@ -124,11 +124,11 @@ fn a_rule_is_tried_added_and_deleted() {
     );
     let text = browser.get(format!("{path}?added")).text();
     assert!(
-        text.contains("The rule is added.") && text.contains("1 of 1000 rules"),
+        text.contains("The rule was added.") && text.contains("1 of 1000 rules"),
         "{text}"
     );
     let text = rule(&mut browser, &path, &value, "add").assert_page(400);
-    assert!(text.contains("The app has this rule already."));
+    assert!(text.contains("The app already has this rule."));
     let text = rule(&mut browser, &path, "has:links", "add").assert_page(400);
     assert!(text.contains("at least one positive, non-stopword clause (at position 1)"));
 

@@ -73,7 +73,7 @@ fn confirms(server: &TestServer, office: &MailServer, browser: &mut Browser<'_>,
         server.send(ask.bearer(token.as_str().unwrap())).assert_status(200)["data"]["confirmed_email"].clone()
     };
     assert!(seen().is_null());
-    let letter = office.wait_for_email(address, "confirm that this address");
+    let letter = office.wait_for_email(address, "Confirm that this email address");
     let (path, token) = link(server, &letter.text);
     let page = browser.get(path);
     let done = browser.submit(&page, "/account/confirm", &[("token", &token)]);
@@ -125,7 +125,7 @@ fn nobody_joins_a_network_that_is_closed() {
     let mut browser = Browser::new(&server);
     let page = browser.get("/").text();
     assert!(
-        page.contains("Sign in") && !page.contains("Create an account"),
+        page.contains("Sign in") && !page.contains("Create account"),
         "{page}"
     );
     let page = browser.get("/join");

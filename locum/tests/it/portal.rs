@@ -95,7 +95,7 @@ fn bearer(server: &TestServer, key: &str, secret: &str) -> TestResponse {
 fn an_app_is_made_and_its_keys_work_until_they_are_made_anew() {
     let server = TestServer::start(&["--world", "empty"]);
     let mut browser = developer(&server, "grace");
-    assert!(browser.get("/developer/apps").text().contains("No app yet"));
+    assert!(browser.get("/developer/apps").text().contains("No apps yet"));
     let (app, keys) = make(&mut browser, "First");
     let listed = browser.get("/developer/apps").text();
     assert!(listed.contains("First") && !listed.contains(&keys["API secret"]));
@@ -194,7 +194,7 @@ fn settings_are_kept_within_their_limits() {
     let answer = save(&mut browser, &urls(10));
     assert_eq!(answer.status, 303, "{}", answer.text());
     let text = browser.get(answer.header("location")).text();
-    assert!(text.contains("https://a.example/9") && text.contains("are saved"));
+    assert!(text.contains("https://a.example/9") && text.contains("were saved"));
     assert!(text.contains("Renamed &#60;b&#62;") && !text.contains("<b>"), "{text}");
     for (name, kind) in [("", "web"), (&"x".repeat(33), "web"), ("Fine", "toaster")] {
         let form = form(name, kind, "");
@@ -208,11 +208,11 @@ fn settings_are_kept_within_their_limits() {
         answer.text()
     };
     let text = tried("https://a.example/9");
-    assert!(text.contains("OAuth 1.0a accepts") && text.contains("OAuth 2.0 accepts"));
+    assert!(text.contains("Accepted by OAuth 1.0a") && text.contains("Accepted by OAuth 2.0"));
     let text = tried("https://a.example/9?x=1");
-    assert!(text.contains("OAuth 1.0a accepts") && text.contains("OAuth 2.0 refuses"));
+    assert!(text.contains("Accepted by OAuth 1.0a") && text.contains("Rejected by OAuth 2.0"));
     let text = tried("https://a.example/9/");
-    assert!(text.contains("OAuth 1.0a refuses") && text.contains("OAuth 2.0 refuses"));
+    assert!(text.contains("Rejected by OAuth 1.0a") && text.contains("Rejected by OAuth 2.0"));
     assert!(tried("javascript:alert(1)").contains("not allowed"));
 }
 
@@ -282,10 +282,10 @@ fn a_test_platform_explains_signatures_and_shows_its_letters() {
         browser.send(ask)
     };
     let text = send(&csrf, "GET", &header).text();
-    assert!(text.contains("The signature holds"), "{text}");
-    assert!(text.contains("They part at character 5"), "{text}");
+    assert!(text.contains("The signature is valid"), "{text}");
+    assert!(text.contains("They differ at character 5"), "{text}");
     let text = send(&csrf, "POST", &header).text();
-    assert!(text.contains("does not hold") && text.contains("It was signed for GET."));
+    assert!(text.contains("is not valid") && text.contains("It was signed for GET."));
     assert_eq!(send(&csrf, "GET", "Bearer x").status, 400);
     assert_eq!(send("forged", "GET", &header).status, 403);
 
@@ -329,7 +329,7 @@ fn usage_stands_beside_its_limits() {
     let server = TestServer::start(&["--world", "empty", "--rate-limits", "table"]);
     let mut browser = developer(&server, "busy");
     let (app, keys) = make(&mut browser, "Busy");
-    assert!(browser.get(format!("{app}/usage")).text().contains("No calls"));
+    assert!(browser.get(format!("{app}/usage")).text().contains("No requests"));
     for _ in 0..3 {
         let look = TestRequest::get("/2/users/by/username/busy").bearer(&keys["Bearer token"]);
         server.send(look).assert_status(200);

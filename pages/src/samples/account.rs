@@ -32,7 +32,7 @@ pub(crate) fn account_settings_states() -> Vec<(&'static str, AccountSettingsPag
         },
     };
     let mut pending = plain();
-    pending.frame = with_notice(signed_in_frame(), "We sent a letter to ada@new.example");
+    pending.frame = with_notice(signed_in_frame(), "We sent an email to ada@new.example");
     pending.email.pending = Some("ada@new.example".to_owned());
     let mut refused = plain();
     refused.email.confirmed = false;
@@ -122,7 +122,10 @@ pub(crate) fn connected_apps_states() -> Vec<(&'static str, ConnectedAppsPage)> 
     vec![
         (
             "several",
-            of(with_notice(signed_in_frame(), "Lighthouse is disconnected"), several),
+            of(
+                with_notice(signed_in_frame(), "Access of Lighthouse was revoked"),
+                several,
+            ),
         ),
         ("none", of(signed_in_frame(), Vec::new())),
         (

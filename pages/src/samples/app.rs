@@ -29,7 +29,10 @@ fn all_credential_items(public: bool) -> Vec<CredentialItem> {
             ..credential_item(CredentialKind::Bearer, "")
         },
         CredentialItem {
-            note: Some("Made when the app could only read. Regenerate it to use Read and write.".to_owned()),
+            note: Some(
+                "This token has the permission “Read”, but the app now has “Read and write”. Regenerate it to update."
+                    .to_owned(),
+            ),
             last_used: None,
             ..credential_item(CredentialKind::Access, "07bT")
         },
@@ -82,7 +85,7 @@ pub(crate) fn app_keys_states() -> Vec<(&'static str, AppKeysPage)> {
         (
             "shown-once",
             of(
-                with_notice(signed_in_frame(), "The API key and secret were regenerated"),
+                with_notice(signed_in_frame(), "The API key and secret were regenerated."),
                 sample_app(),
                 all_credential_items(false),
                 Some(shown),

@@ -48,7 +48,7 @@ pub(crate) fn app_list_states() -> Vec<(&'static str, AppListPage)> {
                     previous: None,
                     next: Some("/developer/apps?page=2".to_owned()),
                 },
-                ..of(with_notice(signed_in_frame(), "Tidewatch is deleted"), several)
+                ..of(with_notice(signed_in_frame(), "Tidewatch was deleted"), several)
             },
         ),
         (
@@ -81,7 +81,7 @@ fn valid_form() -> AppForm {
 
 fn invalid_form() -> AppForm {
     AppForm {
-        name: FormField::invalid("", "Give the app a name"),
+        name: FormField::invalid("", "Enter a name"),
         website: FormField::invalid("harbour", "Begin with https:// or http://"),
         kind_error: Some("Choose what kind of app it is".to_owned()),
         permission_error: Some("Choose a permission".to_owned()),

@@ -120,7 +120,7 @@ fn error_page(wrong: PageErrorKind) -> ErrorPage {
 }
 
 pub(crate) fn error_states() -> Vec<(&'static str, ErrorPage)> {
-    let pkce = "code_challenge is missing: PKCE is needed from every client.";
+    let pkce = "code_challenge is missing: PKCE is required for every client.";
     let mut all: Vec<_> = [
         ("token-missing", PageErrorKind::RequestTokenMissing),
         ("token-unknown", PageErrorKind::RequestTokenUnknown),
@@ -135,7 +135,10 @@ pub(crate) fn error_states() -> Vec<(&'static str, ErrorPage)> {
         ("not-found", PageErrorKind::NotFound),
         ("forbidden", PageErrorKind::Forbidden),
         ("method", PageErrorKind::MethodNotAllowed),
-        ("refused", PageErrorKind::Refused("That was not possible.".to_owned())),
+        (
+            "refused",
+            PageErrorKind::Refused("The post could not be published.".to_owned()),
+        ),
         ("busy", PageErrorKind::Overloaded),
         ("broken", PageErrorKind::InternalError),
     ]

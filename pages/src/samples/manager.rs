@@ -210,11 +210,11 @@ pub(crate) fn ads_manager_states() -> Vec<(&'static str, AdsManagerPage)> {
     let choose = AdsManagerPage {
         frame: signed_in_frame(),
         heading: "Ads Manager".to_owned(),
-        blocks: vec![PageBlock::Empty(empty_state("No ads account"))],
+        blocks: vec![PageBlock::Empty(empty_state("No ads accounts"))],
         ..AdsManagerPage::default()
     };
     let none = PageBlock::Table(data_table("Campaigns", 0));
-    let wrong = PageBlock::Form(form_block("Spring", Some("This is needed.")));
+    let wrong = PageBlock::Form(form_block("Spring", Some("This field is required.")));
     let mut bad = page_blocks(HOSTILE, HOSTILE_URL);
     bad.push(PageBlock::Form(form_block(HOSTILE, Some(HOSTILE))));
     vec![
@@ -227,7 +227,7 @@ pub(crate) fn ads_manager_states() -> Vec<(&'static str, AdsManagerPage)> {
         ),
         (
             "wrong",
-            own(with_failure(signed_in_frame(), "It was refused."), vec![wrong]),
+            own(with_failure(signed_in_frame(), "The request was refused."), vec![wrong]),
         ),
         ("sandbox", manager_page(signed_in_frame(), "Sandbox", true, Vec::new())),
         ("hostile", manager_page(hostile_frame(), HOSTILE, true, bad)),

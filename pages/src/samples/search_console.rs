@@ -80,7 +80,7 @@ pub(crate) fn search_console_states() -> Vec<(&'static str, SearchConsolePage)> 
         checked_post: None,
         chart: None,
         matching_posts: None,
-        search_scope: "Of the newest 1,000 posts.".to_owned(),
+        search_scope: "Searched the newest 1,000 public posts.".to_owned(),
         operators: operators(),
     };
     let read = || ParsedQuerySummary {
@@ -117,8 +117,8 @@ pub(crate) fn search_console_states() -> Vec<(&'static str, SearchConsolePage)> 
     };
     let wrong = "no viable alternative at character ',' (at position 7)";
     let faulty = SearchConsolePage {
-        query: FormField::invalid("coffee, tea", "The query cannot be read."),
-        post: FormField::invalid("x", "No post has this ID."),
+        query: FormField::invalid("coffee, tea", "The query is invalid."),
+        post: FormField::invalid("x", "No post visible to you has this ID."),
         product: ConsoleProduct::Powerstream,
         query_errors: vec![QueryErrorMessage {
             text: wrong.to_owned(),
@@ -162,7 +162,7 @@ pub(crate) fn stream_rules_states() -> Vec<(&'static str, StreamRulesPage)> {
         tag: FormField::default(),
         query_errors: Vec::new(),
         tried_posts: None,
-        search_scope: "Of the newest 1,000 posts.".to_owned(),
+        search_scope: "Searched the newest 1,000 public posts.".to_owned(),
         rules: Vec::new(),
         count: (0, 1_000),
         pager: Pager::default(),
@@ -193,7 +193,7 @@ pub(crate) fn stream_rules_states() -> Vec<(&'static str, StreamRulesPage)> {
         ..of(signed_in_frame(), sample_app())
     };
     let faulty = StreamRulesPage {
-        value: FormField::invalid("coffee, tea", "The rule cannot be read."),
+        value: FormField::invalid("coffee, tea", "The rule is invalid."),
         query_errors: vec![QueryErrorMessage {
             text: "no viable alternative at character ',' (at position 7)".to_owned(),
             position: Some(7),

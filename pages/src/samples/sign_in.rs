@@ -27,10 +27,7 @@ pub(crate) fn sign_in_states() -> Vec<(&'static str, SignInPage)> {
         (
             "wrong",
             SignInPage {
-                frame: with_failure(
-                    development_frame(signed_out_frame()),
-                    "The username or the password is wrong",
-                ),
+                frame: with_failure(development_frame(signed_out_frame()), "Wrong username or password."),
                 login: FormField::new("ada"),
                 ..plain()
             },
@@ -38,7 +35,7 @@ pub(crate) fn sign_in_states() -> Vec<(&'static str, SignInPage)> {
         (
             "slow-down",
             SignInPage {
-                frame: with_failure(signed_out_frame(), "Too many tries. Please wait 20 seconds."),
+                frame: with_failure(signed_out_frame(), "Too many attempts. Wait 20 seconds and try again."),
                 login: FormField::new("ada"),
                 sign_up: None,
                 ..plain()

@@ -28,8 +28,7 @@ pub(crate) fn signature_states() -> Vec<(&'static str, SignatureExplainerPage)> 
     };
     let parted = SignatureReport {
         hints: vec![
-            "Your base string has %2B where the server has %2520: a space was written as + before it was signed."
-                .to_owned(),
+            "Your base string has %2B where the server has %2520: a space was encoded as + before signing.".to_owned(),
         ],
         ..explained(Some(THEIRS), false)
     };
@@ -43,7 +42,7 @@ pub(crate) fn signature_states() -> Vec<(&'static str, SignatureExplainerPage)> 
     };
     let blank = SignatureExplainerPage {
         method: FormField::default(),
-        url: FormField::invalid("", "Give the whole address, with https:// and the query"),
+        url: FormField::invalid("", "Enter the full URL, including https:// and the query string"),
         authorization: FormField::invalid("Bearer abc", "This is not an OAuth 1.0a header"),
         body: FormField::default(),
         base_string: FormField::default(),
@@ -70,9 +69,9 @@ fn mailbox_item(to: &str, subject: &str, ago: i64) -> MailboxItem {
 }
 
 pub(crate) fn mailbox_states() -> Vec<(&'static str, MailboxPage)> {
-    let of = |frame, letters| MailboxPage {
+    let of = |frame, emails| MailboxPage {
         frame,
-        emails: letters,
+        emails,
         pager: Pager::default(),
     };
     vec![
@@ -81,8 +80,8 @@ pub(crate) fn mailbox_states() -> Vec<(&'static str, MailboxPage)> {
             of(
                 development_frame(signed_in_frame()),
                 vec![
-                    mailbox_item("ada@example.org", "Choose a new password", 0),
-                    mailbox_item("ada@example.org", "Confirm your email address", 95),
+                    mailbox_item("ada@example.org", "Reset your password on Locum", 0),
+                    mailbox_item("ada@example.org", "Confirm your email address on Locum", 95),
                 ],
             ),
         ),
@@ -103,7 +102,7 @@ pub(crate) fn notifications_states() -> Vec<(&'static str, NotificationsPage)> {
         pager: Pager::default(),
     };
     let told = vec![
-        one("A draft post can be looked at.", "/preview/12?t=sample"),
+        one("A draft post is ready for preview.", "/preview/12?t=sample"),
         one("Your posts may be promoted.", ""),
     ];
     vec![
@@ -139,12 +138,16 @@ pub(crate) fn email_states() -> Vec<(&'static str, EmailPage)> {
         sent: sample_time(),
         body: body.to_owned(),
     };
-    let body = "Hello @ada,\n\nOpen this link to choose a new password. It works once, for 30 minutes:\n\nhttps://social.example/reset-password?token=sample-token-that-is-not-real\n\nIf you did not ask for it, do nothing: your password stays as it is.";
+    let body = "Hello,\n\nChoose a new password for your account @ada on Locum:\n\nhttps://social.example/account/reset?token=sample-token-that-is-not-real\n\nThe link works once and expires after 30 minutes. If you did not request it, ignore this email: your password stays the same.";
     let bad = format!("{HOSTILE}\n{HOSTILE_URL}\nhttps://a.example/\"><script>alert(1)</script>");
     vec![
         (
             "plain",
-            of(development_frame(signed_in_frame()), "Choose a new password", body),
+            of(
+                development_frame(signed_in_frame()),
+                "Reset your password on Locum",
+                body,
+            ),
         ),
         (
             "hostile",

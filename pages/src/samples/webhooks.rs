@@ -38,7 +38,7 @@ fn webhook_item(text: &str, valid: bool) -> WebhookItem {
                 DeliveryAttemptItem {
                     at: minutes_ago(3),
                     status: 0,
-                    problem: "no answer in time".to_owned(),
+                    problem: "request timed out".to_owned(),
                     took_ms: 10_000,
                     signature: "sha256=9w8aLiVwL38/RQT2UpgtZWWEeF/QIT5N9L+6p4DQweA=".to_owned(),
                     answer: String::new(),

@@ -135,14 +135,14 @@ fn nothing_runs_and_nothing_is_styled_inline() {
     let forbidden = ["script", "style", "iframe", "object", "embed", "base", "img"];
     for (name, document) in documents() {
         for element in &document.elements {
-            // The one script, from a file of our own.
+            // The only script, served from our own origin.
             let ours = name.starts_with("live.")
                 && element.attribute("src") == Some(pages::SCRIPT_PATH)
                 && element.text.trim().is_empty();
             if element.name == "script" && ours {
                 continue;
             }
-            // Pictures are our own, and said in words.
+            // Images are served from our own origin and have an alternative text.
             let own = element.attribute("src").is_some_and(|src| src.starts_with("/media/"));
             if element.name == "img" && own && element.attribute("alt").is_some() {
                 continue;
@@ -220,8 +220,8 @@ fn details_of_callbacks_are_for_development_worlds() {
         page.frame.dev = dev;
         pages::HtmlPage::render_html(&page).unwrap()
     };
-    assert!(page(true).contains("They part at character"));
-    assert!(!page(false).contains("They part at character"));
+    assert!(page(true).contains("They differ at character"));
+    assert!(!page(false).contains("They differ at character"));
     assert!(!page(false).contains("/callback"));
 }
 

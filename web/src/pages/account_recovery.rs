@@ -33,7 +33,7 @@ pub(crate) fn request_reset(call: RequestContext) -> HandlerFuture {
         let sent = forms::accept_form(&call, &visit).await?;
         let email = sent.text("email");
         if email.contains('@') && registration::validate_email(email.trim()).is_err() || email.is_empty() {
-            let field = FormField::invalid(email, "Write the email address of your account");
+            let field = FormField::invalid(email, "Enter the email address of your account");
             return Ok(forgot_password_page(&call, &visit, field, false)?.status(400));
         }
         let (site, address) = (call.state.page_context.site.clone(), visit.client_info.address.clone());
@@ -42,7 +42,7 @@ pub(crate) fn request_reset(call: RequestContext) -> HandlerFuture {
         if asked.await? {
             return forgot_password_page(&call, &visit, FormField::new(email), true);
         }
-        let field = FormField::invalid(email, "That was asked too often. Try again in a while.");
+        let field = FormField::invalid(email, "Too many attempts. Try again later.");
         Ok(forgot_password_page(&call, &visit, field, false)?.status(429))
     })
 }

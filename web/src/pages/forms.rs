@@ -122,13 +122,13 @@ impl PageQuery {
 
     /// Reads a query.
     pub(crate) fn parse(query: &str) -> Result<Self, String> {
-        let pairs = base::percent::parse_form(query).map_err(|bad| format!("The query cannot be read: {bad}."))?;
+        let pairs = base::percent::parse_form(query).map_err(|bad| format!("The query string is malformed: {bad}."))?;
         for (at, (name, value)) in pairs.iter().enumerate() {
             if pairs.iter().take(at).any(|(before, _)| before == name) {
-                return Err(format!("A parameter came twice: {name}."));
+                return Err(format!("The parameter {name} appears more than once."));
             }
             if value.contains('\0') {
-                return Err(format!("A parameter has a value that it cannot have: {name}."));
+                return Err(format!("The parameter {name} has an invalid value."));
             }
         }
         Ok(Self(pairs))

@@ -115,7 +115,7 @@ pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
             ("allow", Some(person)) => approve(&call, &visit, person, &waiting, &token).await,
             ("deny", _) => deny(&call, &visit, &waiting, &token).await,
             _ => {
-                let text = "The form came without a decision.".to_owned();
+                let text = "The form did not contain a decision.".to_owned();
                 Ok(errors::render_page(
                     &call,
                     &visit,

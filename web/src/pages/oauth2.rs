@@ -110,7 +110,7 @@ pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
                 Ok(HttpReply::redirect(&call.write(deny).await?))
             }
             _ => {
-                let text = "The form came without a decision.".to_owned();
+                let text = "The form did not contain a decision.".to_owned();
                 Ok(errors::render_page(
                     &call,
                     &visit,

@@ -90,10 +90,10 @@ impl SignUpFields {
         match refusal {
             Refusal::InvalidParameters(wrong) => wrong.iter().for_each(|wrong| typed.set_field_error(wrong)),
             Refusal::RateLimited => {
-                typed.failure = Some("That was tried too often. Try again in a while.".to_owned());
+                typed.failure = Some("Too many attempts. Try again later.".to_owned());
             }
             Refusal::Forbidden { detail, .. } => typed.failure = Some(detail.to_string()),
-            _ => typed.failure = Some("That did not work.".to_owned()),
+            _ => typed.failure = Some("Something went wrong.".to_owned()),
         }
         typed
     }
@@ -119,7 +119,7 @@ fn username_error(username: &str) -> String {
     if (1..=15).contains(&username.len()) && username.chars().all(fits) {
         "This username is taken".to_owned()
     } else {
-        "A username has 1 to 15 letters, digits and underscores".to_owned()
+        "Use 1 to 15 letters, digits or underscores".to_owned()
     }
 }
 

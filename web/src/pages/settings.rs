@@ -26,7 +26,7 @@ pub(crate) const CANCEL_PATH: &str = "/settings/account/email/cancel";
 /// Where a person says what only the platform knows.
 pub(crate) const PRIVATE_PROFILE_PATH: &str = "/settings/account/about";
 
-const TOO_MANY_ATTEMPTS: &str = "That was tried too often. Try again in a while.";
+const TOO_MANY_ATTEMPTS: &str = "Too many attempts. Try again later.";
 
 /// Why forms were refused.
 #[derive(Default)]
@@ -47,10 +47,10 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         let query = PageQuery::from_call(&call).ok();
         let done = query.as_ref().and_then(|query| query.get("done"));
         let notice = match done {
-            Some("password") => Some("Your password was changed. Other browsers were signed out."),
-            Some("tokens") => Some("Your password was changed. Other browsers were signed out, and apps disconnected."),
-            Some("about") => Some("That is noted, and shown to nobody."),
-            Some("cancelled") => Some("Your address stays as it is."),
+            Some("password") => Some("Your password was changed. All other sessions were signed out."),
+            Some("tokens") => Some("Your password was changed. All other sessions were signed out, and all apps were disconnected."),
+            Some("about") => Some("Your changes were saved."),
+            Some("cancelled") => Some("The email change was cancelled."),
             _ => None,
         };
         settings_page(&call, &visit, person, notice, SettingsErrors::default()).await
@@ -238,7 +238,7 @@ pub(crate) fn update_private_profile(call: RequestContext) -> HandlerFuture {
         match said.await {
             Ok(_) => Ok(redirect_to(&format!("{}?done=about", context::SITE_LINKS.account))),
             Err(Error::Refused(_)) => {
-                let message = "Enter a day in the past, and one of the genders";
+                let message = "Enter a date in the past, and choose a gender";
                 let refused = SettingsErrors {
                     born_on: Some(FormField::invalid(born_on, message)),
                     ..SettingsErrors::default()
@@ -283,12 +283,12 @@ fn password_error(refusal: &Refusal) -> (FormField, Option<String>, u16) {
     match refusal {
         Refusal::InvalidParameters(wrong) => (FormField::invalid("", first_message(wrong)), None, 400),
         Refusal::RateLimited => (FormField::default(), Some(TOO_MANY_ATTEMPTS.to_owned()), 429),
-        _ => (FormField::default(), Some("That did not work.".to_owned()), 400),
+        _ => (FormField::default(), Some("Something went wrong.".to_owned()), 400),
     }
 }
 
 /// What a refusal says first.
 pub(crate) fn first_message(wrong: &[InvalidParameter]) -> String {
     let first = wrong.first().map(|wrong| wrong.message.clone());
-    first.unwrap_or_else(|| "That did not work.".to_owned())
+    first.unwrap_or_else(|| "Something went wrong.".to_owned())
 }

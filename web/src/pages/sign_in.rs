@@ -16,7 +16,7 @@ use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
 
 /// The same for a name that nobody has and a password that is wrong.
-const WRONG_CREDENTIALS: &str = "The username or the password is wrong.";
+const WRONG_CREDENTIALS: &str = "Wrong username or password.";
 
 /// `GET /login`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
@@ -74,7 +74,7 @@ fn retry_seconds(retry_ms: i64) -> i64 {
 
 fn throttled_message(seconds: i64) -> String {
     let unit = if seconds == 1 { "second" } else { "seconds" };
-    format!("That was tried too often. Wait {seconds} {unit} and try again.")
+    format!("Too many attempts. Wait {seconds} {unit} and try again.")
 }
 
 /// The page where someone signs in, to go on with an errand.

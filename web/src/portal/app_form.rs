@@ -82,7 +82,7 @@ pub(super) fn apply_refusal(form: &mut AppForm, refusal: &Refusal) -> Option<Str
     let wrong = match refusal {
         Refusal::InvalidParameters(wrong) => wrong,
         Refusal::Forbidden { detail, .. } => return Some(detail.to_string()),
-        _ => return Some("That did not work.".to_owned()),
+        _ => return Some("Something went wrong.".to_owned()),
     };
     let mut rest = None;
     for wrong in wrong {

@@ -137,7 +137,7 @@ fn settings_page(
     let mut frame = own.visit.page_frame(call);
     frame.failure = failure;
     if saved {
-        frame.notices.push(Notice::success("The changes are saved."));
+        frame.notices.push(Notice::success("Your changes were saved."));
     }
     let entitled = |part: Entitlement| {
         let allowed = part.is_listed_in(&own.app.entitlements);

@@ -25,7 +25,7 @@ pub(crate) fn test(call: RequestContext) -> HandlerFuture {
         let sent = accept_form(&call, &own.visit).await?;
         let url = sent.text("url");
         if url.is_empty() {
-            let url = FormField::invalid(url, "Paste an address.");
+            let url = FormField::invalid(url, "Enter a callback URL.");
             return Ok(tester_page(&call, &own, url, None)?.status(400));
         }
         let tested = portal::test_callback(&own.app, &url, call.state.oauth_settings.ports);

@@ -214,7 +214,7 @@ fn credential_items(own: &OwnedApp, held: &CredentialState, warns: bool) -> Resu
     let older = older.filter(|older| *older != level);
     let note = older.map(|older| {
         let (older, level) = (older.name(), level.name());
-        format!("It has the permission “{older}”; the app has “{level}” today.")
+        format!("This token has the permission “{older}”, but the app now has “{level}”. Regenerate it to update.")
     });
     let key = |kind, ending: Option<String>| CredentialItem {
         kind,
@@ -249,7 +249,7 @@ fn credential_items(own: &OwnedApp, held: &CredentialState, warns: bool) -> Resu
             last_used: used("oauth2"),
             note: used(PLAIN_PKCE_USAGE).filter(|_| warns).map(|at| {
                 let day: String = at.to_string().chars().take(10).collect();
-                format!("People were last signed in with the PKCE method “plain” on {day}. Use S256: it also protects against whoever reads along.")
+                format!("The app last used the PKCE method “plain” on {day}. Use S256, which also protects against eavesdropping.")
             }),
             ..key(CredentialKind::Client, client)
         },

@@ -49,7 +49,7 @@ pub(crate) fn events(call: RequestContext) -> HandlerFuture {
         let own = OwnedApp::from_call(&call).await?;
         let site = call.head().headers.get("sec-fetch-site");
         if site.is_some_and(|site| site != "same-origin") {
-            return Ok(error_reply(403, "Open it from its own page."));
+            return Ok(error_reply(403, "The stream can only be opened from its own page."));
         }
         let enterprise = is_enterprise(&own);
         let opening = ConnectionRequest {
@@ -64,7 +64,7 @@ pub(crate) fn events(call: RequestContext) -> HandlerFuture {
         let session = match call.stream_hub().open(opening).await {
             Ok(session) => session,
             Err(Error::Refused(Refusal::Connection(_))) => {
-                let text = "The app has all the connections open that it may have.";
+                let text = "The app has reached its limit of open stream connections.";
                 return Ok(error_reply(429, text));
             }
             Err(stop) => return Err(stop.into()),

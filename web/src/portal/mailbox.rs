@@ -65,8 +65,8 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         frame.now = base::clock::wall_time();
         let body = found.text.as_ref().map(base::Secret::expose_secret);
         let gone = match found.sent_at {
-            Some(_) => "It was handed to the mail server; its text is not kept.".to_owned(),
-            None => format!("It was not sent: {}.", found.problem),
+            Some(_) => "This email was handed to the mail server; its text was not kept.".to_owned(),
+            None => format!("This email was not sent: {}.", found.problem),
         };
         let page = EmailPage {
             frame,

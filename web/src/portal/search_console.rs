@@ -49,7 +49,7 @@ pub(crate) fn run_query(call: RequestContext) -> HandlerFuture {
         let query = match parse(&page.query.value, query_dialect(product)) {
             Ok(query) => query,
             Err(problems) => {
-                page.query.error = Some("The query cannot be read.".to_owned());
+                page.query.error = Some("The query is invalid.".to_owned());
                 page.query_errors = query_errors(&problems);
                 return Ok(visit.render_page(&call, &page)?.status(400));
             }
@@ -59,7 +59,7 @@ pub(crate) fn run_query(call: RequestContext) -> HandlerFuture {
         if !post.is_empty() {
             page.checked_post = check_post(&call, person, &post, &query).await?;
             if page.checked_post.is_none() {
-                page.post.error = Some("No post that you may see has this ID.".to_owned());
+                page.post.error = Some("No post visible to you has this ID.".to_owned());
             }
         }
         if query.dialect().product.is_search() {
@@ -84,7 +84,7 @@ fn empty_page(call: &RequestContext, visit: &BrowserVisit, product: ConsoleProdu
         checked_post: None,
         chart: None,
         matching_posts: None,
-        search_scope: format!("Of the newest {SCANNED_POSTS} posts that everybody may see."),
+        search_scope: format!("Searched the newest {SCANNED_POSTS} public posts."),
         operators: operator_help(query_dialect(product)),
     }
 }
@@ -215,14 +215,14 @@ async fn search_posts(
     let span = ChartSpan::latest(call.now(), recent);
     let from = if recent { span.since } else { i64::MIN };
     page.search_scope = if recent {
-        "Of the last seven days.".to_owned()
+        "Searched the last seven days.".to_owned()
     } else {
-        "Of all time; the chart shows the last thirty days.".to_owned()
+        "Searched all posts. The chart shows the last thirty days.".to_owned()
     };
     let search = Arc::clone(call.search_index()?);
     match search.catch_up(call.store()).await {
         Err(Error::Refused(Refusal::Unavailable)) => {
-            let text = "The index is being made; there is nothing to search yet.";
+            let text = "The search index is being built. Try again later.";
             page.frame.notices.push(Notice::info(text));
             return Ok(());
         }
@@ -257,7 +257,7 @@ async fn search_posts(
     if let Some(counts) = counts {
         page.chart = Some(span.build_chart(&counts));
     } else {
-        let text = "There are too many posts to count them one by one.";
+        let text = "There are too many posts to count.";
         page.frame.notices.push(Notice::info(text));
     }
     Ok(())

@@ -42,13 +42,13 @@ pub(crate) fn submit_rule(call: RequestContext) -> HandlerFuture {
         let query = match parse(&value, dialect) {
             Ok(query) => query,
             Err(problems) => {
-                page.value.error = Some("The rule cannot be read.".to_owned());
+                page.value.error = Some("The rule is invalid.".to_owned());
                 page.query_errors = query_errors(&problems);
                 return Ok(own.visit.render_page(&call, &page)?.status(400));
             }
         };
         if tag.chars().count() > MAX_TAG_LENGTH {
-            page.tag.error = Some(format!("A tag has at most {MAX_TAG_LENGTH} characters."));
+            page.tag.error = Some(format!("Use at most {MAX_TAG_LENGTH} characters."));
             return Ok(own.visit.render_page(&call, &page)?.status(400));
         }
         if !adds {
@@ -82,10 +82,10 @@ async fn add_rule(
         rules::add(tx, app, StreamProduct::Stream, most, std::slice::from_ref(&new), false)
     };
     match call.write(work).await {
-        Ok(added) if added.rules.is_empty() => Ok(Some("The app has this rule already.".into())),
+        Ok(added) if added.rules.is_empty() => Ok(Some("The app already has this rule.".into())),
         Ok(_) => Ok(None),
         Err(Error::Refused(Refusal::RuleLimitReached { limit: most })) => {
-            Ok(Some(format!("The app has {most} rules, and may have no more.")))
+            Ok(Some(format!("The app has reached its limit of {most} rules.")))
         }
         Err(stop) => Err(stop.into()),
     }
@@ -143,9 +143,9 @@ async fn rules_page(call: &RequestContext, own: &OwnedApp) -> Result<StreamRules
     let next = rules.last().filter(|_| more);
     let mut frame = own.visit.page_frame(call);
     let notices = [
-        ("added", "The rule is added."),
-        ("deleted", "The rule is deleted."),
-        ("gone", "That rule was gone already."),
+        ("added", "The rule was added."),
+        ("deleted", "The rule was deleted."),
+        ("gone", "The rule had already been deleted."),
     ];
     let notices = notices.into_iter().filter(|(name, _)| said(name));
     frame
@@ -160,7 +160,7 @@ async fn rules_page(call: &RequestContext, own: &OwnedApp) -> Result<StreamRules
         tag: FormField::default(),
         query_errors: Vec::new(),
         tried_posts: None,
-        search_scope: format!("Of the newest {SCANNED_POSTS} posts that everybody may see."),
+        search_scope: format!("Searched the newest {SCANNED_POSTS} public posts."),
         pager: Pager {
             next: next.map(|rule| format!("{path}?after={}", rule.id)),
             previous: None,

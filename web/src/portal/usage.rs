@@ -27,7 +27,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         // Limits follow the machine's clock.
         frame.now = wall_time();
         let mut windows = if call.state.limiter.is_disabled() {
-            let text = "Rate limits are off: calls are counted, and nobody is refused.";
+            let text = "Rate limits are off: requests are counted but never rejected.";
             frame.notices.push(Notice::info(text));
             recorded_windows(&call, &own).await?
         } else {
@@ -121,7 +121,7 @@ async fn recorded_windows(call: &RequestContext, own: &OwnedApp) -> Result<Vec<U
         let limit = quarter(endpoint.limits.app).or(quarter(endpoint.limits.user));
         Some(UsageWindow {
             operation: operation_label(endpoint),
-            counted_for: "all calls".to_owned(),
+            counted_for: "all requests".to_owned(),
             seconds: WINDOW_MS / 1000,
             used: u64::try_from(calls.calls).unwrap_or(0),
             limit: u64::from(limit.unwrap_or(0)),

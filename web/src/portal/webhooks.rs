@@ -27,9 +27,9 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let own = OwnedApp::from_call(&call).await?;
         let done = match call.head().uri.query() {
-            Some("challenged") => Some("The receiver answered rightly."),
-            Some("resent") => Some("It is sent again."),
-            Some("replaying") => Some("The span is sent again."),
+            Some("challenged") => Some("The receiver answered the challenge correctly."),
+            Some("resent") => Some("The delivery was queued again."),
+            Some("replaying") => Some("The replay has started."),
             _ => None,
         };
         webhooks_page(&call, &own, done, None).await

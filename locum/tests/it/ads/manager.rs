@@ -94,7 +94,7 @@ fn error_of(answer: &TestResponse, field: &str) -> String {
 fn what_pages_make_is_what_the_interface_answers() {
     let mut manager = Manager::new();
     let none = manager.browser.get(manager.home.clone()).text();
-    assert!(none.contains("No campaign yet"), "{none}");
+    assert!(none.contains("No campaigns yet"), "{none}");
     let campaign = manager.campaign();
     let one = format!("/campaigns/{campaign}");
     let seen = manager.ads.get(&one, &[])["data"].clone();
@@ -131,7 +131,7 @@ fn what_pages_make_is_what_the_interface_answers() {
     }
     let history = manager.browser.get(format!("{}/line-items/{item}", manager.home));
     let history = history.text();
-    assert!(history.contains("Ads Manager") && history.contains("End time: nothing →"));
+    assert!(history.contains("Ads Manager") && history.contains("End time: none →"));
     // And the other way round.
     let rename = [("name", "Summer"), ("entity_status", "PAUSED")];
     manager.ads.send("PUT", &one, &rename).assert_status(200);
@@ -164,7 +164,7 @@ fn what_is_refused_is_said_beside_its_field_and_nothing_is_stored() {
     let daily = "daily_budget_amount_local_micro";
     let total = "total_budget_amount_local_micro";
     let answer = create(&mut manager, &[("name", ""), (daily, "5")]);
-    assert_eq!(error_of(&answer, "name"), "This is needed.");
+    assert_eq!(error_of(&answer, "name"), "This field is required.");
     let answer = create(&mut manager, &[("name", "<b>X"), (daily, "5"), (total, "1")]);
     assert!(
         error_of(&answer, daily).contains("must not be above"),

@@ -46,16 +46,12 @@ fn a_wrong_password_reads_like_an_unknown_name_and_too_many_end() {
     let told = |text: String| text.replace(&name, "N").replace("nobody_at_all", "N");
     let (wrong, unknown) = (told(wrong.text()), told(unknown.text()));
     assert_eq!(wrong, unknown);
-    assert!(wrong.contains("The username or the password is wrong."), "{wrong}");
+    assert!(wrong.contains("Wrong username or password."), "{wrong}");
     let statuses: Vec<_> = (0..3).map(|_| browser.sign_in(&name, "not it", "/")).collect();
     let last = statuses.last().unwrap();
     assert_eq!(last.status, 429);
     assert!(last.header_number("retry-after") > 0);
-    assert!(
-        last.text().contains("That was tried too often. Wait "),
-        "{}",
-        last.text()
-    );
+    assert!(last.text().contains("Too many attempts. Wait "), "{}", last.text());
 }
 
 #[test]

@@ -161,7 +161,7 @@ fn an_address_is_confirmed_by_a_form() {
             // Looking does not confirm.
             let page = world.get(&path).await;
             assert!(page.text.contains("grace@example.org"), "{}", page.text);
-            assert!(page.text.contains("Confirm address"), "{}", page.text);
+            assert!(page.text.contains("Confirm email"), "{}", page.text);
         }
         let fields = [("token", token.as_str())];
         let done = world.fill(&path, "/account/confirm", &fields).await;

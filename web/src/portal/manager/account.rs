@@ -76,7 +76,7 @@ fn funding_block(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Option<PageBl
         let remaining = remaining.map(|left| format!("{} left", format_money(left, currency)));
         let able = one.get("able_to_fund").and_then(Value::as_bool) == Some(true);
         let state = StatusBadge {
-            text: if able { "Pays" } else { "Does not pay" }.to_owned(),
+            text: if able { "Active" } else { "Inactive" }.to_owned(),
             kind: if able { "good" } else { "warn" },
         };
         TableRow {
@@ -101,14 +101,14 @@ fn funding_block(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Option<PageBl
         title: "Funding".to_owned(),
         columns: vec![
             text_column("Instrument"),
-            text_column("State"),
-            text_column("From"),
+            text_column("Status"),
+            text_column("Period"),
             number_column("Amount"),
         ],
         rows: rows.collect(),
         empty: EmptyState {
-            title: "Nothing pays yet".to_owned(),
-            text: "An operator gives the account something to pay with.".to_owned(),
+            title: "No funding yet".to_owned(),
+            text: "An operator of this server adds funding to the account.".to_owned(),
             link: None,
         },
         ..DataTable::default()
@@ -144,7 +144,7 @@ pub(super) fn history_block(
             Some(user) => store::users::find_by_id(tx, user)?,
             None => None,
         };
-        let who = user.map_or_else(|| "The platform".to_owned(), |user| format!("@{}", user.username));
+        let who = user.map_or_else(|| "System".to_owned(), |user| format!("@{}", user.username));
         rows.push(TableRow {
             name: String::new(),
             cells: vec![
@@ -165,10 +165,10 @@ pub(super) fn history_block(
     }
     Ok(Some(PageBlock::Table(DataTable {
         title: "History".to_owned(),
-        columns: ["When", "Who", "What", "Changes"].map(text_column).into(),
+        columns: ["Time", "User", "Action", "Changes"].map(text_column).into(),
         rows,
         empty: EmptyState {
-            title: "Nothing was changed yet".to_owned(),
+            title: "No changes yet".to_owned(),
             ..EmptyState::default()
         },
         ..DataTable::default()

@@ -46,16 +46,16 @@ pub(super) fn users_block(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Page
             },
         });
     }
-    let add = NavLink::new("Add a person", desk.page_path("/people/new"));
+    let add = NavLink::new("Add person", desk.page_path("/people/new"));
     Ok(PageBlock::Table(DataTable {
         title: "People".to_owned(),
         lead: if rules {
-            "Administrators give roles and take them away. Every change is kept in the record.".to_owned()
+            "Administrators assign and remove roles. Every change is recorded in the audit log.".to_owned()
         } else {
-            "An administrator of the account gives roles and takes them away.".to_owned()
+            "An administrator of the account assigns and removes roles.".to_owned()
         },
         actions: Some(add).filter(|_| rules).into_iter().collect(),
-        columns: ["Person", "Role", "Writes posts"].map(text_column).into(),
+        columns: ["Person", "Role", "Can post"].map(text_column).into(),
         rows,
         ..DataTable::default()
     }))
@@ -73,12 +73,12 @@ fn role_form(desk: &ManagerAccount, work: FormHandler) -> FormDefinition {
 fn role_fields(now: Option<AdsRole>, composes: bool) -> [FormFieldSpec; 2] {
     let all = AdsRole::ALL.map(|one| (one.name().to_owned(), role_label(one).to_owned()));
     let all = FormFieldSpec::choice("role", "Role", all.into()).help(
-        "Administrators do everything. Ad managers work on campaigns and audiences, creative \
-         managers on creatives. Analysts look.",
+        "Administrators have full access. Ad managers manage campaigns and audiences, creative \
+         managers manage creatives. Analysts have read-only access.",
     );
     let writes = [("false", "No"), ("true", "Yes")];
     let writes = writes.map(|(value, text)| (value.to_owned(), text.to_owned()));
-    let writes = FormFieldSpec::choice("composes", "Writes posts in the account’s name", writes.into());
+    let writes = FormFieldSpec::choice("composes", "Can post on behalf of the account", writes.into());
     [
         match now {
             Some(now) => all.initial_value(now.name()),
@@ -92,10 +92,10 @@ fn role_fields(now: Option<AdsRole>, composes: bool) -> [FormFieldSpec; 2] {
 pub(super) fn add_form(desk: &ManagerAccount) -> FormDefinition {
     let [role, writes] = role_fields(None, false);
     FormDefinition {
-        heading: "Add a person".to_owned(),
-        lead: "They find the account under Ads Manager at once.".to_owned(),
+        heading: "Add person".to_owned(),
+        lead: "The account appears in their Ads Manager immediately.".to_owned(),
         fields: vec![
-            FormFieldSpec::text("username", "Username").help("Of somebody who has an account here."),
+            FormFieldSpec::text("username", "Username").help("The person must have an account on this server."),
             role,
             writes,
         ],
@@ -111,11 +111,11 @@ pub(super) fn add_form(desk: &ManagerAccount) -> FormDefinition {
             let user = store::users::find_by_username(tx, name)?;
             let user = user.filter(|user| user.state == store::users::UserState::Active);
             let Some(user) = user else {
-                let message = "Nobody here has this username";
+                let message = "No user has this username";
                 return Err(AdsProblem::invalid_parameter("username", name, message).into());
             };
             if store::ads::find_access(tx, user.id, desk.record.id)?.is_some() {
-                let message = "This person works on the account already";
+                let message = "This person already has a role on the account";
                 return Err(AdsProblem::invalid_parameter("username", name, message).into());
             }
             grant_role(tx, desk, user.id, sent)
@@ -179,7 +179,7 @@ pub(super) fn remove_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> R
     let found = find_user(tx, desk, id)?;
     Ok(found.map(|(name, _)| FormDefinition {
         heading: format!("Remove {name} from the account?"),
-        lead: "What they made stays. They do not find the account any more.".to_owned(),
+        lead: "What they created stays. They lose access to the account.".to_owned(),
         ids: vec![id.to_owned()],
         submit: "Remove",
         is_dangerous: true,

@@ -48,19 +48,19 @@ pub(super) fn parse_submitted(sent: &SubmittedFields) -> Result<Vec<Value>, Erro
     let (file, typed) = (sent.text("list"), sent.text("text"));
     let (field, list) = match (file, typed) {
         ("", "") => {
-            let message = "Choose a file, or paste a list";
+            let message = "Choose a file or paste a list";
             return Err(invalid_field("list", message));
         }
         ("", typed) => ("text", typed),
         (file, "") => ("list", file),
         _ => {
-            return Err(invalid_field("text", "Send a file or a pasted list, and not both"));
+            return Err(invalid_field("text", "Send either a file or a pasted list, not both"));
         }
     };
     let usual = sent.text("identifier");
     let usual = IDENTIFIER_KINDS.iter().find(|(kind, _)| *kind == usual);
     let Some((usual, _)) = usual else {
-        return Err(invalid_field("identifier", "Choose what they are known by"));
+        return Err(invalid_field("identifier", "Choose an identifier type"));
     };
     parse_list(list, usual).map_err(|message| invalid_field(field, &message))
 }
@@ -89,12 +89,12 @@ fn parse_list(list: &str, usual: &'static str) -> Result<Vec<Value>, String> {
         }
         if all.len() > MAX_PEOPLE {
             return Err(format!(
-                "A list has {MAX_PEOPLE} people at most: send the rest in another"
+                "A list can have at most {MAX_PEOPLE} people; split it into several"
             ));
         }
     }
     match (bad.as_slice(), all.is_empty()) {
-        ([], true) => Err("Nobody is on the list".to_owned()),
+        ([], true) => Err("The list is empty".to_owned()),
         ([], false) => Ok(all),
         (bad, _) => Err(invalid_lines_message(bad, all.len())),
     }
@@ -110,8 +110,8 @@ fn invalid_lines_message(bad: &[usize], good: usize) -> String {
     let lines = if bad.len() == 1 { "line" } else { "lines" };
     let (first, all) = (first.join(", "), bad.len().saturating_add(good));
     format!(
-        "Nothing was sent: of {all} people, {lines} {first}{more} cannot be read as what people \
-         are known by"
+        "Nothing was uploaded: of {all} people, {lines} {first}{more} do not match the identifier \
+         type"
     )
 }
 

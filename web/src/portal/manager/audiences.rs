@@ -20,8 +20,8 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount, _: &ManagerRoute) -> 
     let mut own = false;
     let mut blocks = Vec::new();
     for (scope, title, none) in [
-        ("OWNER", "Own audiences", "No audience yet"),
-        ("SHARED", "Shared with this account", "Nothing is shared"),
+        ("OWNER", "Your audiences", "No audiences yet"),
+        ("SHARED", "Shared with this account", "No shared audiences"),
     ] {
         let found = desk.list_entities(tx, "custom_audiences", &[("permission_scope", scope.to_owned())])?;
         let rows = found.rows.iter().map(|one| audience_row(desk, one));
@@ -31,19 +31,19 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount, _: &ManagerRoute) -> 
             title: title.to_owned(),
             columns: vec![
                 text_column("Audience"),
-                text_column("State"),
-                text_column("Kind"),
+                text_column("Status"),
+                text_column("Type"),
                 number_column("Size"),
             ],
             rows: rows.collect(),
             empty: EmptyState {
                 title: none.to_owned(),
                 text: if mine {
-                    "Make one of a list of people whom you know: by their email addresses, \
-                     usernames, ids or phone numbers."
+                    "Create one from a list of email addresses, usernames, IDs or phone \
+                     numbers."
                         .to_owned()
                 } else {
-                    "Other accounts may let this one use theirs: tell them the ID of this account.".to_owned()
+                    "Other accounts can share theirs with this one. Give them this account’s ID.".to_owned()
                 },
                 link: create.clone().filter(|_| mine),
             },
@@ -52,7 +52,7 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount, _: &ManagerRoute) -> 
     }
     Ok(AdsManagerPage {
         heading: "Audiences".to_owned(),
-        lead: "People whom line items target or leave out, by lists that you brought.".to_owned(),
+        lead: "Lists of people that line items target or exclude.".to_owned(),
         actions: create.filter(|_| own).into_iter().collect(),
         blocks,
         ..AdsManagerPage::default()
@@ -96,15 +96,15 @@ pub(super) fn show(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<A
         MetricTile {
             label: "Size".to_owned(),
             value: size_label(&audience),
-            subtext: "people of this network".to_owned(),
+            subtext: "people on this server".to_owned(),
         },
         MetricTile {
-            label: "Kind".to_owned(),
+            label: "Type".to_owned(),
             value: word_label(json_text(&audience, "audience_type")),
             subtext: String::new(),
         },
         MetricTile {
-            label: "This account may".to_owned(),
+            label: "Permission".to_owned(),
             value: word_label(json_text(&audience, "permission_level")),
             subtext: String::new(),
         },
@@ -182,8 +182,8 @@ fn targeted_by_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result
         columns: ["Line item", "Campaign", "Status"].map(text_column).into(),
         rows: rows.collect(),
         empty: EmptyState {
-            title: "No line item targets it".to_owned(),
-            text: "Add it under Targeting on the page of a line item.".to_owned(),
+            title: "No line items target it".to_owned(),
+            text: "Add it under Targeting on a line item’s page.".to_owned(),
             link: None,
         },
         ..DataTable::default()
@@ -199,7 +199,7 @@ fn permissions_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result
     };
     let grants = desk.may_call("POST", path);
     let here = format!("/audiences/{id}");
-    let share = NavLink::new("Share it", desk.page_path(&format!("{here}/share")));
+    let share = NavLink::new("Share", desk.page_path(&format!("{here}/share")));
     let share = Some(share).filter(|_| grants);
     let rows = found.rows.iter().map(|one| TableRow {
         action_buttons: Some(ActionButton {
@@ -221,12 +221,12 @@ fn permissions_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result
     let rows: Vec<TableRow> = rows.collect();
     Ok(PageBlock::Table(DataTable {
         title: "Shared with".to_owned(),
-        columns: ["Account", "May", "Since"].map(text_column).into(),
+        columns: ["Account", "Permission", "Since"].map(text_column).into(),
         actions: share.clone().filter(|_| !rows.is_empty()).into_iter().collect(),
         rows,
         empty: EmptyState {
-            title: "Shared with nobody".to_owned(),
-            text: "Another account can target it, too, without seeing who is in it.".to_owned(),
+            title: "Not shared".to_owned(),
+            text: "Accounts that you share it with can target it without seeing who is in it.".to_owned(),
             link: share,
         },
         ..DataTable::default()
@@ -238,7 +238,7 @@ fn detail_fields(now: &Value) -> Vec<FormFieldSpec> {
         FormFieldSpec::text("name", "Name").initial_value(json_text(now, "name")),
         FormFieldSpec::text_area("description", "Description")
             .initial_value(json_text(now, "description"))
-            .help("For yourself. It may stay empty."),
+            .help("Optional. Only visible to your team."),
     ]
 }
 
@@ -246,7 +246,7 @@ fn detail_fields(now: &Value) -> Vec<FormFieldSpec> {
 pub(super) fn create_form(desk: &ManagerAccount) -> FormDefinition {
     FormDefinition {
         heading: "Create an audience".to_owned(),
-        lead: "It is empty at first. On its page a list of people is added to it.".to_owned(),
+        lead: "The audience starts empty. Add people on its page.".to_owned(),
         trail: vec![NavLink::new("Audiences", desk.page_path("/audiences"))],
         path: "custom_audiences",
         fields: detail_fields(&Value::Null),
@@ -283,7 +283,7 @@ fn audience_form(
 pub(super) fn edit_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
     let (now, plan) = audience_form(tx, desk, id, "edit")?;
     Ok(Some(FormDefinition {
-        heading: "Edit the audience".to_owned(),
+        heading: "Edit audience".to_owned(),
         method: "PUT",
         path: "custom_audiences/{}",
         fields: detail_fields(&now),
@@ -296,26 +296,26 @@ pub(super) fn edit_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Res
 pub(super) fn members_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
     let (_, plan) = audience_form(tx, desk, id, "people")?;
     let kinds = super::audience_members::IDENTIFIER_KINDS.map(|(kind, said)| (kind.to_owned(), said.to_owned()));
-    let acts = [("Update", "Add them"), ("Delete", "Remove them")];
+    let acts = [("Update", "Add people"), ("Delete", "Remove people")];
     let acts = acts.map(|(act, said)| (act.to_owned(), said.to_owned()));
     Ok(Some(FormDefinition {
         heading: "Add or remove people".to_owned(),
-        lead: "What you send is made unreadable at once (SHA-256): neither the file nor anything \
-               in it is kept, and nobody is told who of it is here."
+        lead: "Identifiers are hashed (SHA-256) on upload. The file is not stored, and nobody learns \
+               who on the list has an account here."
             .to_owned(),
         path: "custom_audiences/{}/users",
         fields: vec![
-            FormFieldSpec::choice("operation_type", "What to do", acts.into()),
-            FormFieldSpec::choice("identifier", "They are known by", kinds.into()).help(
-                "A file whose first line names its columns may have several: email, username, \
-                 user_id, phone, device_id.",
+            FormFieldSpec::choice("operation_type", "Action", acts.into()),
+            FormFieldSpec::choice("identifier", "Identifier type", kinds.into()).help(
+                "A file with a header row can have several columns: email, username, user_id, \
+                 phone, device_id.",
             ),
             FormFieldSpec::file("list", "File", ".csv,.txt,text/csv,text/plain")
                 .error_aliases(&["users"])
-                .help("CSV or one a line: up to 50,000 people and 5 MB."),
-            FormFieldSpec::text_area("text", "Or paste them here").help("One a line."),
+                .help("CSV, or one per line. At most 50,000 people and 5 MB."),
+            FormFieldSpec::text_area("text", "Or paste a list").help("One per line."),
         ],
-        submit: "Send the list",
+        submit: "Upload list",
         done_code: "listed",
         handler: Some(submit_members),
         ..plan
@@ -343,17 +343,17 @@ pub(super) fn share_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Re
     let (_, plan) = audience_form(tx, desk, id, "share")?;
     let levels = [
         ("READ_ONLY", "Target it"),
-        ("READ_WRITE", "Target it, and add and remove people"),
+        ("READ_WRITE", "Target it, and add or remove people"),
     ];
     let levels = levels.map(|(level, said)| (level.to_owned(), said.to_owned()));
     Ok(Some(FormDefinition {
-        heading: "Share the audience".to_owned(),
-        lead: "The other account sees its name and size, and nobody who is in it.".to_owned(),
+        heading: "Share audience".to_owned(),
+        lead: "The other account sees the audience’s name and size, but not who is in it.".to_owned(),
         path: "custom_audiences/{}/permissions",
         fields: vec![
-            FormFieldSpec::text("granted_account_id", "ID of the other account")
-                .help("As its Account page says, for example 18ce54d4x5t."),
-            FormFieldSpec::choice("permission_level", "It may", levels.into()),
+            FormFieldSpec::text("granted_account_id", "Account ID")
+                .help("Shown on its Account page, for example 18ce54d4x5t."),
+            FormFieldSpec::choice("permission_level", "Permission", levels.into()),
         ],
         submit: "Share",
         done_code: "shared",

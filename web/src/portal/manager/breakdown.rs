@@ -130,10 +130,10 @@ impl StatsBreakdown {
         let file = NavLink::new("Download as CSV", file);
         AdsManagerPage {
             trail: self.trail,
-            heading: format!("Figures of {}", self.heading),
+            heading: format!("Statistics for {}", self.heading),
             blocks: vec![PageBlock::Table(DataTable {
                 title: format!("By {}", self.dimension.1.to_lowercase()),
-                views: vec![("Taken apart by", views.collect()), ("Span", spans.into())],
+                views: vec![("Break down by", views.collect()), ("Date range", spans.into())],
                 actions: Some(file).filter(|_| !rows.is_empty()).into_iter().collect(),
                 columns: vec![
                     text_column(self.dimension.1),
@@ -146,8 +146,8 @@ impl StatsBreakdown {
                 ],
                 rows,
                 empty: EmptyState {
-                    title: "Nothing was shown in these days".to_owned(),
-                    text: "Choose a longer span, or see on the page before why it does not run.".to_owned(),
+                    title: "No data for this period".to_owned(),
+                    text: "Choose a longer period, or check why it isn’t running.".to_owned(),
                     link: None,
                 },
                 ..DataTable::default()

@@ -22,7 +22,7 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount, stand: &ManagerRoute)
     if !desk.may_call("GET", "campaigns") {
         return Ok(AdsManagerPage {
             heading: "Campaigns".to_owned(),
-            lead: "Your role on this account does not show campaigns.".to_owned(),
+            lead: "Your role on this account does not include campaigns.".to_owned(),
             ..AdsManagerPage::default()
         });
     }
@@ -47,8 +47,8 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount, stand: &ManagerRoute)
         columns: figures.table_columns("Campaign"),
         lead: if there { figures.caption() } else { String::new() },
         empty: EmptyState {
-            title: "No campaign yet".to_owned(),
-            text: "A campaign holds a budget and the line items that spend it.".to_owned(),
+            title: "No campaigns yet".to_owned(),
+            text: "A campaign has a budget and the line items that spend it.".to_owned(),
             link: create.clone(),
         },
         pager: Pager {
@@ -160,10 +160,10 @@ fn settings_block(tx: &mut Tx<'_>, desk: &ManagerAccount, campaign: &Value) -> R
             ),
             ("Budget", TableCell::from_text(budget).with_subtext(total)),
             (
-                "Budget is set by",
+                "Budget set by",
                 TableCell::from_text(labels::word_label(json_text(campaign, "budget_optimization"))),
             ),
-            ("Paid by", funding_cell(tx, desk, campaign)?),
+            ("Funding", funding_cell(tx, desk, campaign)?),
             (
                 "Purchase order",
                 TableCell::from_text(or_dash(json_text(campaign, "purchase_order_number"))),
@@ -173,7 +173,7 @@ fn settings_block(tx: &mut Tx<'_>, desk: &ManagerAccount, campaign: &Value) -> R
                 TableCell::from_text(labels::format_time(json_text(campaign, "created_at"))),
             ),
             (
-                "Changed",
+                "Updated",
                 TableCell::from_text(labels::format_time(json_text(campaign, "updated_at"))),
             ),
             ("ID", TableCell::from_text(json_text(campaign, "id"))),
@@ -206,11 +206,11 @@ pub(super) fn create_form(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Opti
     });
     let mut asks = vec![
         FormFieldSpec::text("name", "Name"),
-        FormFieldSpec::choice("funding_instrument_id", "Paid by", pays.collect()),
+        FormFieldSpec::choice("funding_instrument_id", "Funding", pays.collect()),
     ];
     asks.extend(setting_fields(&Value::Null));
     Ok(Some(FormDefinition {
-        heading: "Create a campaign".to_owned(),
+        heading: "Create campaign".to_owned(),
         trail: vec![NavLink::new("Campaigns", desk.page_path(""))],
         path: "campaigns",
         fields: asks,
@@ -229,7 +229,7 @@ pub(super) fn edit_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Res
     let mut asks = vec![FormFieldSpec::text("name", "Name").initial_value(json_text(&now, "name"))];
     asks.extend(setting_fields(&now));
     Ok(Some(FormDefinition {
-        heading: "Edit the campaign".to_owned(),
+        heading: "Edit campaign".to_owned(),
         trail: vec![
             NavLink::new("Campaigns", desk.page_path("")),
             NavLink::new(json_text(&now, "name"), desk.page_path(&here)),
@@ -246,8 +246,8 @@ pub(super) fn edit_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Res
 
 fn setting_fields(now: &Value) -> Vec<FormFieldSpec> {
     let mut asks: Vec<FormFieldSpec> = form_routes::budget_fields(now).into();
-    let level = FormFieldSpec::word_choice("budget_optimization", "Budget is set by", BUDGET_LEVELS)
-        .help("With line items, each of them has a budget of its own.");
+    let level = FormFieldSpec::word_choice("budget_optimization", "Budget set by", BUDGET_LEVELS)
+        .help("If set by line item, each line item has its own budget.");
     let level = match json_text(now, "budget_optimization") {
         "" => level,
         set => level.initial_value(set),

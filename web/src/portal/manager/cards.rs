@@ -84,29 +84,29 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<AdsManagerP
         desk.permitted_link(
             "POST",
             "cards/image_conversation",
-            "Conversation with an image",
+            "Image conversation card",
             "/cards/new/image",
         ),
         desk.permitted_link(
             "POST",
             "cards/video_conversation",
-            "Conversation with a video",
+            "Video conversation card",
             "/cards/new/video",
         ),
     ]);
     Ok(AdsManagerPage {
         heading: "Cards".to_owned(),
-        lead: "What a post shows below its text: a picture or video that leads somewhere, a poll, \
-               or a hashtag to join in with."
+        lead: "Cards appear below a post’s text: an image or video with a link, a poll, or hashtags \
+               to join a conversation."
             .to_owned(),
         actions: create,
         blocks: vec![PageBlock::Previews(CreativePreviews {
             title: "All cards".to_owned(),
             items: shown,
             empty: EmptyState {
-                title: "No card yet".to_owned(),
-                text: "Upload a picture or a video to the media library first, then make a card \
-                       of it here. A post or a scheduled post takes it."
+                title: "No cards yet".to_owned(),
+                text: "Upload an image or video to the media library, then create a card with it. \
+                       Add the card to a post or scheduled post."
                     .to_owned(),
                 link: desk.permitted_link("POST", "media_library", "Upload media", "/media/upload"),
             },
@@ -130,7 +130,7 @@ pub(super) fn show(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str, id: &str)
     };
     let card = desk.get_entity(tx, kind.card_path, id)?;
     let here = format!("/{part}/{id}");
-    let words = "What you write in the post stands here.";
+    let words = "Your post’s text appears here.";
     let shown = CreativePreview {
         post: creatives::enclosing_post(tx, desk, words)?,
         name: String::new(),
@@ -156,9 +156,9 @@ pub(super) fn show(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str, id: &str)
                 title: "Card".to_owned(),
                 actions: Vec::new(),
                 rows: vec![
-                    ("Kind", TableCell::from_text(word_label(json_text(&card, "card_type")))),
-                    ("Address", TableCell::from_text(json_text(&card, "card_uri"))),
-                    ("Leads to", TableCell::from_text(destination_label(&card))),
+                    ("Type", TableCell::from_text(word_label(json_text(&card, "card_type")))),
+                    ("Card URI", TableCell::from_text(json_text(&card, "card_uri"))),
+                    ("Destination", TableCell::from_text(destination_label(&card))),
                     (
                         "Created",
                         TableCell::from_text(format_time(json_text(&card, "created_at"))),
@@ -212,11 +212,11 @@ pub(super) fn choices(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Vec<(Str
 pub(super) fn create_form(tx: &mut Tx<'_>, desk: &ManagerAccount, what: &str) -> Result<Option<FormDefinition>, Error> {
     let none = Value::Null;
     let (heading, part) = match what {
-        "website" => ("Create a website card", "cards"),
-        "app" => ("Create an app card", "cards"),
-        "poll" => ("Create a poll card", "poll-cards"),
-        "image" => ("Create a conversation card with an image", "image-cards"),
-        "video" => ("Create a conversation card with a video", "video-cards"),
+        "website" => ("Create website card", "cards"),
+        "app" => ("Create app card", "cards"),
+        "poll" => ("Create poll card", "poll-cards"),
+        "image" => ("Create image conversation card", "image-cards"),
+        "video" => ("Create video conversation card", "video-cards"),
         _ => return Ok(None),
     };
     let asks = match what {
@@ -228,7 +228,7 @@ pub(super) fn create_form(tx: &mut Tx<'_>, desk: &ManagerAccount, what: &str) ->
     let composed = matches!(what, "website" | "app");
     let found = find_kind(part).map(|kind| FormDefinition {
         heading: heading.to_owned(),
-        lead: "Posts that you write or schedule can show it.".to_owned(),
+        lead: "Add the card to a post or scheduled post.".to_owned(),
         trail: vec![NavLink::new("Cards", desk.page_path("/cards"))],
         path: kind.list_path,
         fields: asks,
@@ -265,8 +265,8 @@ pub(super) fn edit_form(
         _ => (conversation_fields(tx, desk, part, &now)?, None),
     };
     Ok(Some(FormDefinition {
-        heading: "Edit the card".to_owned(),
-        lead: "Posts that show it already show it as it is then.".to_owned(),
+        heading: "Edit card".to_owned(),
+        lead: "Posts that already use this card change as well.".to_owned(),
         trail: vec![
             NavLink::new("Cards", desk.page_path("/cards")),
             NavLink::new(json_text(&now, "name"), desk.page_path(&here)),
@@ -290,7 +290,7 @@ fn find_component<'v>(card: &'v Value, kind: &str) -> Option<&'v Value> {
 fn name_field(now: &Value) -> FormFieldSpec {
     FormFieldSpec::text("name", "Name")
         .initial_value(json_text(now, "name"))
-        .help("For yourself: nobody else sees it.")
+        .help("Only visible to your team.")
 }
 
 /// The medium of a card with components.
@@ -304,7 +304,7 @@ fn media_field(tx: &mut Tx<'_>, desk: &ManagerAccount, now: &Value) -> Result<Fo
     let ask = ask
         .error_aliases(&["components", "components[0].media_key", "components[0]"])
         .help(
-            "Of the media library: an image at least 800 pixels wide, 1.91:1 or square, of at \
+            "From the media library: an image at least 800 pixels wide, 1.91:1 or square, at \
              most 3 MB; or a video, 16:9 or square.",
         );
     Ok(match medium {
@@ -325,7 +325,7 @@ fn website_fields(tx: &mut Tx<'_>, desk: &ManagerAccount, now: &Value) -> Result
         FormFieldSpec::text("website_url", "Website")
             .initial_value(url.unwrap_or_default())
             .error_aliases(&["components[1].destination.url", "components[1].destination"])
-            .help("Where the card leads. It begins with https://"),
+            .help("The page that the card opens. Starts with https://"),
     ])
 }
 
@@ -349,19 +349,19 @@ fn app_fields(tx: &mut Tx<'_>, desk: &ManagerAccount, now: &Value) -> Result<Vec
             "Country of the app stores",
             &["components[1].destination.country_code"],
         )
-        .help("Two letters, as US."),
+        .help("A two-letter code, such as US."),
         field(
             "googleplay_app_id",
             "Android app",
             &["components[1].destination.googleplay_app_id"],
         )
-        .help("Its package name, as com.example.bikes. One of the two stores is needed."),
+        .help("The package name, such as com.example.bikes. Enter at least one of the two apps."),
         field(
             "ios_app_store_identifier",
             "iOS app",
             &["components[1].destination.ios_app_store_identifier"],
         )
-        .help("Its number in the App Store."),
+        .help("The numeric App Store ID."),
         field(
             "googleplay_deep_link",
             "Android deep link",
@@ -424,27 +424,27 @@ fn submit_name(
 
 fn poll_fields(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Vec<FormFieldSpec>, Error> {
     let spans = [
-        ("1440", "One day"),
-        ("60", "One hour"),
-        ("360", "Six hours"),
-        ("4320", "Three days"),
-        ("10080", "Seven days"),
+        ("1440", "1 day"),
+        ("60", "1 hour"),
+        ("360", "6 hours"),
+        ("4320", "3 days"),
+        ("10080", "7 days"),
     ];
     let spans = spans.map(|(minutes, text)| (minutes.to_owned(), text.to_owned()));
     Ok(vec![
         name_field(&Value::Null),
-        FormFieldSpec::text("first_choice", "First choice").help("Up to 25 characters, as all of them."),
+        FormFieldSpec::text("first_choice", "First choice").help("At most 25 characters."),
         FormFieldSpec::text("second_choice", "Second choice"),
         FormFieldSpec::text("third_choice", "Third choice"),
         FormFieldSpec::text("fourth_choice", "Fourth choice"),
-        FormFieldSpec::choice("duration_in_minutes", "People vote for", spans.into()),
+        FormFieldSpec::choice("duration_in_minutes", "Voting period", spans.into()),
         FormFieldSpec::choice(
             "media_key",
             "Image or video",
             media::choices(tx, desk, MediaFilter::All)?,
         )
         .allow_none("None")
-        .help("An image of 1.91:1, or a video of 16:9, if the account may use them in polls.")
+        .help("A 1.91:1 image or a 16:9 video, if the account is allowed to use media in polls.")
         .mark_advanced(),
     ])
 }
@@ -457,12 +457,12 @@ fn conversation_fields(
 ) -> Result<Vec<FormFieldSpec>, Error> {
     let film = part == "video-cards";
     let (kinds, label, help) = if film {
-        (MediaFilter::Videos, "Video", "Of the media library: 16:9.")
+        (MediaFilter::Videos, "Video", "From the media library, 16:9.")
     } else {
         (
             MediaFilter::Images,
             "Image",
-            "Of the media library: 1.91:1, at least 800 pixels wide.",
+            "From the media library, 1.91:1, at least 800 pixels wide.",
         )
     };
     let medium = FormFieldSpec::choice("media_key", label, media::choices(tx, desk, kinds)?).help(help);
@@ -480,17 +480,17 @@ fn conversation_fields(
     Ok(vec![
         name_field(now),
         medium,
-        plain("title", "Title").help("Up to 23 characters. Needed where there is one hashtag."),
-        plain("first_cta", "Hashtag").help("Up to 20 characters."),
-        words("first_cta_post", &["first_cta_tweet"], "Post for the hashtag")
-            .help("What people find in the box when they choose it."),
-        plain("thank_you_text", "Thanks").help("Said when they posted: up to 23 characters."),
-        plain("thank_you_url", "Where that leads"),
+        plain("title", "Title").help("At most 23 characters. Required if there is only one hashtag."),
+        plain("first_cta", "Hashtag").help("At most 20 characters."),
+        words("first_cta_post", &["first_cta_tweet"], "Post text for the hashtag")
+            .help("Prefilled when people choose the hashtag."),
+        plain("thank_you_text", "Thank-you text").help("Shown after people post. At most 23 characters."),
+        plain("thank_you_url", "Thank-you URL"),
         plain("second_cta", "Second hashtag").mark_advanced(),
-        words("second_cta_post", &["second_cta_tweet"], "Post for the second").mark_advanced(),
+        words("second_cta_post", &["second_cta_tweet"], "Post text for the second hashtag").mark_advanced(),
         plain("third_cta", "Third hashtag").mark_advanced(),
-        words("third_cta_post", &["third_cta_tweet"], "Post for the third").mark_advanced(),
+        words("third_cta_post", &["third_cta_tweet"], "Post text for the third hashtag").mark_advanced(),
         plain("fourth_cta", "Fourth hashtag").mark_advanced(),
-        words("fourth_cta_post", &["fourth_cta_tweet"], "Post for the fourth").mark_advanced(),
+        words("fourth_cta_post", &["fourth_cta_tweet"], "Post text for the fourth hashtag").mark_advanced(),
     ])
 }

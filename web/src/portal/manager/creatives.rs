@@ -115,9 +115,9 @@ pub(super) fn add_picture(desk: &ManagerAccount, url: Option<&str>, shown: &mut 
     let still = !film || own.contains("?name=");
     shown.picture = Some(own.to_owned()).filter(|path| path.starts_with("/media/") && still);
     shown.alt_text = if still {
-        "Picture of the creative".to_owned()
+        "Image of the creative".to_owned()
     } else {
-        "A video".to_owned()
+        "Video".to_owned()
     };
 }
 

@@ -63,7 +63,7 @@ const DELETABLE_KINDS: &[DeletableKind] = &[
     DeletableKind {
         section: "scheduled-promoted",
         path: "scheduled_promoted_<posts>/{}",
-        label: "promotion of the scheduled post",
+        label: "scheduled promotion",
         parent_field: "line_item_id",
     },
     DeletableKind {
@@ -81,7 +81,7 @@ const DELETABLE_KINDS: &[DeletableKind] = &[
     DeletableKind {
         section: "categories",
         path: "line_item_curated_categories/{}",
-        label: "choice of the curated category",
+        label: "curated category",
         parent_field: "line_item_id",
     },
     DeletableKind {
@@ -123,13 +123,13 @@ const DELETABLE_KINDS: &[DeletableKind] = &[
     DeletableKind {
         section: "media",
         path: "media_library/{}",
-        label: "medium",
+        label: "media file",
         parent_field: "",
     },
     DeletableKind {
         section: "account-media",
         path: "account_media/{}",
-        label: "medium of the account",
+        label: "account media",
         parent_field: "",
     },
     DeletableKind {
@@ -224,19 +224,19 @@ fn delete_form(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str, id: &str) -> 
         name => name,
     };
     let lead = match part {
-        "campaigns" => "Its line items go with it. Figures stay. This cannot be undone.",
-        "line-items" => "What it promotes goes with it. Figures stay. This cannot be undone.",
-        "audiences" => "It comes to nobody any more. This cannot be undone.",
-        "promoted-posts" | "promoted-accounts" => "Nothing else is deleted. Figures stay.",
-        "scheduled-promoted" => "The scheduled post stays, and is published without promotion.",
-        "media" => "Cards and posts that show it already go on.",
-        _ => "This cannot be undone.",
+        "campaigns" => "This also deletes its line items. Statistics are kept. This can’t be undone.",
+        "line-items" => "This also stops everything it promotes. Statistics are kept. This can’t be undone.",
+        "audiences" => "It can no longer be targeted. This can’t be undone.",
+        "promoted-posts" | "promoted-accounts" => "Nothing else is deleted. Statistics are kept.",
+        "scheduled-promoted" => "The scheduled post is kept and will be published without promotion.",
+        "media" => "Cards and posts that already use it are not affected.",
+        _ => "This can’t be undone.",
     };
     let stops = matches!(part, "promoted-posts" | "promoted-accounts" | "scheduled-promoted");
     let heading = if stops {
-        "Stop promoting it?".to_owned()
+        "Stop promoting?".to_owned()
     } else {
-        format!("Delete the {} {name}?", kind.label)
+        format!("Delete {} {name}?", kind.label)
     };
     Ok(Some(FormDefinition {
         heading,
@@ -309,16 +309,16 @@ fn promote_post_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result
         }
     }
     Ok(Some(FormDefinition {
-        heading: "Promote a post".to_owned(),
-        lead: "People whom the line item targets see it beyond its author’s followers.".to_owned(),
+        heading: "Promote post".to_owned(),
+        lead: "The post is shown to people targeted by the line item, not only to its author’s followers.".to_owned(),
         path: "promoted_<posts>",
         fields: vec![
             FormFieldSpec::choice("pick", "Post", newest)
                 .send_as("post_ids")
-                .allow_none("Another post")
+                .allow_none("Other")
                 .help("The newest posts of the account’s user."),
             FormFieldSpec::text("post_ids", "IDs of other posts")
-                .help("Only if none is chosen above: separated by commas."),
+                .help("Comma-separated. Only used if no post is selected above."),
         ],
         submit: "Promote",
         done_code: "promoted",
@@ -330,13 +330,13 @@ fn promote_account_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Res
     let item = desk.get_entity(tx, "line_items/{}", id)?;
     let user = account_user(tx, desk)?.map(|user| user.to_string());
     Ok(Some(FormDefinition {
-        heading: "Promote an account".to_owned(),
-        lead: "People whom the line item targets are recommended to follow it.".to_owned(),
+        heading: "Promote account".to_owned(),
+        lead: "The account is recommended to people targeted by the line item.".to_owned(),
         path: "promoted_accounts",
         fields: vec![
             FormFieldSpec::text("user_id", "User ID")
                 .initial_value(user.unwrap_or_default())
-                .help("The account’s own user, or one who agreed to be promoted."),
+                .help("The account’s own user, or a user who agreed to be promoted."),
         ],
         submit: "Promote",
         done_code: "promoted",
@@ -354,14 +354,14 @@ fn targeting_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Op
         .collect();
     Ok(Some(FormDefinition {
         heading: "Add targeting".to_owned(),
-        lead: "The line item is shown to people who meet one criterion of each kind.".to_owned(),
+        lead: "The line item is shown to people who match at least one criterion of each type.".to_owned(),
         path: "targeting_criteria",
         fields: vec![
-            FormFieldSpec::word_choice("targeting_type", "Kind", &kinds).initial_value("BROAD_KEYWORD"),
-            FormFieldSpec::word_choice("operator_type", "Meaning", &["EQ", "NE", "GTE", "LT"]),
+            FormFieldSpec::word_choice("targeting_type", "Type", &kinds).initial_value("BROAD_KEYWORD"),
+            FormFieldSpec::word_choice("operator_type", "Operator", &["EQ", "NE", "GTE", "LT"]),
             FormFieldSpec::text("targeting_value", "Value").help(
-                "A keyword, the ID of a location, a language as en, AGE_18_TO_34, or the ID of \
-                 an audience or a user.",
+                "A keyword, a location ID, a language such as en, AGE_18_TO_34, an audience ID or \
+                 a user ID.",
             ),
         ],
         submit: "Add targeting",
@@ -373,12 +373,12 @@ fn tracking_tag_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result
     let item = desk.get_entity(tx, "line_items/{}", id)?;
     let kinds = ["IMPRESSION_TAG", "CLICK_TRACKER"];
     Ok(Some(FormDefinition {
-        heading: "Add a tracking tag".to_owned(),
-        lead: "A partner’s address that is called when the line item is seen or clicked.".to_owned(),
+        heading: "Add tracking tag".to_owned(),
+        lead: "A measurement partner’s URL that is called when the line item is viewed or clicked.".to_owned(),
         path: "tracking_tags",
         fields: vec![
-            FormFieldSpec::word_choice("tracking_tag_type", "Called when", &kinds),
-            FormFieldSpec::text("tracking_tag_url", "Address").help("It begins with https://"),
+            FormFieldSpec::word_choice("tracking_tag_type", "Triggered by", &kinds),
+            FormFieldSpec::text("tracking_tag_url", "URL").help("Starts with https://"),
         ],
         submit: "Add tag",
         ..FormDefinition::line_item_form(desk, id, &item, "track")
@@ -405,9 +405,9 @@ pub(super) fn budget_fields(now: &Value) -> [FormFieldSpec; 2] {
     [
         FormFieldSpec::amount(daily, "Daily budget")
             .initial_value(at_first(daily))
-            .help("In the currency of what pays, as 20.00."),
+            .help("In the currency of the funding instrument, for example 20.00."),
         FormFieldSpec::amount(total, "Total budget")
             .initial_value(at_first(total))
-            .help("For the whole time. It may stay empty."),
+            .help("Optional. For the whole run."),
     ]
 }

@@ -226,7 +226,7 @@ impl FormFieldSpec {
             _ if typed.is_empty() => String::new(),
             FormFieldKind::Amount => {
                 let micros = labels::parse_amount(typed).ok_or_else(|| {
-                    let message = "Write an amount as 20.00";
+                    let message = "Enter an amount such as 20.00";
                     AdsProblem::invalid_parameter(self.name, typed, message)
                 })?;
                 micros.to_string()
@@ -309,7 +309,7 @@ impl FormDefinition {
                 ProblemLocation::Parameter(name) | ProblemLocation::Attribute(name) => name.as_ref(),
             };
             let sentence = match problem.code {
-                "MISSING_PARAMETER" => "This is needed.".to_owned(),
+                "MISSING_PARAMETER" => "This field is required.".to_owned(),
                 _ => format!("{}.", problem.message.trim_end_matches('.')),
             };
             let known = |ask: &&mut FormFieldSpec| ask.name == name || ask.error_aliases.contains(&name);

@@ -36,8 +36,8 @@ pub(super) fn word_label(word: &str) -> String {
         "TRANSCODE_COMPLETED" => "Ready",
         "CRM" => "List of people",
         "GIF" => "Animated GIF",
-        "READ_ONLY" => "Target it",
-        "READ_WRITE" => "Target it, change its people",
+        "READ_ONLY" => "Target",
+        "READ_WRITE" => "Target and edit",
         "VIEW_3S_100PCT" => "3-second views",
         "VIEW_6S" => "6-second views",
         "VIEW_15S" => "15-second views",
@@ -46,13 +46,13 @@ pub(super) fn word_label(word: &str) -> String {
         "GTE" => "Is at least",
         "LT" => "Is less than",
         "PAUSED_BY_ADVERTISER" => "Paused",
-        "INCOMPLETE" => "Nothing to show yet",
+        "INCOMPLETE" => "Incomplete",
         "STARTS_IN_FUTURE" => "Starts later",
-        "FUNDING_PROBLEM" => "Nothing pays for it",
-        "BUDGET_EXHAUSTED" => "Budget is spent",
+        "FUNDING_PROBLEM" => "Funding problem",
+        "BUDGET_EXHAUSTED" => "Budget exhausted",
         "ADS_UI" => "Ads Manager",
-        "API_OTHER" => "An app",
-        "SYSTEM" => "By itself",
+        "API_OTHER" => "API",
+        "SYSTEM" => "System",
         _ => "",
     };
     if !known.is_empty() {
@@ -147,10 +147,10 @@ pub(super) fn budget_labels(value: &Value) -> (String, String) {
     match (daily, total) {
         (Some(daily), Some(total)) => (
             format!("{} a day", format_money(daily, currency)),
-            format!("{} in all", format_money(total, currency)),
+            format!("{} total", format_money(total, currency)),
         ),
         (Some(daily), None) => (format!("{} a day", format_money(daily, currency)), String::new()),
-        (None, Some(total)) => (format!("{} in all", format_money(total, currency)), String::new()),
+        (None, Some(total)) => (format!("{} total", format_money(total, currency)), String::new()),
         (None, None) => ("–".to_owned(), String::new()),
     }
 }

@@ -79,17 +79,17 @@ fn scheduled_posts_block(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -
     let add = desk.permitted_link(
         "POST",
         path,
-        "Promote a scheduled post",
+        "Promote scheduled post",
         &format!("/line-items/{id}/scheduled"),
     );
     Ok(PageBlock::Table(DataTable {
-        title: "Promoted when they are published".to_owned(),
-        columns: ["Post", "When", "Status"].map(text_column).into(),
+        title: "Scheduled promotions".to_owned(),
+        columns: ["Post", "Scheduled for", "Status"].map(text_column).into(),
         ..extendable_table(
             add,
             rows,
-            "No scheduled post waits",
-            "A scheduled post is promoted as soon as it is published.",
+            "No scheduled promotions",
+            "Promote a scheduled post as soon as it is published.",
         )
     }))
 }
@@ -115,12 +115,12 @@ fn media_block(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -> Result<P
     let add = desk.permitted_link("POST", "media_creatives", "Add media", &path);
     Ok(PageBlock::Table(DataTable {
         title: "Media".to_owned(),
-        columns: ["Shown as", "Leads to", "Review"].map(text_column).into(),
+        columns: ["Type", "Destination", "Review"].map(text_column).into(),
         ..extendable_table(
             add,
             rows,
-            "No media is shown",
-            "Add a video or a banner of the media library.",
+            "No media yet",
+            "Add a video or banner from the media library.",
         )
     }))
 }
@@ -147,16 +147,16 @@ fn call_to_action_block(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) ->
     });
     let rows: Vec<TableRow> = rows.collect();
     let add = format!("/line-items/{id}/call-to-action");
-    let add = desk.permitted_link("POST", path, "Add a call to action", &add);
+    let add = desk.permitted_link("POST", path, "Add call to action", &add);
     Ok(PageBlock::Table(DataTable {
         title: "Call to action".to_owned(),
-        columns: ["Button", "Leads to"].map(text_column).into(),
+        columns: ["Button", "Destination"].map(text_column).into(),
         // There is one at most.
         ..extendable_table(
             add.filter(|_| rows.is_empty()),
             rows,
             "No call to action",
-            "A button over the video that leads to your site.",
+            "A button over the video that links to your site.",
         )
     }))
 }
@@ -188,15 +188,15 @@ fn category_block(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -> Resul
     });
     let rows: Vec<TableRow> = rows.collect();
     let add = format!("/line-items/{id}/category");
-    let add = desk.permitted_link("POST", path, "Choose a curated category", &add);
+    let add = desk.permitted_link("POST", path, "Choose curated category", &add);
     Ok(PageBlock::Table(DataTable {
         title: "Curated category".to_owned(),
         columns: ["Category", "Countries"].map(text_column).into(),
         ..extendable_table(
             add.filter(|_| rows.is_empty()),
             rows,
-            "Any publisher’s videos",
-            "A curated category is a set of publishers whose videos it is shown before.",
+            "No curated category",
+            "The line item runs before videos of any publisher. A curated category limits it to a set of publishers.",
         )
     }))
 }
@@ -216,8 +216,8 @@ pub(super) fn scheduled_post_form(
         (json_text(post, "id").to_owned(), named)
     });
     Ok(Some(FormDefinition {
-        heading: "Promote a scheduled post".to_owned(),
-        lead: "It is promoted as soon as it is published.".to_owned(),
+        heading: "Promote scheduled post".to_owned(),
+        lead: "The post is promoted as soon as it is published.".to_owned(),
         path: "scheduled_promoted_<posts>",
         fields: vec![
             FormFieldSpec::choice("scheduled_post_id", "Scheduled post", posts.collect()).allow_none("Choose one"),
@@ -231,18 +231,18 @@ pub(super) fn scheduled_post_form(
 pub(super) fn media_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
     let item = desk.get_entity(tx, "line_items/{}", id)?;
     let mut asks = vec![
-        FormFieldSpec::choice("account_media_id", "Medium", media::account_media_choices(tx, desk)?)
+        FormFieldSpec::choice("account_media_id", "Media", media::account_media_choices(tx, desk)?)
             .allow_none("Choose one")
             .error_aliases(&["line_item_id"])
-            .help("What of the media library is fit for it stands under Media."),
+            .help("Suitable files from the media library are listed under Media."),
     ];
     if !is_preroll(&item) {
-        let url = FormFieldSpec::text("landing_url", "Leads to");
-        asks.push(url.help("It begins with https://"));
+        let url = FormFieldSpec::text("landing_url", "Destination URL");
+        asks.push(url.help("Starts with https://"));
     }
     Ok(Some(FormDefinition {
         heading: "Add media".to_owned(),
-        lead: "The line item shows it where there are no posts.".to_owned(),
+        lead: "Shown in placements without posts.".to_owned(),
         path: "media_creatives",
         fields: asks,
         submit: "Add media",
@@ -261,9 +261,9 @@ fn call_to_action_fields(now: &Value) -> Vec<FormFieldSpec> {
     };
     vec![
         words,
-        FormFieldSpec::text("call_to_action_url", "Leads to")
+        FormFieldSpec::text("call_to_action_url", "Destination URL")
             .initial_value(json_text(now, "call_to_action_url"))
-            .help("It begins with https://"),
+            .help("Starts with https://"),
     ]
 }
 
@@ -275,8 +275,8 @@ pub(super) fn call_to_action_form(
 ) -> Result<Option<FormDefinition>, Error> {
     let item = desk.get_entity(tx, "line_items/{}", id)?;
     Ok(Some(FormDefinition {
-        heading: "Add a call to action".to_owned(),
-        lead: "A button over the video.".to_owned(),
+        heading: "Add call to action".to_owned(),
+        lead: "Adds a button over the video.".to_owned(),
         path: "preroll_call_to_actions",
         fields: call_to_action_fields(&Value::Null),
         submit: "Add call to action",
@@ -317,7 +317,7 @@ pub(super) fn edit_call_to_action_form(
     let of = ("calls-to-action", "preroll_call_to_actions/{}");
     let plan = change_form(tx, desk, of, id, |_, now| Ok(call_to_action_fields(now)))?;
     Ok(Some(FormDefinition {
-        heading: "Edit the call to action".to_owned(),
+        heading: "Edit call to action".to_owned(),
         ..plan
     }))
 }
@@ -331,7 +331,7 @@ fn category_fields(tx: &mut Tx<'_>, now: &Value) -> Result<Vec<FormFieldSpec>, E
     });
     let ask = FormFieldSpec::choice("curated_category_id", "Curated category", all.collect())
         .error_aliases(&["line_item_id"])
-        .help("The line item must target a location in one of its countries first.");
+        .help("The line item must first target a location in one of the category’s countries.");
     Ok(vec![match json_text(now, "curated_category_id") {
         "" => ask.allow_none("Choose one"),
         set => ask.initial_value(set),
@@ -342,8 +342,8 @@ fn category_fields(tx: &mut Tx<'_>, now: &Value) -> Result<Vec<FormFieldSpec>, E
 pub(super) fn category_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
     let item = desk.get_entity(tx, "line_items/{}", id)?;
     Ok(Some(FormDefinition {
-        heading: "Choose a curated category".to_owned(),
-        lead: "The line item is shown before videos of its publishers.".to_owned(),
+        heading: "Choose curated category".to_owned(),
+        lead: "The line item runs before videos of the category’s publishers.".to_owned(),
         path: "line_item_curated_categories",
         fields: category_fields(tx, &Value::Null)?,
         submit: "Choose",
@@ -360,7 +360,7 @@ pub(super) fn edit_category_form(
     let of = ("categories", "line_item_curated_categories/{}");
     let plan = change_form(tx, desk, of, id, category_fields)?;
     Ok(Some(FormDefinition {
-        heading: "Choose another curated category".to_owned(),
+        heading: "Change curated category".to_owned(),
         ..plan
     }))
 }
@@ -373,12 +373,12 @@ pub(super) fn edit_tracking_tag_form(
 ) -> Result<Option<FormDefinition>, Error> {
     let of = ("tracking-tags", "tracking_tags/{}");
     let plan = change_form(tx, desk, of, id, |_, now| {
-        let url = FormFieldSpec::text("tracking_tag_url", "Address");
+        let url = FormFieldSpec::text("tracking_tag_url", "URL");
         let url = url.initial_value(json_text(now, "tracking_tag_url"));
-        Ok(vec![url.help("It begins with https://")])
+        Ok(vec![url.help("Starts with https://")])
     })?;
     Ok(Some(FormDefinition {
-        heading: "Edit the tracking tag".to_owned(),
+        heading: "Edit tracking tag".to_owned(),
         ..plan
     }))
 }
@@ -409,14 +409,14 @@ pub(super) fn audience_targeting_form(
             all.push((json_text(one, "id").to_owned(), named));
         }
     }
-    let means = [("EQ", "Show it to them"), ("NE", "Leave them out")];
+    let means = [("EQ", "Include"), ("NE", "Exclude")];
     let means = means.map(|(word, text)| (word.to_owned(), text.to_owned()));
     let plan = FormDefinition::line_item_form(desk, id, &item, "audience");
     let mut fixed = plan.fixed_params.clone();
     fixed.push(("targeting_type", "CUSTOM_AUDIENCE".to_owned()));
     Ok(Some(FormDefinition {
-        heading: "Target an audience".to_owned(),
-        lead: "Audiences of this account, and those that others let it use.".to_owned(),
+        heading: "Target audience".to_owned(),
+        lead: "Audiences of this account and those shared with it.".to_owned(),
         path: "targeting_criteria",
         fixed_params: fixed,
         fields: vec![
@@ -424,7 +424,7 @@ pub(super) fn audience_targeting_form(
                 .allow_none("Choose one")
                 .send_as("targeting_value")
                 .error_aliases(&["targeting_value"]),
-            FormFieldSpec::choice("operator_type", "Meaning", means.into()),
+            FormFieldSpec::choice("operator_type", "Operator", means.into()),
         ],
         submit: "Add targeting",
         ..plan

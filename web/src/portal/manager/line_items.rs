@@ -106,8 +106,8 @@ pub(super) fn line_items_block(
             figures.caption()
         },
         empty: EmptyState {
-            title: "No line item yet".to_owned(),
-            text: "A line item says what is promoted, to whom, when, and at what price.".to_owned(),
+            title: "No line items yet".to_owned(),
+            text: "A line item defines what is promoted, to whom, when and at what price.".to_owned(),
             link: add.clone().map(|link| link.with_kind("primary")),
         },
         actions: add.filter(|_| !rows.is_empty()).into_iter().collect(),
@@ -211,7 +211,7 @@ fn promoted_posts_block(
         });
     }
     let path = format!("/line-items/{id}/promote");
-    let add = desk.permitted_link("POST", "promoted_<posts>", "Promote a post", &path);
+    let add = desk.permitted_link("POST", "promoted_<posts>", "Promote post", &path);
     let mut columns = stats_columns("Post", figures.has_stats());
     if let Some(third) = columns.get_mut(2) {
         third.name = "Review";
@@ -222,8 +222,8 @@ fn promoted_posts_block(
         ..extendable_table(
             add,
             rows,
-            "No post is promoted",
-            "It is shown as soon as it is accepted.",
+            "No promoted posts",
+            "A post is shown once it has passed review.",
         )
     }))
 }
@@ -263,11 +263,11 @@ fn promoted_accounts_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> 
         });
     }
     let path = format!("/line-items/{id}/account");
-    let add = desk.permitted_link("POST", "promoted_accounts", "Promote an account", &path);
+    let add = desk.permitted_link("POST", "promoted_accounts", "Promote account", &path);
     Ok(PageBlock::Table(DataTable {
         title: "Promoted accounts".to_owned(),
         columns: ["User", "Status", "Review"].map(text_column).into(),
-        ..extendable_table(add, rows, "No account is promoted", "Say whom people are to follow.")
+        ..extendable_table(add, rows, "No promoted accounts", "Recommend an account for people to follow.")
     }))
 }
 
@@ -290,17 +290,17 @@ fn targeting_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<P
     let path = format!("/line-items/{id}/target");
     let add = desk.permitted_link("POST", "targeting_criteria", "Add targeting", &path);
     let path = format!("/line-items/{id}/audience");
-    let audience = desk.permitted_link("POST", "targeting_criteria", "Target an audience", &path);
+    let audience = desk.permitted_link("POST", "targeting_criteria", "Target audience", &path);
     let mut table = extendable_table(
         add,
         rows,
-        "Everybody is targeted",
-        "Narrow it down by place, language, keyword, or to people whom you know …",
+        "No targeting",
+        "The line item targets everyone. Narrow it down by location, language, keyword or audience.",
     );
     table.actions.extend(audience);
     Ok(PageBlock::Table(DataTable {
         title: "Targeting".to_owned(),
-        columns: ["Kind", "Meaning", "Value"].map(text_column).into(),
+        columns: ["Type", "Operator", "Value"].map(text_column).into(),
         ..table
     }))
 }
@@ -317,15 +317,15 @@ fn tracking_tags_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Resu
     });
     let rows = rows.collect();
     let path = format!("/line-items/{id}/track");
-    let add = desk.permitted_link("POST", "tracking_tags", "Add a tracking tag", &path);
+    let add = desk.permitted_link("POST", "tracking_tags", "Add tracking tag", &path);
     Ok(PageBlock::Table(DataTable {
         title: "Tracking".to_owned(),
-        columns: ["Called when", "Address"].map(text_column).into(),
+        columns: ["Triggered by", "URL"].map(text_column).into(),
         ..extendable_table(
             add,
             rows,
-            "No tracking tag",
-            "Measurement partners give you their address.",
+            "No tracking tags",
+            "Measurement partners provide the URL.",
         )
     }))
 }
@@ -341,10 +341,10 @@ fn settings_block(item: &Value) -> PageBlock {
         rows: vec![
             ("Objective", word("objective")),
             ("Goal", word("goal")),
-            ("Paid for", word("pay_by")),
+            ("Pay by", word("pay_by")),
             ("Bid", word("bid_strategy").with_subtext(bid.unwrap_or_default())),
             (
-                "Shown in",
+                "Placements",
                 TableCell::from_text(labels::word_list_label(item, "placements")),
             ),
             ("Budget", TableCell::from_text(budget).with_subtext(total)),
@@ -356,7 +356,7 @@ fn settings_block(item: &Value) -> PageBlock {
                 "Ends",
                 TableCell::from_text(labels::format_time(json_text(item, "end_time"))),
             ),
-            ("Promotes", word("product_type")),
+            ("Product type", word("product_type")),
             ("ID", TableCell::from_text(json_text(item, "id"))),
         ],
     })
@@ -379,12 +379,12 @@ pub(super) fn create_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> R
         FormFieldSpec::text("name", "Name"),
         FormFieldSpec::word_choice("objective", "Objective", ads::resources::line_items::OBJECTIVES)
             .initial_value("ENGAGEMENTS"),
-        FormFieldSpec::word_choice("product_type", "Promotes", &products),
-        FormFieldSpec::choice("placements", "Shown in", places.into()),
+        FormFieldSpec::word_choice("product_type", "Product type", &products),
+        FormFieldSpec::choice("placements", "Placements", places.into()),
     ];
     asks.extend(editable_fields(&Value::Null, &campaign));
     Ok(Some(FormDefinition {
-        heading: "Add a line item".to_owned(),
+        heading: "Add line item".to_owned(),
         trail: vec![
             NavLink::new("Campaigns", desk.page_path("")),
             NavLink::new(json_text(&campaign, "name"), desk.page_path(&here)),
@@ -408,7 +408,7 @@ pub(super) fn edit_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Res
     let mut asks = vec![FormFieldSpec::text("name", "Name").initial_value(json_text(&now, "name"))];
     asks.extend(editable_fields(&now, &campaign));
     Ok(Some(FormDefinition {
-        heading: "Edit the line item".to_owned(),
+        heading: "Edit line item".to_owned(),
         trail: vec![
             NavLink::new("Campaigns", desk.page_path("")),
             NavLink::new(line_item_name(&now), desk.page_path(&here)),
@@ -427,7 +427,7 @@ fn editable_fields(now: &Value, campaign: &Value) -> Vec<FormFieldSpec> {
     let word = |name, label, all: &[&str]| {
         let ask = FormFieldSpec::word_choice(name, label, all);
         match json_text(now, name) {
-            "" => ask.allow_none("As the objective suggests"),
+            "" => ask.allow_none("Default for the objective"),
             set => ask.initial_value(set),
         }
     };
@@ -440,7 +440,7 @@ fn editable_fields(now: &Value, campaign: &Value) -> Vec<FormFieldSpec> {
         word("bid_strategy", "Bid", &["AUTO", "MAX", "TARGET"]),
         FormFieldSpec::amount(bid, "Bid amount")
             .initial_value(amount(bid))
-            .help("For a maximum bid or a target cost: for each result, as 0.15."),
+            .help("Per result, for a maximum bid or target cost. For example 0.15."),
         FormFieldSpec::timestamp("start_time", "Starts (UTC)").initial_value(moment("start_time")),
         FormFieldSpec::timestamp("end_time", "Ends (UTC)").initial_value(moment("end_time")),
         form_routes::status_field(json_text(now, "entity_status")),
@@ -456,14 +456,14 @@ fn editable_fields(now: &Value, campaign: &Value) -> Vec<FormFieldSpec> {
         .collect();
     let rarely = [
         word("goal", "Goal", kinds),
-        word("pay_by", "Paid for", paid),
-        FormFieldSpec::text("frequency_cap", "Times per person").initial_value(whole("frequency_cap")),
-        FormFieldSpec::text("duration_in_days", "In so many days")
+        word("pay_by", "Pay by", paid),
+        FormFieldSpec::text("frequency_cap", "Frequency cap").initial_value(whole("frequency_cap")),
+        FormFieldSpec::text("duration_in_days", "Frequency period in days")
             .initial_value(whole("duration_in_days"))
             .help("1, 7 or 30."),
         FormFieldSpec::text("categories", "IAB categories")
             .initial_value(categories.join(","))
-            .help("Separated by commas, as IAB17."),
+            .help("Comma-separated, for example IAB17."),
         plain("advertiser_domain", "Advertiser’s domain"),
         plain("primary_web_event_tag", "Web event tag"),
         plain("android_app_store_identifier", "Android app"),

@@ -73,8 +73,8 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount, stand: &ManagerRoute)
         title: "Library".to_owned(),
         items: items.collect(),
         empty: EmptyState {
-            title: "The library is empty".to_owned(),
-            text: "Upload a picture, an animated GIF or a video: cards and posts show it.".to_owned(),
+            title: "No media yet".to_owned(),
+            text: "Upload an image, animated GIF or video to use in cards and posts.".to_owned(),
             link: upload.clone(),
         },
         pager: Pager {
@@ -88,7 +88,7 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount, stand: &ManagerRoute)
     };
     Ok(AdsManagerPage {
         heading: "Media".to_owned(),
-        lead: "Pictures and videos that the account may show.".to_owned(),
+        lead: "Images and videos for the account’s cards and posts.".to_owned(),
         actions: upload.filter(|_| !library.items.is_empty()).into_iter().collect(),
         blocks: vec![PageBlock::Previews(library), account_media_block(tx, desk)?],
         ..AdsManagerPage::default()
@@ -112,14 +112,14 @@ fn account_media_block(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<PageBlo
         }
     });
     Ok(PageBlock::Table(DataTable {
-        title: "Before videos and in other apps".to_owned(),
-        lead: "What line items of the kind Media show.".to_owned(),
-        columns: ["Shown as", "Medium", "Since"].map(text_column).into(),
+        title: "Pre-roll and banner media".to_owned(),
+        lead: "Media for line items with the product type Media.".to_owned(),
+        columns: ["Type", "Media", "Created"].map(text_column).into(),
         rows: rows.collect(),
         empty: EmptyState {
-            title: "None of the library is fit for it".to_owned(),
-            text: "A video uploaded for advertisements is shown before videos; a picture of the \
-                   measures of a banner, as 320 × 50 or 300 × 250, in other apps."
+            title: "No suitable media".to_owned(),
+            text: "Upload a pre-roll video, or an image in a banner size such as 320 × 50 or \
+                   300 × 250."
                 .to_owned(),
             link: None,
         },
@@ -145,19 +145,19 @@ const UPLOAD_TYPES: &str = "image/jpeg,image/png,image/webp,image/gif,video/mp4"
 pub(super) fn upload_form(desk: &ManagerAccount) -> FormDefinition {
     let uses = [
         ("", "Posts and cards"),
-        ("amplify_video", "Before other people’s videos"),
+        ("amplify_video", "Pre-roll before other videos"),
     ];
     let uses = uses.map(|(value, text)| (value.to_owned(), text.to_owned()));
     FormDefinition {
         heading: "Upload media".to_owned(),
-        lead: "The picture or video is in the library as soon as it was looked at.".to_owned(),
+        lead: "The file is added to the library once it has been processed.".to_owned(),
         trail: vec![NavLink::new("Media", desk.page_path("/media"))],
         path: "media_library",
         fields: vec![
             FormFieldSpec::file("media", "File", UPLOAD_TYPES)
-                .help("JPEG, PNG or WebP of at most 5 MB, GIF of at most 15 MB, MP4 of at most 512 MB."),
-            FormFieldSpec::text("name", "Name").help("For yourself. It may stay empty."),
-            FormFieldSpec::choice("media_category", "A video is for", uses.into()).skip_sending(),
+                .help("JPEG, PNG or WebP up to 5 MB, GIF up to 15 MB, MP4 up to 512 MB."),
+            FormFieldSpec::text("name", "Name").help("Optional. Only visible to your team."),
+            FormFieldSpec::choice("media_category", "Video use", uses.into()).skip_sending(),
         ],
         submit: "Upload",
         action: desk.page_path("/media/upload"),
@@ -170,22 +170,22 @@ pub(super) fn upload_form(desk: &ManagerAccount) -> FormDefinition {
 pub(super) fn edit_form(tx: &mut Tx<'_>, desk: &ManagerAccount, key: &str) -> Result<Option<FormDefinition>, Error> {
     let now = desk.get_entity(tx, "media_library/{}", key)?;
     let plain = |name: &'static str, label: &str| FormFieldSpec::text(name, label).initial_value(json_text(&now, name));
-    let mut asks = vec![plain("name", "Name").help("For yourself: up to 100 characters.")];
+    let mut asks = vec![plain("name", "Name").help("Only visible to your team. At most 100 characters.")];
     if json_text(&now, "media_type") != "IMAGE" {
         let poster = "poster_media_key";
         let posters = FormFieldSpec::choice(poster, "Poster", choices(tx, desk, MediaFilter::Images)?);
         asks.extend([
-            plain("title", "Title").help("Shown with the video: up to 70 characters."),
+            plain("title", "Title").help("Shown with the video. At most 70 characters."),
             FormFieldSpec::text_area("description", "Description")
                 .initial_value(json_text(&now, "description"))
-                .help("Up to 200 characters."),
+                .help("At most 200 characters."),
             posters
-                .allow_none("A picture of the video")
+                .allow_none("Frame from the video")
                 .initial_value(json_text(&now, poster)),
         ]);
     }
     Ok(Some(FormDefinition {
-        heading: "Edit the medium".to_owned(),
+        heading: "Edit media".to_owned(),
         trail: vec![NavLink::new("Media", desk.page_path("/media"))],
         method: "PUT",
         path: "media_library/{}",
@@ -194,7 +194,7 @@ pub(super) fn edit_form(tx: &mut Tx<'_>, desk: &ManagerAccount, key: &str) -> Re
         submit: "Save changes",
         action: desk.page_path(&format!("/media/{key}/edit")),
         leading_blocks: vec![PageBlock::Previews(CreativePreviews {
-            title: "Medium".to_owned(),
+            title: "Preview".to_owned(),
             items: vec![creatives::media_preview(desk, &now)],
             ..CreativePreviews::default()
         })],

@@ -54,18 +54,18 @@ pub(crate) fn choose_account(call: RequestContext) -> HandlerFuture {
                         .with_subtext(account.id),
                     TableCell::from_text(account.role),
                     TableCell::from_badge(labels::status_badge(record.text("approval_status"))),
-                    TableCell::from_text(if account.sandbox { "Sandbox" } else { "–" }),
+                    TableCell::from_text(if account.sandbox { "Sandbox" } else { "Production" }),
                 ],
                 action_buttons: Vec::new(),
             })
             .collect();
-        let names = ["Account", "Your role", "Review", "World"];
+        let names = ["Account", "Your role", "Review", "Environment"];
         let table = DataTable {
             columns: names.map(text_column).into(),
             rows,
             empty: EmptyState {
-                title: "No ads account".to_owned(),
-                text: "An operator of this network opens an account, or gives you a role on one.".to_owned(),
+                title: "No ads accounts".to_owned(),
+                text: "An operator of this server can create an account, or an account administrator can give you a role.".to_owned(),
                 link: None,
             },
             ..DataTable::default()
@@ -73,7 +73,7 @@ pub(crate) fn choose_account(call: RequestContext) -> HandlerFuture {
         let page = AdsManagerPage {
             frame: visit.page_frame(&call),
             heading: "Ads Manager".to_owned(),
-            lead: "The advertising accounts that you have a role on.".to_owned(),
+            lead: "Ads accounts that you have access to.".to_owned(),
             blocks: vec![PageBlock::Table(table)],
             ..AdsManagerPage::default()
         };
@@ -123,23 +123,23 @@ fn csv_reply(text: String) -> HttpReply {
 
 fn done_message(done: &str) -> Option<&'static str> {
     Some(match done {
-        "created" => "It is created.",
-        "saved" => "The changes are saved.",
-        "deleted" => "It is deleted.",
-        "paused" => "It is paused.",
-        "resumed" => "It is active.",
-        "promoted" => "It is promoted.",
-        "added" => "It is added.",
-        "shared" => "The account may use it.",
-        "revoked" => "The account may not use it any more.",
-        "listed" => "The list is taken in. The size follows in a while.",
-        "stopped" => "It is not promoted any more.",
-        "published" => "It is published.",
-        "joined" => "The person works on the account now.",
-        "left" => "The person does not work on the account any more.",
-        "applied" => "The recommendation is applied.",
-        "dismissed" => "The recommendation is dismissed.",
-        "uploaded" => "It is in the library.",
+        "created" => "Created.",
+        "saved" => "Your changes were saved.",
+        "deleted" => "Deleted.",
+        "paused" => "Paused.",
+        "resumed" => "Active.",
+        "promoted" => "Promoted.",
+        "added" => "Added.",
+        "shared" => "The audience was shared.",
+        "revoked" => "Access was revoked.",
+        "listed" => "The list was uploaded. The audience’s size will be updated shortly.",
+        "stopped" => "Promotion stopped.",
+        "published" => "Published.",
+        "joined" => "The person was added to the account.",
+        "left" => "The person was removed from the account.",
+        "applied" => "The recommendation was applied.",
+        "dismissed" => "The recommendation was dismissed.",
+        "uploaded" => "Added to the library.",
         _ => return None,
     })
 }

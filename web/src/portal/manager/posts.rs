@@ -20,12 +20,12 @@ const MEDIA_FIELDS: [&str; 4] = ["media_1", "media_2", "media_3", "media_4"];
 
 /// What is not published yet.
 pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<AdsManagerPage, Error> {
-    let schedule = desk.permitted_link("POST", "scheduled_<posts>", "Schedule a post", "/scheduled/new");
-    let draft = desk.permitted_link("POST", "draft_<posts>", "Write a draft", "/drafts/new");
-    let publish = desk.permitted_link("POST", "<post>", "Publish a post", "/posts/new");
+    let schedule = desk.permitted_link("POST", "scheduled_<posts>", "Schedule post", "/scheduled/new");
+    let draft = desk.permitted_link("POST", "draft_<posts>", "Create draft", "/drafts/new");
+    let publish = desk.permitted_link("POST", "<post>", "Publish post", "/posts/new");
     Ok(AdsManagerPage {
         heading: "Posts".to_owned(),
-        lead: "Posts in the name of the account’s user. A line item promotes them.".to_owned(),
+        lead: "Posts by the account’s user, which line items can promote.".to_owned(),
         actions: collect_links([
             publish.clone().map(|link| link.with_kind("primary")),
             schedule.clone(),
@@ -64,11 +64,11 @@ fn scheduled_block(tx: &mut Tx<'_>, desk: &ManagerAccount, add: Option<NavLink>)
     });
     Ok(PageBlock::Table(DataTable {
         title: "Scheduled posts".to_owned(),
-        columns: ["Post", "When", "Shown", "Status"].map(text_column).into(),
+        columns: ["Post", "Scheduled for", "Audience", "Status"].map(text_column).into(),
         rows: rows.collect(),
         empty: EmptyState {
-            title: "Nothing is scheduled".to_owned(),
-            text: "A post may be written now and published later.".to_owned(),
+            title: "No scheduled posts".to_owned(),
+            text: "Schedule a post to publish it later.".to_owned(),
             link: add,
         },
         ..DataTable::default()
@@ -88,11 +88,11 @@ fn drafts_block(tx: &mut Tx<'_>, desk: &ManagerAccount, add: Option<NavLink>) ->
     });
     Ok(PageBlock::Table(DataTable {
         title: "Drafts".to_owned(),
-        columns: ["Post", "Changed", "Shown"].map(text_column).into(),
+        columns: ["Post", "Updated", "Audience"].map(text_column).into(),
         rows: rows.collect(),
         empty: EmptyState {
-            title: "No draft".to_owned(),
-            text: "What is not finished yet is kept here for everyone who works on the account.".to_owned(),
+            title: "No drafts".to_owned(),
+            text: "Drafts are visible to everyone who works on the account.".to_owned(),
             link: add,
         },
         ..DataTable::default()
@@ -118,11 +118,11 @@ fn published_block(tx: &mut Tx<'_>, desk: &ManagerAccount, add: Option<NavLink>)
     });
     Ok(PageBlock::Table(DataTable {
         title: "Published".to_owned(),
-        columns: ["Post", "When", "Shown", "Post ID"].map(text_column).into(),
+        columns: ["Post", "Published", "Audience", "Post ID"].map(text_column).into(),
         rows: rows.collect(),
         empty: EmptyState {
-            title: "Nothing was published".to_owned(),
-            text: "What the account’s user posted can be promoted by line items.".to_owned(),
+            title: "No published posts".to_owned(),
+            text: "Line items can promote posts of the account’s user.".to_owned(),
             link: add,
         },
         ..DataTable::default()
@@ -137,7 +137,7 @@ fn visibility_label(post: &Value) -> &'static str {
     if is_promoted_only(post) {
         "Promoted only"
     } else {
-        "To followers"
+        "Followers"
     }
 }
 
@@ -149,7 +149,7 @@ fn text_cell(desk: &ManagerAccount, part: &str, post: &Value) -> TableCell {
 
 fn text_excerpt(words: &str) -> String {
     if words.is_empty() {
-        return "A post without words".to_owned();
+        return "Post without text".to_owned();
     }
     words.chars().take(140).collect()
 }
@@ -165,8 +165,8 @@ pub(super) fn show(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str, id: &str)
     let delete = desk.permitted_link("DELETE", path, "Delete", &format!("{here}/delete"));
     let when = match json_text(&post, "scheduled_at") {
         "" => String::new(),
-        at if open => format!("To be published {}.", format_time(at)),
-        at => format!("It was to be published {}.", format_time(at)),
+        at if open => format!("Scheduled for {}.", format_time(at)),
+        at => format!("Was scheduled for {}.", format_time(at)),
     };
     Ok(AdsManagerPage {
         trail: vec![NavLink::new("Posts", desk.page_path("/posts"))],
@@ -182,7 +182,7 @@ pub(super) fn show(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str, id: &str)
             delete.filter(|_| open).map(|link| link.with_kind("danger-quiet")),
         ]),
         blocks: vec![PageBlock::Previews(CreativePreviews {
-            title: "As it looks".to_owned(),
+            title: "Preview".to_owned(),
             items: vec![post_preview(tx, desk, &post)?],
             ..CreativePreviews::default()
         })],
@@ -229,22 +229,22 @@ pub(super) fn create_form(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str) ->
     let user = creatives::account_user(tx, desk)?.map(|user| user.to_string());
     let (heading, lead, path, submit, done) = match part {
         "drafts" => (
-            "Write a draft",
-            "It is kept, and not published.",
+            "Create draft",
+            "Drafts are saved without being published.",
             "draft_<posts>",
             "Save draft",
             "created",
         ),
         "scheduled" => (
-            "Schedule a post",
-            "It is published in the name of the account’s user.",
+            "Schedule post",
+            "The post is published as the account’s user.",
             "scheduled_<posts>",
             "Schedule",
             "created",
         ),
         _ => (
-            "Publish a post",
-            "It is published at once, in the name of the account’s user. Then a line item can \
+            "Publish post",
+            "The post is published immediately as the account’s user. A line item can then \
              promote it.",
             "<post>",
             "Publish",
@@ -278,9 +278,9 @@ pub(super) fn edit_form(
     let here = format!("/{part}/{id}");
     Ok(Some(FormDefinition {
         heading: if part == "drafts" {
-            "Edit the draft".to_owned()
+            "Edit draft".to_owned()
         } else {
-            "Edit the scheduled post".to_owned()
+            "Edit scheduled post".to_owned()
         },
         trail: vec![NavLink::new("Posts", desk.page_path("/posts"))],
         method: "PUT",
@@ -296,10 +296,10 @@ pub(super) fn edit_form(
 
 fn post_fields(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str, now: &Value) -> Result<Vec<FormFieldSpec>, Error> {
     let promoted = vec![
-        ("true".to_owned(), "Only where it is promoted".to_owned()),
-        ("false".to_owned(), "To followers as well".to_owned()),
+        ("true".to_owned(), "Promoted only".to_owned()),
+        ("false".to_owned(), "Followers and promoted".to_owned()),
     ];
-    let shown = FormFieldSpec::choice("nullcast", "Shown", promoted);
+    let shown = FormFieldSpec::choice("nullcast", "Audience", promoted);
     let shown = if now.is_null() {
         shown
     } else {
@@ -309,9 +309,9 @@ fn post_fields(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str, now: &Value) 
     if part == "scheduled" {
         let at = labels::format_input_time(json_text(now, "scheduled_at"));
         asks.push(
-            FormFieldSpec::timestamp("scheduled_at", "When (UTC)")
+            FormFieldSpec::timestamp("scheduled_at", "Scheduled for (UTC)")
                 .initial_value(at)
-                .help("A full minute, within one year."),
+                .help("A whole minute within the next year."),
         );
     }
     let cards = FormFieldSpec::choice("card_uri", "Card", cards::choices(tx, desk)?);
@@ -319,7 +319,7 @@ fn post_fields(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str, now: &Value) 
         cards
             .allow_none("None")
             .initial_value(json_text(now, "card_uri"))
-            .help("A post has a card or media, and not both."),
+            .help("A post can have either a card or media, not both."),
     );
     let media = media::choices(tx, desk, MediaFilter::All)?;
     let keys = json_array(now, "media_keys");
@@ -340,7 +340,7 @@ fn post_fields(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str, now: &Value) 
         shown,
         FormFieldSpec::text("name", "Name")
             .initial_value(json_text(now, "name"))
-            .help("For yourself. It may stay empty."),
+            .help("Optional. Only visible to your team."),
     ]);
     Ok(asks)
 }

@@ -44,16 +44,16 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<AdsManagerP
     }
     if blocks.is_empty() {
         blocks.push(PageBlock::Empty(EmptyState {
-            title: "Nothing to recommend".to_owned(),
-            text: "Once a day it is looked at what is promoted. What could do better stands here, \
-                   with a button that does it."
+            title: "No recommendations".to_owned(),
+            text: "Campaigns are reviewed daily. Suggested improvements appear here and can be \
+                   applied with one click."
                 .to_owned(),
             link: None,
         }));
     }
     Ok(AdsManagerPage {
         heading: "Recommendations".to_owned(),
-        lead: "What could do better, by the figures of the last days.".to_owned(),
+        lead: "Suggested improvements, based on recent statistics.".to_owned(),
         blocks,
         ..AdsManagerPage::default()
     })
@@ -79,10 +79,10 @@ fn recommendation_block(tx: &mut Tx<'_>, desk: &ManagerAccount, one: &Value) -> 
     Ok(PageBlock::Table(DataTable {
         title: json_text(one, "message").to_owned(),
         lead: match pays {
-            Some(pays) => format!("Of what {pays} pays for. Applying it changes this:"),
-            None => "Applying it changes this:".to_owned(),
+            Some(pays) => format!("For campaigns funded by {pays}. Applying it makes these changes:"),
+            None => "Applying it makes these changes:".to_owned(),
         },
-        columns: ["What", "Now", "Then"].map(text_column).into(),
+        columns: ["Change", "Current", "New"].map(text_column).into(),
         rows,
         action_buttons: if RequiredRole::CampaignWriter.allows_role(desk.role) {
             acts
@@ -181,7 +181,7 @@ fn promoted_post_rows(
     now: &Value,
     item: &str,
 ) -> Result<Vec<TableRow>, Error> {
-    let what = format!("{item}: a promoted post");
+    let what = format!("{item}: promoted post");
     if !now.is_null() {
         let post = post_text(tx, json_text(now, "post_id"))?;
         return Ok(vec![change_row(what, post, "Not promoted".to_owned())]);
@@ -255,7 +255,7 @@ fn apply(
     let id = plan.ids.first().map(String::as_str).unwrap_or_default();
     let one = desk.get_entity(tx, "recommendations/{}", id)?;
     if json_text(&one, "status") != "PENDING" {
-        let message = "The recommendation is not open any longer";
+        let message = "The recommendation is no longer open";
         return Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into());
     }
     let mut nodes = changed_nodes(one.get("changes").unwrap_or(&Value::Null));
@@ -328,6 +328,6 @@ fn dismiss(
     if recommendations::dismiss(&mut records, id)? {
         return Ok(Value::Null);
     }
-    let message = "The recommendation is not open any longer";
+    let message = "The recommendation is no longer open";
     Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into())
 }

@@ -180,7 +180,7 @@ impl ManagerAccount {
         if may {
             return Ok(());
         }
-        let message = "The role on this account does not allow this action";
+        let message = "Your role on this account does not allow this action";
         Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into())
     }
 

@@ -229,7 +229,7 @@ impl EntityStats {
     /// Of which days they are.
     pub(super) fn caption(&self) -> String {
         if self.is_available {
-            format!("Figures of the last {} days.", self.days)
+            format!("Statistics for the last {} days.", self.days)
         } else {
             String::new()
         }

@@ -42,7 +42,7 @@ pub(super) async fn receive_form(
     match (place.section.as_str(), place.id.as_str(), place.action.as_str()) {
         ("media", "upload", "") => receive_media(call, visit, stand).await,
         ("audiences", _, "people") => receive_people(&mut call, &visit, stand).await,
-        _ => Err(body::invalid_body("This form sends no file.").into()),
+        _ => Err(body::invalid_body("This form does not accept files.").into()),
     }
 }
 
@@ -102,16 +102,16 @@ async fn read_parts(call: &mut RequestContext) -> Result<Vec<(String, String)>, 
     while let Some(mut field) = form.next_field().await.map_err(multipart_refusal)? {
         let name = field.name().unwrap_or_default().to_owned();
         if all.len() >= MAX_PARTS || all.iter().any(|(known, _)| *known == name) {
-            return Err(body::invalid_body("The form has a part twice, or too many.").into());
+            return Err(body::invalid_body("The form has duplicate or too many parts.").into());
         }
         let mut bytes = BytesMut::new();
         while let Some(chunk) = field.chunk().await.map_err(multipart_refusal)? {
             bytes.extend_from_slice(&chunk);
         }
         let text = String::from_utf8(bytes.into());
-        let text = text.map_err(|_| body::invalid_body("The list is no text in UTF-8."))?;
+        let text = text.map_err(|_| body::invalid_body("The list is not valid UTF-8 text."))?;
         if text.contains('\0') {
-            return Err(body::invalid_body("The list is no text in UTF-8.").into());
+            return Err(body::invalid_body("The list is not valid UTF-8 text.").into());
         }
         all.push((name, text));
     }

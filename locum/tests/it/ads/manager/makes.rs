@@ -91,9 +91,9 @@ impl Manager {
 #[test]
 fn an_audience_is_made_of_a_list_and_nobody_finds_who_was_on_it() {
     let mut manager = Manager::new();
-    assert!(manager.shown("/audiences").contains("No audience yet"));
+    assert!(manager.shown("/audiences").contains("No audiences yet"));
     let answer = manager.send("/audiences/new", &[("name", "")]);
-    assert_eq!(error_of(&answer, "name"), "This is needed.");
+    assert_eq!(error_of(&answer, "name"), "This field is required.");
     let audience = manager.make("/audiences/new", &[("name", "Readers")]);
     let one = format!("/custom_audiences/{audience}");
     assert_eq!(manager.ads.get(&one, &[])["data"]["name"], "Readers");
@@ -153,7 +153,7 @@ fn an_audience_is_made_of_a_list_and_nobody_finds_who_was_on_it() {
     let item = manager.item(&campaign);
     let target = format!("/line-items/{item}/audience");
     let answer = manager.send(&target, &[("audience", ""), ("operator_type", "EQ")]);
-    assert_eq!(error_of(&answer, "audience"), "This is needed.");
+    assert_eq!(error_of(&answer, "audience"), "This field is required.");
     manager.make(&target, &[("audience", &audience), ("operator_type", "NE")]);
     let criteria = manager.ads.get("/targeting_criteria", &[("line_item_ids", &item)]);
     assert_eq!(criteria["data"][0]["targeting_value"], audience.as_str());
@@ -190,7 +190,7 @@ fn an_audience_is_made_of_a_list_and_nobody_finds_who_was_on_it() {
 #[test]
 fn media_cards_and_posts_are_made_on_pages() {
     let mut manager = Manager::new();
-    assert!(manager.shown("/media").contains("The library is empty"));
+    assert!(manager.shown("/media").contains("No media yet"));
     let upload = "/media/upload";
     let answer = manager.sends(upload, &[("name", "")], None);
     assert!(error_of(&answer, "media").contains("Choose a file"));
@@ -227,7 +227,7 @@ fn media_cards_and_posts_are_made_on_pages() {
     assert!(error_of(&answer, "website_url").contains("URL"), "{}", answer.text());
     let none = [("name", "Spring card"), ("media_key", ""), ("title", "x")];
     let answer = manager.send(website, &none);
-    assert_eq!(error_of(&answer, "media_key"), "This is needed.");
+    assert_eq!(error_of(&answer, "media_key"), "This field is required.");
     let good = [&fields[..], &[("website_url", "https://bikes.example/")]].concat();
     let card = manager.make(website, &good);
     let stored = manager.ads.get(&format!("/cards/{card}"), &[])["data"].clone();
@@ -377,9 +377,9 @@ fn administrators_give_roles_and_one_always_stays() {
         manager.send("/people/new", &fields)
     };
     let answer = add(&mut manager, "", "AD_MANAGER", "false");
-    assert_eq!(error_of(&answer, "username"), "This is needed.");
+    assert_eq!(error_of(&answer, "username"), "This field is required.");
     let answer = add(&mut manager, "nobody_at_all", "AD_MANAGER", "false");
-    assert!(error_of(&answer, "username").contains("Nobody here"));
+    assert!(error_of(&answer, "username").contains("No user has this username"));
     let answer = add(&mut manager, &colleague.username, "KING", "false");
     assert!(error_of(&answer, "role").contains("Choose a role"));
     let answer = add(&mut manager, &colleague.username, "ANALYST", "true");
@@ -446,7 +446,7 @@ fn administrators_give_roles_and_one_always_stays() {
 #[test]
 fn a_recommendation_is_read_followed_and_dismissed() {
     let mut manager = Manager::new();
-    assert!(manager.shown("/recommendations").contains("Nothing to recommend"));
+    assert!(manager.shown("/recommendations").contains("No recommendations"));
     let campaign = manager.campaign();
     let item = manager.item(&campaign);
     let best = manager.ads.person.publish_text("The very best post");
@@ -501,7 +501,7 @@ fn figures_are_taken_apart_and_come_as_a_file_without_formulas() {
     let campaign = manager.campaign();
     let item = manager.item(&campaign);
     let none = manager.shown(&format!("/campaigns/{campaign}/figures"));
-    assert!(none.contains("Nothing was shown"), "{none}");
+    assert!(none.contains("No data for this period"), "{none}");
     let post = manager.ads.person.publish_text("Seen by many");
     manager.make(&format!("/line-items/{item}/promote"), &[("pick", &post)]);
     let simulate = ["ads", "simulate", &manager.ads.account, "--hours", "30"];
@@ -572,12 +572,12 @@ fn what_is_shown_before_videos_is_set_on_pages() {
     let item = manager.make(&format!("/campaigns/{campaign}/line-item"), &item);
     let here = format!("/line-items/{item}");
     let page = manager.shown(&here);
-    for none in ["No media is shown", "No call to action", "Any publisher’s videos"] {
+    for none in ["No media yet", "No call to action", "No curated category"] {
         assert!(page.contains(none), "{none}: {page}");
     }
     let show = format!("{here}/media");
     let answer = manager.send(&show, &[("account_media_id", "")]);
-    assert_eq!(error_of(&answer, "account_media_id"), "This is needed.");
+    assert_eq!(error_of(&answer, "account_media_id"), "This field is required.");
     let id = media["id"].as_str().unwrap().to_owned();
     manager.make(&show, &[("account_media_id", &id)]);
     let call = format!("{here}/call-to-action");
