@@ -1,4 +1,4 @@
-//! Writes every page in every state into a folder, to be looked at in a browser:
+//! Writes every page in every state to a folder, for review in a browser:
 //! `cargo run -p pages --example gallery -- DIR`.
 
 use std::fmt::Write;

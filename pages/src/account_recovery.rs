@@ -1,20 +1,17 @@
-//! Ways back into an account, and proof that an email address is one's own.
+//! Password reset and email confirmation.
 
 use crate::field::collect_problems;
 use crate::{FormField, FormProblem, HtmlPage, PageFrame};
 use askama::Template;
 
-/// Ask for a link to choose a new password. Form: `email`.
+/// Form fields: `email`.
 #[derive(Template)]
 #[template(path = "forgotten.html")]
 pub struct ForgotPasswordPage {
-    /// The surroundings.
     pub frame: PageFrame,
-    /// Where the form posts to.
     pub action: String,
-    /// The address of the account.
     pub email: FormField,
-    /// Whether it was sent; the page is the same whether or not there is such an account.
+    /// The page is the same whether or not the account exists.
     pub sent: bool,
 }
 
@@ -42,30 +39,23 @@ impl HtmlPage for ForgotPasswordPage {
     }
 }
 
-/// What stands behind a link to choose a new password.
 pub enum PasswordResetState {
-    /// The link is good.
     ValidLink {
-        /// Whose password it is, without the at sign.
+        /// Without the at sign.
         username: String,
-        /// Sent back as `token`.
         token: String,
     },
-    /// The link is unknown, used or too old.
+    /// Unknown, used or expired.
     InvalidLink,
 }
 
-/// Choose a new password. Form: `token`, `password`, `end_tokens`.
+/// Form fields: `token`, `password`, `end_tokens`.
 #[derive(Template)]
 #[template(path = "reset.html")]
 pub struct ResetPasswordPage {
-    /// The surroundings.
     pub frame: PageFrame,
-    /// Where the form posts to.
     pub action: String,
-    /// What the link is worth.
     pub state: PasswordResetState,
-    /// The new password.
     pub password: FormField,
 }
 
@@ -92,42 +82,30 @@ impl HtmlPage for ResetPasswordPage {
     }
 }
 
-/// What became of an email address.
 pub enum EmailConfirmationState {
-    /// The link was opened. A form confirms, so that a mail scanner that opens links does not.
+    /// A form confirms, so that mail scanners that open links do not.
     LinkOpened {
-        /// The address.
         email: String,
-        /// Sent back as `token`.
         token: String,
     },
-    /// A letter was sent.
     Sent {
-        /// The address.
         email: String,
     },
-    /// It is confirmed.
     Confirmed {
-        /// The address.
         email: String,
     },
-    /// The link is unknown, used or too old.
+    /// Unknown, used or expired.
     InvalidLink,
 }
 
-/// Confirm an email address. Form in [`Confirmation::Ask`]: `token`. Form in
-/// [`Confirmation::Sent`] and [`Confirmation::Dead`], where [`Confirmed::resend`] is given: nothing
-/// but `csrf`.
+/// Form fields: `token`; the form of `resend` sends only `csrf`.
 #[derive(Template)]
 #[template(path = "confirmed.html")]
 pub struct EmailConfirmationPage {
-    /// The surroundings.
     pub frame: PageFrame,
-    /// Where the form that confirms posts to.
     pub action: String,
-    /// Where another letter can be asked for, if someone is signed in.
+    /// `None` if nobody is signed in.
     pub resend: Option<String>,
-    /// How far it is.
     pub state: EmailConfirmationState,
 }
 

@@ -1,6 +1,6 @@
-//! The one stylesheet, the mark and the one script, each under a path that changes with its content.
+//! The stylesheet, the logo and the script, each under a path with a content hash.
 
-/// The stylesheet, to be served at [`STYLE_PATH`] as `text/css; charset=utf-8` for ever.
+/// Served at [`STYLE_PATH`] as `text/css; charset=utf-8`, cacheable forever.
 pub const STYLE: &str = concat!(
     include_str!("../style/ground.css"),
     include_str!("../style/frame.css"),
@@ -10,27 +10,24 @@ pub const STYLE: &str = concat!(
     include_str!("../style/manager.css"),
 );
 
-/// Where the stylesheet is served.
 pub const STYLE_PATH: &str = asset_path(&STYLE_NAME);
 
-/// The mark as a picture of its own, to be served at [`MARK_PATH`] as `image/svg+xml` for ever.
+/// Served at [`MARK_PATH`] as `image/svg+xml`, cacheable forever.
 pub const MARK: &str = include_str!("../style/mark.svg");
 
-/// Where the mark is served.
 pub const MARK_PATH: &str = asset_path(&MARK_NAME);
 
-/// The script of [`crate::Live`], to be served at [`SCRIPT_PATH`] as
-/// `text/javascript; charset=utf-8` for ever.
+/// Script of [`crate::LiveStreamPage`], served at [`SCRIPT_PATH`] as `text/javascript; charset=utf-8`, cacheable
+/// forever.
 pub const SCRIPT: &str = include_str!("../style/live.js");
 
-/// Where the script is served.
 pub const SCRIPT_PATH: &str = asset_path(&SCRIPT_NAME);
 
 const SCRIPT_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.js   ", SCRIPT);
 const STYLE_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.css  ", STYLE);
 const MARK_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.svg  ", MARK);
 
-/// Writes the digest of a content over the sixteen zeros.
+/// Replaces the sixteen zeros in `name` with the digest of `content`.
 const fn hashed_file_name(mut name: [u8; 30], content: &str) -> [u8; 30] {
     let mut digest = fnv1a_hash(content.as_bytes());
     if let Some((_, mut rest)) = name.split_first_chunk_mut::<8>() {
@@ -49,7 +46,7 @@ const fn hashed_file_name(mut name: [u8; 30], content: &str) -> [u8; 30] {
     name
 }
 
-/// FNV-1a: tells versions of our own file apart, no more.
+/// FNV-1a: only tells versions of our own files apart.
 const fn fnv1a_hash(mut bytes: &[u8]) -> u64 {
     let mut sum: u64 = 0xcbf2_9ce4_8422_2325;
     while let [first, rest @ ..] = bytes {

@@ -1,49 +1,39 @@
-//! An app asks, a person decides.
+//! Pages on which a person answers an app's authorization request.
 
 use crate::{HtmlPage, PageFrame, PermissionLevel, ScopePermission, describe_scope};
 use askama::Template;
 use base::{Scope, Scopes};
 
-/// What a person is told about an app.
 #[derive(Clone, Default)]
 pub struct AppSummary {
-    /// Its name.
     pub name: String,
-    /// What its developer says about it.
     pub description: String,
-    /// Its website; a link only where it is http or https.
+    /// Rendered as a link only if it is http or https.
     pub website: Option<String>,
-    /// The developer's username, without the at sign.
+    /// Username without the at sign.
     pub owner: String,
 }
 
 impl AppSummary {
-    /// A stand-in for a picture.
+    /// Stand-in for an icon.
     pub fn initial_letter(&self) -> String {
         crate::page::initial_letter(&self.name)
     }
 }
 
-/// OAuth 1.0a: may this app use the account? Form: `oauth_token`, and `decision`, which is `allow` or
-/// `deny`.
+/// Form fields: `oauth_token`, and `decision` (`allow` or `deny`).
 #[derive(Template)]
 #[template(path = "authorize.html")]
 pub struct OAuth1AuthorizePage {
-    /// The surroundings; somebody is signed in.
     pub frame: PageFrame,
-    /// Where the form posts to.
     pub action: String,
-    /// Sent back as `oauth_token`.
     pub token: String,
-    /// The app.
     pub app: AppSummary,
-    /// What it asks for.
     pub level: PermissionLevel,
-    /// Whether it also asks for the email address.
+    /// Whether the app also requests the email address.
     pub email: bool,
-    /// Where the answer goes, as text: the callback's host, or a scheme. `None`: a PIN is shown.
+    /// Host or scheme of the callback. `None`: a PIN is shown.
     pub destination: Option<String>,
-    /// Where another account can be chosen.
     pub switch: String,
 }
 
@@ -63,20 +53,17 @@ impl HtmlPage for OAuth1AuthorizePage {
     }
 }
 
-/// OAuth 1.0a without a callback: a PIN to type into the app.
+/// OAuth 1.0a without a callback.
 #[derive(Template)]
 #[template(path = "pin.html")]
 pub struct PinPage {
-    /// The surroundings; somebody is signed in.
     pub frame: PageFrame,
-    /// The app.
     pub app: AppSummary,
-    /// The digits.
     pub pin: String,
 }
 
 impl PinPage {
-    /// The digits in groups that can be remembered; the gaps are not copied.
+    /// The digits in two groups; the gap between them is not copied.
     pub fn digit_groups(&self) -> Vec<String> {
         let digits: Vec<_> = self.pin.chars().collect();
         let (head, tail) = digits.split_at(digits.len() % 2 + digits.len() / 2);
@@ -105,13 +92,11 @@ impl HtmlPage for PinPage {
     }
 }
 
-/// OAuth 1.0a without a callback: the person said no.
+/// OAuth 1.0a without a callback: access was denied.
 #[derive(Template)]
 #[template(path = "cancelled.html")]
 pub struct AuthorizationDeniedPage {
-    /// The surroundings.
     pub frame: PageFrame,
-    /// The app.
     pub app: AppSummary,
 }
 
@@ -131,30 +116,22 @@ impl HtmlPage for AuthorizationDeniedPage {
     }
 }
 
-/// OAuth 2.0: may this app use the account? Form: the names of [`Consent::hidden`], and `decision`,
-/// which is `allow` or `deny`.
+/// Form fields: the names in `hidden`, and `decision` (`allow` or `deny`).
 #[derive(Template)]
 #[template(path = "consent.html")]
 pub struct OAuth2ConsentPage {
-    /// The surroundings; somebody is signed in.
     pub frame: PageFrame,
-    /// Where the form posts to.
     pub action: String,
-    /// Sent back as they are: names and values.
     pub hidden: Vec<(String, String)>,
-    /// The app.
     pub app: AppSummary,
-    /// What it asks for.
     pub scopes: Scopes,
-    /// Whether it proves itself by the weaker method of PKCE and people are to know.
+    /// Whether to warn that the app uses the PKCE method `plain`.
     pub uses_plain_pkce: bool,
-    /// Where the answer goes, as text: the redirect's host, or a scheme.
+    /// Host or scheme of the redirect URI.
     pub destination: String,
-    /// Where another account can be chosen.
     pub switch: String,
 }
 
-/// What a person is told of an app that proves itself by the weaker method.
 const PLAIN_PKCE_WARNING: &str = "It signs you in with an outdated method (PKCE “plain”), which does not protect \
     against eavesdropping.";
 
@@ -163,17 +140,14 @@ impl OAuth2ConsentPage {
         self.scopes.iter().map(|scope| (scope, describe_scope(scope)))
     }
 
-    /// What the app could see, with the scope's own name.
     pub fn read_permissions(&self) -> Vec<(Scope, ScopePermission)> {
         self.scope_permissions().filter(|(_, power)| !power.is_write).collect()
     }
 
-    /// What the app could do, with the scope's own name.
     pub fn write_permissions(&self) -> Vec<(Scope, ScopePermission)> {
         self.scope_permissions().filter(|(_, power)| power.is_write).collect()
     }
 
-    /// What deserves a second thought.
     pub fn warnings(&self) -> Vec<&'static str> {
         let plain = self.uses_plain_pkce.then_some(PLAIN_PKCE_WARNING);
         let warned = self.scope_permissions().filter_map(|(_, power)| power.warning);

@@ -1,36 +1,27 @@
-//! Writing a post, alone or as an answer to a conversation card, and what is shown after it.
+//! Writing a post, alone or as an answer to a conversation card.
 
 use crate::field::collect_problems;
 use crate::{FormField, FormProblem, HtmlPage, PageFrame};
 use askama::Template;
 
-/// A picture, and the film that it is a still of.
+/// Paths of an image and of the video that it is a frame of.
 pub struct CardMedia {
-    /// Path of the picture.
     pub picture: Option<String>,
-    /// Path of the film.
     pub video: Option<String>,
 }
 
-/// One of the answers that a card offers.
 pub struct ConversationChoice {
-    /// The hashtag.
     pub hashtag: String,
-    /// Path of the page on which the post is written.
     pub path: String,
 }
 
-/// A conversation card as a post shows it.
 #[derive(Template)]
 #[template(path = "conversation.html")]
 pub struct ConversationCardPage {
-    /// The surroundings.
     pub frame: PageFrame,
-    /// What it says; may be empty.
+    /// May be empty.
     pub heading: String,
-    /// What it shows.
     pub still: CardMedia,
-    /// What can be answered.
     pub choices: Vec<ConversationChoice>,
 }
 
@@ -53,19 +44,14 @@ impl HtmlPage for ConversationCardPage {
     }
 }
 
-/// Write a post. Form: `text`, and what came with the link.
+/// Form fields: `text`, and those of `hidden`.
 #[derive(Template)]
 #[template(path = "compose.html")]
 pub struct ComposePage {
-    /// The surroundings.
     pub frame: PageFrame,
-    /// Where the form posts to.
     pub action: String,
-    /// The text.
     pub text: FormField,
-    /// What is sent back as it came.
     pub hidden: Vec<(&'static str, String)>,
-    /// Whether it answers another post.
     pub is_reply: bool,
 }
 
@@ -93,27 +79,19 @@ impl HtmlPage for ComposePage {
     }
 }
 
-/// What a card says to whoever has answered.
 pub struct ThankYouMessage {
-    /// In words.
     pub text: String,
-    /// Where it leads.
     pub link: Option<String>,
-    /// What is shown only now.
+    /// Media that is shown only after answering.
     pub unlocked: CardMedia,
 }
 
-/// The post was sent.
 #[derive(Template)]
 #[template(path = "written.html")]
 pub struct PostSentPage {
-    /// The surroundings.
     pub frame: PageFrame,
-    /// What was written.
     pub text: String,
-    /// The post's id.
     pub id: String,
-    /// What the card says that it answers.
     pub thanks: Option<ThankYouMessage>,
 }
 

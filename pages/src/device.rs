@@ -1,6 +1,6 @@
-//! A browser's description of itself, in words that its owner recognises.
+//! Readable names of browsers.
 
-/// In order: a later name hides in the descriptions of browsers that stand before it.
+/// In order of precedence: later names also occur in the user agents of earlier browsers.
 const BROWSERS: &[(&str, &str)] = &[
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -23,7 +23,7 @@ const SYSTEMS: &[(&str, &str)] = &[
     ("Linux", "Linux"),
 ];
 
-/// "Firefox on Linux" from a `User-Agent` header.
+/// A description such as "Firefox on Linux" from a `User-Agent` header.
 pub fn device_name(user_agent: &str) -> String {
     let known = |table: &[(&str, &'static str)]| {
         let entry = table.iter().find(|(sign, _)| user_agent.contains(sign));

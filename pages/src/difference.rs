@@ -1,18 +1,16 @@
-//! Where two texts part.
+//! Where two texts start to differ.
 
-/// One of two texts, cut where it leaves the other.
+/// A text, split where it starts to differ from another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextDifference<'a> {
-    /// What both have.
     pub common_prefix: &'a str,
-    /// The first character that differs; empty where the text ends before the other.
+    /// Empty if the text ends before the other.
     pub differing: &'a str,
-    /// What follows.
     pub rest: &'a str,
 }
 
 impl<'a> TextDifference<'a> {
-    /// Cuts `text` where it leaves `other`. `None`: they are the same.
+    /// `None` if the texts are the same.
     pub fn compare(text: &'a str, other: &str) -> Option<Self> {
         let at = difference_position(text, other)?;
         let (same, after) = split_at_character(text, at);
@@ -24,7 +22,7 @@ impl<'a> TextDifference<'a> {
         })
     }
 
-    /// Cuts a text at a character, counted from one.
+    /// `character` counts from 1.
     pub fn split_at(text: &'a str, character: usize) -> Self {
         let (common_prefix, after) = split_at_character(text, character.saturating_sub(1));
         let (differing, rest) = split_at_character(after, 1);
@@ -35,7 +33,7 @@ impl<'a> TextDifference<'a> {
         }
     }
 
-    /// The first character that differs, written so that it can be seen.
+    /// The differing character, with whitespace and invisible characters spelled out.
     pub fn visible_character(&self) -> String {
         match self.differing {
             "" => "end".to_owned(),
@@ -52,7 +50,7 @@ impl<'a> TextDifference<'a> {
     }
 }
 
-/// The number of characters that two texts share from the start, if they differ at all.
+/// Number of leading characters that both texts share; `None` if they are the same.
 pub(crate) fn difference_position(one: &str, other: &str) -> Option<usize> {
     if one == other {
         return None;

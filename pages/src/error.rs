@@ -1,47 +1,33 @@
-//! A page for what cannot go on. It never leads to the target that was asked for.
+//! The error page. It never links to the requested redirect target.
 
 use crate::{CallbackDiff, HtmlPage, PageFrame};
 use askama::Template;
 
-/// What was wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageErrorKind {
-    /// `oauth_token` is missing from the address.
     RequestTokenMissing,
-    /// There is no such request token, or it was used up.
     RequestTokenUnknown,
-    /// The request token is too old.
     RequestTokenExpired,
-    /// `client_id` is missing or unknown.
     ClientUnknown,
-    /// The app may not sign people in.
     AppSuspended,
-    /// `redirect_uri` is missing.
     RedirectMissing,
-    /// `redirect_uri` or the callback is not one of the app's.
     RedirectUnregistered,
-    /// A parameter of the request is wrong and there is nowhere safe to say so.
+    /// A parameter is invalid and there is no safe redirect; holds advice for the developer.
     InvalidRequest(String),
-    /// The form's token was wrong or too old.
     FormExpired,
-    /// Too many attempts; so many seconds to wait.
+    /// Seconds to wait.
     TooManyAttempts(i64),
-    /// There is nothing here, or nothing that this person may know of.
+    /// Missing, or hidden from this person.
     NotFound,
-    /// The person may not do this.
     Forbidden,
-    /// The address is there, and not for this kind of request.
     MethodNotAllowed,
-    /// What was asked was not done, for this reason.
+    /// The reason, as a sentence.
     Refused(String),
-    /// It could not be done just now.
     Overloaded,
-    /// A failure of ours.
     InternalError,
 }
 
 impl PageErrorKind {
-    /// The heading.
     pub const fn heading(&self) -> &'static str {
         match self {
             Self::RequestTokenMissing | Self::RequestTokenUnknown | Self::RequestTokenExpired => {
@@ -63,19 +49,31 @@ impl PageErrorKind {
         }
     }
 
-    /// What the person should know.
     pub fn explanation(&self) -> String {
         match self {
             Self::RequestTokenMissing => "The link is incomplete. Return to the app and sign in again.".to_owned(),
-            Self::RequestTokenUnknown => "It has already been used, or it was never valid. Return to the app and sign in again.".to_owned(),
+            Self::RequestTokenUnknown => {
+                "It has already been used, or it was never valid. Return to the app and sign in again.".to_owned()
+            }
             Self::RequestTokenExpired => "It has expired. Return to the app and sign in again.".to_owned(),
-            Self::ClientUnknown => "The app that sent you here is not registered on this server. Nothing was shared with it.".to_owned(),
+            Self::ClientUnknown => {
+                "The app that sent you here is not registered on this server. Nothing was shared with it.".to_owned()
+            }
             Self::AppSuspended => "It currently can’t access any account. Nothing was shared with it.".to_owned(),
             Self::RedirectMissing => "It did not specify where to redirect you. Nothing was shared with it.".to_owned(),
-            Self::RedirectUnregistered => "It asked to redirect you to a URL that is not registered for it. Nothing was shared with it.".to_owned(),
+            Self::RedirectUnregistered => {
+                "It asked to redirect you to a URL that is not registered for it. Nothing was shared with it."
+                    .to_owned()
+            }
             Self::InvalidRequest(_) => "It sent an invalid request. Nothing was shared with it.".to_owned(),
-            Self::FormExpired => "To protect your account, the form was not submitted. Go back, reload the page and try again.".to_owned(),
-            Self::TooManyAttempts(seconds) => format!("Please wait {} and try again.", crate::relative_time::format_duration((*seconds).max(1))),
+            Self::FormExpired => {
+                "To protect your account, the form was not submitted. Go back, reload the page and try again."
+                    .to_owned()
+            }
+            Self::TooManyAttempts(seconds) => format!(
+                "Please wait {} and try again.",
+                crate::relative_time::format_duration((*seconds).max(1))
+            ),
             Self::NotFound => "The URL may be mistyped, or the page no longer exists.".to_owned(),
             Self::Forbidden => "Your account isn’t allowed to do this.".to_owned(),
             Self::MethodNotAllowed => "Go back to the previous page and try again.".to_owned(),
@@ -85,12 +83,9 @@ impl PageErrorKind {
         }
     }
 
-    /// What the app's developer can do.
     pub fn developer_advice(&self) -> Option<&str> {
         match self {
-            Self::RequestTokenMissing => {
-                Some("Add oauth_token, as returned by POST /oauth/request_token, to the URL.")
-            }
+            Self::RequestTokenMissing => Some("Add oauth_token, as returned by POST /oauth/request_token, to the URL."),
             Self::RequestTokenUnknown => Some(
                 "A request token works once. Get a new one from POST /oauth/request_token for each sign-in, and use it on the server that issued it.",
             ),
@@ -111,19 +106,15 @@ impl PageErrorKind {
     }
 }
 
-/// What cannot go on.
 #[derive(Template)]
 #[template(path = "error.html")]
 pub struct ErrorPage {
-    /// The surroundings.
     pub frame: PageFrame,
-    /// What was wrong.
     pub kind: PageErrorKind,
-    /// The app, where it is known.
     pub app: Option<String>,
-    /// How the address compares with the registered ones; shown in a development world only.
+    /// Shown in development only.
     pub comparisons: Vec<CallbackDiff>,
-    /// A number that support can look for in the log.
+    /// Request ID to look up in the log.
     pub reference: Option<String>,
 }
 

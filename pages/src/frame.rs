@@ -1,59 +1,48 @@
-//! What surrounds every page: who is signed in, where links lead, what just happened.
+//! What surrounds every page: the signed-in account, links and notices.
 
 use base::Time;
 
-/// The surroundings of a page.
 #[derive(Clone, Default)]
 pub struct PageFrame {
-    /// The token that every form sends back as `csrf`.
+    /// Sent back by every form as `csrf`.
     pub csrf: String,
-    /// Who is signed in.
     pub account: Option<SignedInAccount>,
-    /// Whether this is a development world: shows the ribbon and the details of errors.
+    /// Whether this is a development server: shows the ribbon and error details.
     pub dev: bool,
-    /// Whether letters leave by mail all the same.
+    /// Whether emails are delivered even though `dev` is set.
     pub sends_mail: bool,
-    /// What the platform is called.
     pub site: String,
-    /// The host that the person sees in the address bar, for the footer.
+    /// Host in the address bar, for the footer.
     pub host: String,
-    /// What just happened.
     pub notices: Vec<Notice>,
-    /// Why the form as a whole was refused, where no single field is to blame.
+    /// Why the form as a whole was refused, if no single field is to blame.
     pub failure: Option<String>,
-    /// The moment at which the page is made, for "3 minutes ago".
+    /// Render time, for relative times such as "3 minutes ago".
     pub now: Time,
-    /// Where the links of header and footer lead.
     pub links: SiteLinks,
 }
 
-/// The signed-in account.
 #[derive(Clone, Debug)]
 pub struct SignedInAccount {
     /// Without the at sign.
     pub username: String,
-    /// The display name.
     pub name: String,
 }
 
 impl SignedInAccount {
-    /// A stand-in for a picture.
+    /// Stand-in for an avatar.
     pub fn initial_letter(&self) -> String {
         crate::page::initial_letter(&self.name)
     }
 }
 
-/// A message at the top of a page.
 #[derive(Clone, Debug)]
 pub struct Notice {
-    /// How it looks and is read out.
     pub level: NoticeLevel,
-    /// One or two sentences.
     pub text: String,
 }
 
 impl Notice {
-    /// Something worked.
     pub fn success(text: impl Into<String>) -> Self {
         Self {
             level: NoticeLevel::Success,
@@ -61,7 +50,6 @@ impl Notice {
         }
     }
 
-    /// Something worth knowing.
     pub fn info(text: impl Into<String>) -> Self {
         Self {
             level: NoticeLevel::Info,
@@ -70,17 +58,13 @@ impl Notice {
     }
 }
 
-/// What kind of message it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoticeLevel {
-    /// It worked.
     Success,
-    /// It is worth knowing.
     Info,
 }
 
 impl NoticeLevel {
-    /// The class in the stylesheet.
     pub const fn css_class(self) -> &'static str {
         match self {
             Self::Success => "good",
@@ -89,38 +73,23 @@ impl NoticeLevel {
     }
 }
 
-/// Paths of the pages that header, footer and neighbouring pages link to.
+/// Paths that the layout and the pages link to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SiteLinks {
-    /// The wordmark.
     pub home: &'static str,
-    /// Sign in.
     pub sign_in: &'static str,
-    /// Create account.
     pub sign_up: &'static str,
-    /// Ask whether to sign out.
     pub sign_out: &'static str,
-    /// Forgotten password.
     pub forgot_password: &'static str,
-    /// Password and email.
     pub account: &'static str,
-    /// Where the account is signed in.
     pub sessions: &'static str,
-    /// Apps that may use the account.
     pub connected_apps: &'static str,
-    /// What the account was told.
     pub notifications: &'static str,
-    /// The developer's apps.
     pub apps: &'static str,
-    /// Create app.
     pub new_app: &'static str,
-    /// The Ads Manager.
     pub ads: &'static str,
-    /// Search console.
     pub search: &'static str,
-    /// Signature explainer.
     pub signature: &'static str,
-    /// Letters of a development world.
     pub mailbox: &'static str,
 }
 

@@ -1,24 +1,19 @@
-//! An app's keys and tokens: shown once, then only their endings.
+//! An app's keys and tokens: shown once, then only their last characters.
 
 use crate::{AppRef, AppTab, HtmlPage, PageFrame};
 use askama::Template;
 use base::Time;
 
-/// A kind of credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CredentialKind {
-    /// API key and secret.
     Api,
-    /// App-only bearer token.
     Bearer,
-    /// The owner's own access token and secret.
     Access,
-    /// OAuth 2.0 client ID and, for confidential apps, secret.
     Client,
 }
 
 impl CredentialKind {
-    /// The path piece below `/keys`: `api`, `bearer`, `access`, `client`; `/regenerate` follows.
+    /// Path segment after `/keys`; `/regenerate` follows it.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::Api => "api",
@@ -28,14 +23,12 @@ impl CredentialKind {
         }
     }
 
-    /// Reads a path piece.
     pub fn parse(slug: &str) -> Option<Self> {
         [Self::Api, Self::Bearer, Self::Access, Self::Client]
             .into_iter()
             .find(|kind| kind.slug() == slug)
     }
 
-    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Api => "API key and secret",
@@ -45,7 +38,7 @@ impl CredentialKind {
         }
     }
 
-    /// What is regenerated, within a sentence.
+    /// For use within a sentence.
     pub const fn noun_phrase(self) -> &'static str {
         match self {
             Self::Api => "the API key and secret",
@@ -55,7 +48,6 @@ impl CredentialKind {
         }
     }
 
-    /// What it is for.
     pub const fn purpose(self) -> &'static str {
         match self {
             Self::Api => "Sign OAuth 1.0a requests as the app.",
@@ -65,7 +57,6 @@ impl CredentialKind {
         }
     }
 
-    /// What regenerating it does.
     pub const fn regeneration_effect(self) -> &'static str {
         match self {
             Self::Api => {
@@ -82,51 +73,35 @@ impl CredentialKind {
     }
 }
 
-/// A credential of an app.
 pub struct CredentialItem {
-    /// Which one.
     pub kind: CredentialKind,
-    /// Whether there is one; a bearer or access token may not be made yet.
+    /// Bearer and access tokens may not have been created yet.
     pub exists: bool,
-    /// What is no secret: the client ID.
+    /// The client ID.
     pub public: Option<String>,
-    /// The last characters of what is secret; `None`: there is no secret, as with public clients.
+    /// Last characters of the secret; `None` for public clients, which have none.
     pub ending: Option<String>,
-    /// What the developer should know, such as a token older than the app's permission.
     pub note: Option<String>,
-    /// When it was made.
     pub created: Option<Time>,
-    /// When it was last used.
     pub last_used: Option<Time>,
 }
 
-/// Values that are shown this once.
 pub struct RevealedCredentials {
-    /// What they belong to, in words: "API key and secret", or the app's name.
     pub title: String,
-    /// The values.
     pub values: Vec<CredentialValue>,
 }
 
-/// A value under its name.
 pub struct CredentialValue {
-    /// Its name, as client libraries call it.
     pub name: String,
-    /// The value.
     pub value: String,
 }
 
-/// An app's keys and tokens. Links lead to `{app}/keys/{slug}/regenerate`.
 #[derive(Template)]
 #[template(path = "keys.html")]
 pub struct AppKeysPage {
-    /// The surroundings; somebody is signed in.
     pub frame: PageFrame,
-    /// The app.
     pub app: AppRef,
-    /// The credentials.
     pub keys: Vec<CredentialItem>,
-    /// What was just made.
     pub revealed: Option<RevealedCredentials>,
 }
 
@@ -150,19 +125,13 @@ impl HtmlPage for AppKeysPage {
     }
 }
 
-/// Ask before a credential is made anew. Form: nothing but `csrf`.
 #[derive(Template)]
 #[template(path = "regenerate.html")]
 pub struct RegenerateKeyPage {
-    /// The surroundings; somebody is signed in.
     pub frame: PageFrame,
-    /// The app.
     pub app: AppRef,
-    /// Which one.
     pub kind: CredentialKind,
-    /// Whether there is one already; if not, it is made for the first time.
     pub exists: bool,
-    /// Where the form posts to.
     pub action: String,
 }
 

@@ -1,21 +1,18 @@
-//! The first page: what this server is, and where to go from here.
+//! The landing page.
 
 use crate::{HtmlPage, PageFrame};
 use askama::Template;
 
-/// The first page.
 #[derive(Template)]
 #[template(path = "landing.html")]
 pub struct LandingPage {
-    /// The surroundings.
     pub frame: PageFrame,
-    /// Where a new account is created; `None`: nobody can without an invitation, or at all.
+    /// `None` if registration is closed or by invitation only.
     pub sign_up: Option<String>,
-    /// Whether an invitation is needed.
     pub invited_only: bool,
-    /// The address that clients of the interface use.
+    /// Base URL of the API.
     pub api: String,
-    /// Where the interface is described.
+    /// Path of the OpenAPI document.
     pub description: String,
 }
 

@@ -1,11 +1,11 @@
-//! What a person sees: plain values in, HTML out. No HTTP, no store, no clock.
+//! The HTML pages: plain values in, HTML out. No HTTP, no store, no clock.
 //!
-//! The floor above fills a page's struct and sends [`Page::html`]; every form's field names stand on
-//! the struct that shows it. Every form also carries `csrf`, from [`Frame::csrf`].
+//! The `web` crate fills a page's struct and sends [`HtmlPage::render_html`]. The form field names are documented on
+//! the struct of each page; every form also sends `csrf`, from [`PageFrame::csrf`].
 //!
-//! Pages need nothing that a strict `Content-Security-Policy` forbids: no inline style, no foreign
-//! origin, and no script but [`Live`]'s, a file of our own. One thing to mind: browsers hold `form-action` against the redirect that answers a
-//! form too, so pages whose form leads to an app's callback must name its origin or scheme there.
+//! Pages work under a strict `Content-Security-Policy`: no inline style, no foreign origin, and no script except the
+//! file of [`LiveStreamPage`]. Browsers also apply `form-action` to the redirect that answers a form, so the policy of
+//! a page whose form leads to an app's callback must list the callback's origin or scheme.
 
 mod account;
 mod account_recovery;

@@ -1,31 +1,23 @@
-//! Letters of a development world, which leaves no letter out of the house.
+//! Emails of a development server, which are shown instead of sent.
 
 use crate::page::is_web_url;
 use crate::{HtmlPage, PageFrame, Pager};
 use askama::Template;
 use base::Time;
 
-/// A line of the mailbox.
 pub struct MailboxItem {
-    /// The path of its page.
     pub path: String,
-    /// Who it is for.
     pub to: String,
-    /// The subject.
     pub subject: String,
-    /// When it was sent.
     pub sent: Time,
 }
 
-/// The mailbox.
 #[derive(Template)]
 #[template(path = "mailbox.html")]
 pub struct MailboxPage {
-    /// The surroundings, of a development world.
     pub frame: PageFrame,
-    /// The letters, newest first.
+    /// Newest first.
     pub emails: Vec<MailboxItem>,
-    /// The neighbouring parts of the list.
     pub pager: Pager,
 }
 
@@ -45,35 +37,25 @@ impl HtmlPage for MailboxPage {
     }
 }
 
-/// One letter.
 #[derive(Template)]
 #[template(path = "email.html")]
 pub struct EmailPage {
-    /// The surroundings, of a development world.
     pub frame: PageFrame,
-    /// The sender.
     pub from: String,
-    /// Who it is for.
     pub to: String,
-    /// The subject.
     pub subject: String,
-    /// When it was sent.
     pub sent: Time,
-    /// Plain text.
     pub body: String,
 }
 
-/// A line of a letter.
 #[derive(Debug, PartialEq, Eq)]
 pub enum EmailLine<'a> {
-    /// Plain text.
     Text(&'a str),
-    /// A line that is an address and nothing else.
+    /// A line that is only a URL.
     Link(&'a str),
 }
 
 impl EmailPage {
-    /// The body, line by line.
     pub fn body_lines(&self) -> Vec<EmailLine<'_>> {
         let is_link = |line: &str| is_web_url(line) && !line.contains(char::is_whitespace);
         self.body

@@ -1,28 +1,22 @@
-//! What a person was told, and what a post that is not published yet looks like.
+//! Notifications, and the preview of an unpublished post.
 
 use crate::{HtmlPage, PageFrame, Pager};
 use askama::Template;
 use base::Time;
 
-/// Something that a person was told.
 pub struct NotificationItem {
-    /// One or two sentences.
     pub text: String,
     /// A path of this site, or empty.
     pub path: String,
-    /// When.
     pub at: Time,
 }
 
-/// What a person was told, newest first.
 #[derive(Template)]
 #[template(path = "notifications.html")]
 pub struct NotificationsPage {
-    /// The surroundings.
     pub frame: PageFrame,
-    /// All of it on this page.
+    /// Newest first.
     pub notifications: Vec<NotificationItem>,
-    /// The neighbouring parts of the list.
     pub pager: Pager,
 }
 
@@ -42,35 +36,28 @@ impl HtmlPage for NotificationsPage {
     }
 }
 
-/// What a post looks like, alone: other sites may show it within their own.
+/// A post on its own, which other sites may frame.
 #[derive(Template)]
 #[template(path = "preview.html")]
 pub struct PostPreviewPage {
-    /// The surroundings, of which nothing is shown.
     pub frame: PageFrame,
-    /// The author's name.
     pub name: String,
     /// Without the at sign.
     pub username: String,
-    /// The whole text.
     pub text: String,
-    /// Addresses of pictures.
     pub pictures: Vec<String>,
-    /// What a poll asks for.
     pub choices: Vec<String>,
-    /// What is beside it: that it is promoted, who may answer.
     pub notes: Vec<String>,
-    /// Words and address of what it leads to.
+    /// Text and URL.
     pub link: Option<(String, String)>,
 }
 
 impl PostPreviewPage {
-    /// The first letter of the name.
     pub fn initial_letter(&self) -> String {
         crate::page::initial_letter(&self.name)
     }
 
-    /// Where it leads, if that is somewhere on the web.
+    /// `None` unless the URL is http or https.
     pub fn web_link(&self) -> Option<(&str, &str)> {
         let (words, url) = self.link.as_ref()?;
         crate::page::is_web_url(url).then_some((words.as_str(), url.as_str()))

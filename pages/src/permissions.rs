@@ -1,24 +1,19 @@
-//! Permissions in words that the person who grants them understands.
+//! Permissions and scopes, described for the person who grants them.
 
 use base::Scope;
 
-/// An OAuth 1.0a access level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PermissionLevel {
-    /// Read.
     #[default]
     Read,
-    /// Read and write.
     Write,
-    /// Read, write and direct messages.
     DirectMessages,
 }
 
 impl PermissionLevel {
-    /// Every level, narrowest first.
+    /// Narrowest first.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::DirectMessages];
 
-    /// The value in forms: `read`, `read-write`, `read-write-dm`.
     pub const fn form_value(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -27,12 +22,10 @@ impl PermissionLevel {
         }
     }
 
-    /// Reads the value of a form.
     pub fn parse(value: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.form_value() == value)
     }
 
-    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "Read",
@@ -41,7 +34,6 @@ impl PermissionLevel {
         }
     }
 
-    /// What a developer gets with it.
     pub const fn hint(self) -> &'static str {
         match self {
             Self::Read => "See posts, profiles and lists. Change nothing.",
@@ -50,7 +42,6 @@ impl PermissionLevel {
         }
     }
 
-    /// What an app with this level can do.
     pub fn allowed_actions(self, email: bool) -> Vec<&'static str> {
         let mut can = vec![
             "See posts from your timeline, protected accounts included",
@@ -73,7 +64,6 @@ impl PermissionLevel {
         can
     }
 
-    /// What an app with this level cannot do.
     pub fn denied_actions(self, email: bool) -> Vec<&'static str> {
         let mut cannot = Vec::new();
         if self == Self::Read {
@@ -90,14 +80,10 @@ impl PermissionLevel {
     }
 }
 
-/// What one scope lets an app do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScopePermission {
-    /// Whether it changes things, not only sees them.
     pub is_write: bool,
-    /// What the app can do.
     pub description: &'static str,
-    /// What deserves a second thought.
     pub warning: Option<&'static str>,
 }
 
@@ -126,7 +112,6 @@ impl ScopePermission {
     }
 }
 
-/// A scope in words.
 pub const fn describe_scope(scope: Scope) -> ScopePermission {
     match scope {
         Scope::TweetRead => read_permission("Posts that you can see, protected accounts included"),

@@ -1,4 +1,4 @@
-//! Moments in words.
+//! Times and durations for people.
 
 use base::Time;
 
@@ -17,7 +17,7 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// How long ago a moment was, or its date when that says more.
+/// For example "5 minutes ago", or the date after 30 days.
 pub fn time_ago(at: Time, now: Time) -> String {
     let seconds = now.seconds().saturating_sub(at.seconds());
     match seconds {
@@ -27,7 +27,6 @@ pub fn time_ago(at: Time, now: Time) -> String {
     }
 }
 
-/// How long until a moment.
 pub fn time_until(at: Time, now: Time) -> String {
     let seconds = at.seconds().saturating_sub(now.seconds());
     if seconds < 1 {
@@ -37,7 +36,7 @@ pub fn time_until(at: Time, now: Time) -> String {
     }
 }
 
-/// A length of time in its largest unit, rounded down.
+/// In the largest whole unit, rounded down.
 pub(crate) fn format_duration(seconds: i64) -> String {
     let (count, unit) = match seconds {
         ..60 => (seconds, "second"),
@@ -60,20 +59,20 @@ pub(crate) fn format_date(at: Time) -> String {
     format!("{day} {} {year}", month.copied().unwrap_or_default())
 }
 
-/// [`ago`], as templates call it.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates lend")]
+/// [`time_ago`] for templates, which pass references.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 pub(crate) fn render_time_ago(at: &Time, now: &Time) -> String {
     time_ago(*at, *now)
 }
 
-/// [`until`], as templates call it.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates lend")]
+/// [`time_until`] for templates, which pass references.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 pub(crate) fn render_time_until(at: &Time, now: &Time) -> String {
     time_until(*at, *now)
 }
 
 /// `21 November 2026, 04:05 UTC`.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates lend")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 pub(crate) fn exact_time(at: &Time) -> String {
     let iso = at.to_string();
     let clock = iso.split_once('T').map_or("", |(_, clock)| clock);

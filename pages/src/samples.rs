@@ -1,4 +1,4 @@
-//! Every page in every state worth looking at.
+//! Sample data: every page in every state worth reviewing.
 
 pub(crate) mod account;
 pub(crate) mod account_recovery;
@@ -15,15 +15,11 @@ pub(crate) mod webhooks;
 use crate::{AppRef, AppSummary, HtmlPage, PageFrame, SignedInAccount};
 use base::{Fault, Time};
 
-/// A page in one state, as HTML.
 pub struct PageSample {
-    /// The page's name and the state's.
     pub name: String,
-    /// The document.
     pub html: String,
 }
 
-/// Every page in every state, rendered.
 pub fn all_samples() -> Result<Vec<PageSample>, Fault> {
     let mut all = Vec::new();
     add_samples::<crate::LandingPage>(&mut all)?;
@@ -75,7 +71,6 @@ fn add_samples<P: HtmlPage>(all: &mut Vec<PageSample>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What a hostile person types wherever they can.
 pub(crate) const HOSTILE: &str = "\"><script>alert(1)</script><img src=x onerror=alert(1)>'`{{7*7}}&lt;\u{202e}";
 
 pub(crate) const HOSTILE_URL: &str = "javascript:alert(1)//\"><script>alert(1)</script>";
@@ -84,7 +79,6 @@ fn sample_time() -> Time {
     Time::from_seconds(1_795_233_906)
 }
 
-/// So many minutes before now.
 fn minutes_ago(ago: i64) -> Time {
     sample_time().plus_ms(-60_000 * ago)
 }

@@ -4,34 +4,26 @@ use crate::field::collect_problems;
 use crate::{FormField, FormProblem, HtmlPage, PageFrame};
 use askama::Template;
 
-/// Sign in. Form: `login`, `password`, `next`. A second form goes to [`Cancel::action`].
+/// Form fields: `login`, `password`, `next`.
 #[derive(Template)]
 #[template(path = "sign_in.html")]
 pub struct SignInPage {
-    /// The surroundings. A refusal is [`Frame::failure`], the same for an unknown name and a wrong
-    /// password.
+    /// `failure` is the same for an unknown user and a wrong password.
     pub frame: PageFrame,
-    /// Where the form posts to.
     pub action: String,
-    /// Sent back as `next`: where to go afterwards, chosen and checked by the server.
+    /// Local path to go to afterwards, validated by the server.
     pub next: String,
-    /// The app that the person came from.
     pub app: Option<String>,
-    /// Username or email address.
     pub login: FormField,
-    /// The password.
     pub password: FormField,
-    /// Where a new account is created; `None`: registration is closed.
+    /// `None` if registration is closed.
     pub sign_up: Option<String>,
-    /// How to go back to the app without signing in.
     pub cancel: Option<CancelForm>,
 }
 
-/// A form that says no for the person. It sends `decision`, which is `deny`.
+/// Declines the app's request: sends `hidden` and `decision`, which is `deny`.
 pub struct CancelForm {
-    /// Where the form posts to.
     pub action: String,
-    /// Sent back as they are: names and values.
     pub hidden: Vec<(String, String)>,
 }
 
@@ -55,27 +47,19 @@ impl HtmlPage for SignInPage {
     }
 }
 
-/// Create account. Form: `username`, `name`, `email`, `password`, `next`.
+/// Form fields: `username`, `name`, `email`, `password`, `next`.
 #[derive(Template)]
 #[template(path = "sign_up.html")]
 pub struct SignUpPage {
-    /// The surroundings.
     pub frame: PageFrame,
-    /// Where the form posts to.
     pub action: String,
-    /// Sent back as `next`.
     pub next: String,
-    /// The app that the person came from.
     pub app: Option<String>,
-    /// Whether accounts can be created here at all; if not, there is no form.
+    /// Whether registration is open; otherwise no form is shown.
     pub is_open: bool,
-    /// Letters, digits and underscores, at most 15.
     pub username: FormField,
-    /// The display name.
     pub name: FormField,
-    /// Where the confirmation goes.
     pub email: FormField,
-    /// At least eight characters.
     pub password: FormField,
 }
 
@@ -104,15 +88,11 @@ impl HtmlPage for SignUpPage {
     }
 }
 
-/// Ask whether to sign out. Form: nothing but `csrf`.
 #[derive(Template)]
 #[template(path = "sign_out.html")]
 pub struct SignOutPage {
-    /// The surroundings.
     pub frame: PageFrame,
-    /// Where the form posts to.
     pub action: String,
-    /// Where "stay" leads.
     pub back: String,
 }
 

@@ -1,4 +1,4 @@
-//! An app's stream: its rules, what they would have found, and what comes.
+//! An app's filtered stream: its rules and the live view.
 
 use crate::field::collect_problems;
 use crate::search_console::{PostMatch, QueryErrorMessage};
@@ -6,49 +6,34 @@ use crate::{AppRef, AppTab, FormField, FormProblem, HtmlPage, PageFrame, Pager};
 use askama::Template;
 use base::Time;
 
-/// A rule of an app.
 #[derive(Clone, Debug)]
 pub struct StreamRuleItem {
-    /// Its id.
     pub id: String,
-    /// As it was written.
     pub value: String,
-    /// The app's own label, or empty.
+    /// May be empty.
     pub tag: String,
-    /// When it was added.
     pub added: Time,
 }
 
-/// The rules of an app's filtered stream. Form: `value`, `tag`, and `do`, which is `try` or `add`;
-/// to delete one: `rule`.
+/// Form fields: `value`, `tag`, and `do` (`try` or `add`); to delete a rule: `rule`.
 #[derive(Template)]
 #[template(path = "stream.html")]
 pub struct StreamRulesPage {
-    /// The surroundings; somebody is signed in.
     pub frame: PageFrame,
-    /// The app.
     pub app: AppRef,
-    /// Where the form of a new rule posts to.
     pub action: String,
-    /// Where a rule is deleted.
     pub delete: String,
-    /// Where what comes is shown.
     pub live: String,
-    /// The new rule.
     pub value: FormField,
-    /// Its label.
     pub tag: FormField,
-    /// Why it cannot be read.
     pub query_errors: Vec<QueryErrorMessage>,
-    /// Of stored posts, those that it would have found; none where it was not tried.
+    /// `None` if the rule was not tested.
     pub tried_posts: Option<Vec<PostMatch>>,
-    /// What was looked through, as a sentence.
+    /// What was searched, as a sentence.
     pub search_scope: String,
-    /// The rules.
     pub rules: Vec<StreamRuleItem>,
-    /// How many there are, and may be.
+    /// Number of rules, and maximum.
     pub count: (u64, u64),
-    /// The neighbouring parts of the list.
     pub pager: Pager,
 }
 
@@ -76,18 +61,13 @@ impl HtmlPage for StreamRulesPage {
     }
 }
 
-/// What comes on an app's stream. The one page with a script, from [`crate::SCRIPT_PATH`]: it reads
-/// [`Live::events`], which is the stream itself.
+/// The only page with a script ([`crate::SCRIPT_PATH`]), which reads the stream at `events`.
 #[derive(Template)]
 #[template(path = "live.html")]
 pub struct LiveStreamPage {
-    /// The surroundings; somebody is signed in.
     pub frame: PageFrame,
-    /// The app.
     pub app: AppRef,
-    /// The address of the stream.
     pub events: String,
-    /// How many rules there are.
     pub rules: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Where a person is signed in, and which apps may act for them.
+//! Sessions and connected apps.
 
 use base::clock::wall_time;
 use base::{AppId, Error, Id};
@@ -12,11 +12,8 @@ use super::{BrowserVisit, errors, forms, redirect_to, run_page, session};
 use crate::endpoint::HandlerFuture;
 use crate::request_context::RequestContext;
 
-/// Where one session is ended.
 pub(crate) const REVOKE_SESSION_PATH: &str = "/settings/sessions/revoke";
-/// Where all others are ended.
 pub(crate) const REVOKE_OTHER_SESSIONS_PATH: &str = "/settings/sessions/revoke-others";
-/// Where an app's access is ended.
 pub(crate) const DISCONNECT_APP_PATH: &str = "/settings/apps/revoke";
 
 /// `GET /settings/sessions`.
@@ -39,7 +36,7 @@ pub(crate) fn show_sessions(call: RequestContext) -> HandlerFuture {
             .collect();
         listed.sort_by_key(|session| !session.current);
         let mut frame = visit.page_frame(&call);
-        // Sessions follow the machine's clock.
+        // Sessions use the wall clock.
         frame.now = wall_time();
         let page = SessionsPage {
             frame,
@@ -64,7 +61,7 @@ pub(crate) fn revoke_session(call: RequestContext) -> HandlerFuture {
         let ended = call.write(move |tx| sessions::revoke(tx, &by, user, id));
         match ended.await {
             Ok(()) if id == own => Ok(session::clear_session_cookie(&call, redirect_to(SITE_LINKS.sign_in))),
-            // What ended before is what was asked for.
+            // A session that has already ended is no error.
             Ok(()) | Err(Error::Refused(_)) => Ok(redirect_to(SITE_LINKS.sessions)),
             Err(failed) => Err(failed.into()),
         }

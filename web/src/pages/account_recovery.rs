@@ -1,4 +1,4 @@
-//! Ways back into an account, and proof that an email address is one's own.
+//! Password reset and email confirmation.
 
 use base::secret::digest;
 use base::{Error, Refusal, Secret};
@@ -77,10 +77,10 @@ pub(crate) fn submit_reset(call: RequestContext) -> HandlerFuture {
         let visit = BrowserVisit::from_call(&call).await?;
         let sent = forms::accept_form(&call, &visit).await?;
         let (token, password) = (sent.text("token"), Secret::new(sent.text("password")));
-        let (front, address) = (&call.state.page_context, &visit.client_info.address);
+        let (page_context, address) = (&call.state.page_context, &visit.client_info.address);
         let secret = Secret::new(token.clone());
         let end_tokens = sent.optional_text("end_tokens").is_some();
-        let (gate, site) = (&front.sign_in_gate, &front.site);
+        let (gate, site) = (&page_context.sign_in_gate, &page_context.site);
         let done = email_links::reset_password(gate, site, &secret, &password, end_tokens, address);
         match done.await {
             Ok(_) => Ok(session::clear_session_cookie(&call, redirect_to(SITE_LINKS.sign_in))),
@@ -153,7 +153,6 @@ pub(crate) fn submit_email_confirmation(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// How far an address is.
 pub(crate) fn email_confirmation_page(
     call: &RequestContext,
     visit: &BrowserVisit,

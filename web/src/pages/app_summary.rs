@@ -1,4 +1,4 @@
-//! Apps, as people are told about them.
+//! How apps are presented to people.
 
 use base::{Error, Fault};
 use network::apps::Permission;
@@ -7,11 +7,10 @@ use store::apps::App;
 
 use crate::request_context::RequestContext;
 
-/// What a person is told about an app.
 pub(crate) async fn load_app_summary(call: &RequestContext, app: &App) -> Result<AppSummary, Error> {
     let owner = app.owner_id;
     let owner = call.read(move |tx| Ok(store::users::find_by_id(tx, owner)?)).await?;
-    let owner = owner.ok_or_else(|| Fault::new("an app without an owner"))?;
+    let owner = owner.ok_or_else(|| Fault::new("the app has no owner"))?;
     Ok(AppSummary {
         name: app.name.clone(),
         description: app.description.clone(),
@@ -20,7 +19,6 @@ pub(crate) async fn load_app_summary(call: &RequestContext, app: &App) -> Result
     })
 }
 
-/// A level of OAuth 1.0a in words.
 pub(crate) const fn permission_level(permission: Permission) -> PermissionLevel {
     match permission {
         Permission::Read => PermissionLevel::Read,
@@ -29,7 +27,7 @@ pub(crate) const fn permission_level(permission: Permission) -> PermissionLevel 
     }
 }
 
-/// Where an answer goes, as text: a host, or a scheme.
+/// The host of an http(s) URL, otherwise its scheme.
 pub(crate) fn redirect_destination(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once(':') else {
         return url.to_owned();

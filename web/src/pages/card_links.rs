@@ -1,4 +1,4 @@
-//! Links of cards: on to where they lead, noted as a click where a person opens one.
+//! Redirects of card links, which count clicks by people.
 
 use ads::clicks::{self, CardClick};
 use ads::serving::AdImpression;
@@ -13,7 +13,7 @@ use crate::endpoint::HandlerFuture;
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
 
-/// Words in the names of programs that look at links by themselves.
+/// Parts of user agents of programs that fetch links on their own.
 const BOT_AGENT_WORDS: [&str; 8] = [
     "bot",
     "crawl",
@@ -56,7 +56,7 @@ async fn find_link(call: &RequestContext) -> Result<CardLink, Error> {
     Ok(found.ok_or_else(missing)?)
 }
 
-/// Sends a browser to the address that is stored, and to no other.
+/// Redirects only to the stored URL.
 fn redirect_to_link(link: &CardLink) -> HttpReply {
     HttpReply::redirect(&link.url)
         .header(CACHE_CONTROL, HeaderValue::from_static("private, no-store"))
@@ -70,7 +70,7 @@ async fn build_click(call: &RequestContext, post: PostId) -> Result<CardClick, E
         || clicks::anonymous_viewer_id(&key, &visit.client_info.address, &visit.client_info.user_agent),
         |person| person.user.id.get(),
     );
-    // What cannot be read keeps nobody from where the link leads.
+    // A malformed query does not prevent the redirect.
     let query = PageQuery::from_call(call).ok();
     let token = query.as_ref().and_then(|query| query.get("impression_token"));
     Ok(CardClick {
@@ -80,8 +80,7 @@ async fn build_click(call: &RequestContext, post: PostId) -> Result<CardClick, E
     })
 }
 
-/// Whether a person opens the link: no program that looks ahead or around, and no page that makes
-/// a browser fetch it as something else.
+/// Excludes bots, prefetches, previews and subresources.
 fn is_human_request(call: &RequestContext) -> bool {
     let head = call.head();
     head.method == http::Method::GET && is_human_navigation(&head.headers)

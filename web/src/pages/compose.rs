@@ -1,4 +1,4 @@
-//! Writing a post in a browser: from a link with a text, or as an answer to a conversation card.
+//! Writing a post in the browser, from a share link or as an answer to a conversation card.
 
 use ads::conversations::{self, CardMediaPaths, ConversationCardContent};
 use base::refusal::ResourceRef;
@@ -15,11 +15,10 @@ use crate::endpoint::HandlerFuture;
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
 
-/// Where posts are written.
 pub(crate) const COMPOSE_PATH: &str = "/intent/post";
 const SENT_POST_PATH: &str = "/intent/written";
 
-/// The card that a post answers, and the post that carries it.
+/// The card that a post answers, and the post that the card is attached to.
 #[derive(Clone, Copy, Debug, Default)]
 struct CardAnswer {
     card: Option<i64>,
@@ -37,8 +36,8 @@ impl CardAnswer {
 
     fn to_pairs(self) -> Vec<(&'static str, String)> {
         let card = self.card.map(|card| ("card", card.to_string()));
-        let of = self.post.map(|of| ("of", of.to_string()));
-        card.into_iter().chain(of).collect()
+        let parent = self.post.map(|parent| ("of", parent.to_string()));
+        card.into_iter().chain(parent).collect()
     }
 }
 
@@ -61,16 +60,16 @@ pub(crate) fn show_conversation_card(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
         let uri = call.path_id::<()>("card")?.get();
-        let of: PostId = call.path_id("post")?;
+        let parent: PostId = call.path_id("post")?;
         let found = call.read(move |tx| {
-            let carried = conversations::post_has_card(tx, of, uri)?;
+            let carried = conversations::post_has_card(tx, parent, uri)?;
             Ok(conversations::find(tx, uri)?.filter(|_| carried))
         });
         let missing = || Refusal::NotFound(ResourceRef::new("card", "card", uri));
         let card = found.await?.ok_or_else(missing)?;
         let answering = CardAnswer {
             card: Some(uri),
-            post: Some(of),
+            post: Some(parent),
         };
         let choices = card.options.into_iter().map(|(hashtag, text)| {
             let mut pairs = vec![("text", format!("{text} {hashtag}"))];
@@ -94,8 +93,8 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
         visit.require_sign_in(&call)?;
-        let asked = match PageQuery::from_call(&call) {
-            Ok(asked) => asked,
+        let query = match PageQuery::from_call(&call) {
+            Ok(query) => query,
             Err(why) => {
                 return Ok(errors::render_page(
                     &call,
@@ -105,16 +104,16 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
                 )?);
             }
         };
-        let get = |name: &'static str| asked.get(name).map(str::to_owned);
+        let get = |name: &'static str| query.get(name).map(str::to_owned);
         let mut text: Vec<String> = get("text").into_iter().chain(get("url")).collect();
         let hashtags = get("hashtags").unwrap_or_default();
         let hashtags = hashtags.split(',').map(|tag| tag.trim().trim_start_matches('#'));
         text.extend(hashtags.filter(|tag| !tag.is_empty()).map(|tag| format!("#{tag}")));
         text.extend(get("via").map(|via| format!("via @{}", via.trim_start_matches('@'))));
-        let mut with = CardAnswer::parse(get).to_pairs();
+        let mut hidden = CardAnswer::parse(get).to_pairs();
         let reply = get("in_reply_to").filter(|id| PostId::parse(id).is_some());
-        with.extend(reply.map(|id| ("in_reply_to", id)));
-        compose_page(&call, &visit, FormField::new(text.join(" ")), with)
+        hidden.extend(reply.map(|id| ("in_reply_to", id)));
+        compose_page(&call, &visit, FormField::new(text.join(" ")), hidden)
     })
 }
 
@@ -122,14 +121,14 @@ fn compose_page(
     call: &RequestContext,
     visit: &BrowserVisit,
     text: FormField,
-    with: Vec<(&'static str, String)>,
+    hidden: Vec<(&'static str, String)>,
 ) -> Result<HttpReply, PageExit> {
     let page = ComposePage {
         frame: visit.page_frame(call),
         action: COMPOSE_PATH.to_owned(),
         text,
-        is_reply: with.iter().any(|(name, _)| *name == "in_reply_to"),
-        hidden: with,
+        is_reply: hidden.iter().any(|(name, _)| *name == "in_reply_to"),
+        hidden,
     };
     Ok(visit.render_page(call, &page)?)
 }
@@ -154,27 +153,27 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
             app_id: None,
             self_serve: false,
         };
-        let made = call.write(move |tx| {
-            let made = posts::create(tx, &author, &new)?;
+        let created = call.write(move |tx| {
+            let created = posts::create(tx, &author, &new)?;
             if let CardAnswer {
                 card: Some(card),
-                post: Some(of),
+                post: Some(parent),
             } = answering
             {
-                conversations::record_card_answer(tx, author.user_id, &made, (of, card))?;
+                conversations::record_card_answer(tx, author.user_id, &created, (parent, card))?;
             }
-            Ok(made)
+            Ok(created)
         });
-        let mut with = answering.to_pairs();
-        match made.await {
-            Ok(made) => {
-                with.push(("id", made.id.to_string()));
-                Ok(redirect_to(&format!("{SENT_POST_PATH}?{}", encode_query(&with))))
+        let mut hidden = answering.to_pairs();
+        match created.await {
+            Ok(created) => {
+                hidden.push(("id", created.id.to_string()));
+                Ok(redirect_to(&format!("{SENT_POST_PATH}?{}", encode_query(&hidden))))
             }
             Err(Error::Refused(refusal)) => {
                 let why = crate::error_formats::error_message(&refusal).to_owned();
-                with.extend(reply_to.map(|id| ("in_reply_to", id)));
-                let page = compose_page(&call, &visit, FormField::invalid(text, why), with)?;
+                hidden.extend(reply_to.map(|id| ("in_reply_to", id)));
+                let page = compose_page(&call, &visit, FormField::invalid(text, why), hidden)?;
                 Ok(page.status(400))
             }
             Err(failed) => Err(failed.into()),
@@ -187,8 +186,8 @@ pub(crate) fn show_sent_post(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
         let person = visit.require_sign_in(&call)?;
-        let asked = match PageQuery::from_call(&call) {
-            Ok(asked) => asked,
+        let query = match PageQuery::from_call(&call) {
+            Ok(query) => query,
             Err(why) => {
                 return Ok(errors::render_page(
                     &call,
@@ -198,7 +197,7 @@ pub(crate) fn show_sent_post(call: RequestContext) -> HandlerFuture {
                 )?);
             }
         };
-        let get = |name: &'static str| asked.get(name).map(str::to_owned);
+        let get = |name: &'static str| query.get(name).map(str::to_owned);
         let (text, id, card) = find_sent_post(&call, person, get("id"), CardAnswer::parse(get)).await?;
         let page = PostSentPage {
             frame: visit.page_frame(&call),
@@ -214,7 +213,6 @@ pub(crate) fn show_sent_post(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// A person's own post, and the card where the post answers it.
 async fn find_sent_post(
     call: &RequestContext,
     person: &SignedInPerson,
@@ -229,7 +227,9 @@ async fn find_sent_post(
         let own = post.filter(|post| post.author_id == user && post.state == store::posts::PostState::Live);
         let own = own.ok_or_else(|| missing.clone())?;
         let card = match (answering.card, answering.post) {
-            (Some(card), Some(of)) if conversations::post_has_card(tx, of, card)? => conversations::find(tx, card)?,
+            (Some(card), Some(parent)) if conversations::post_has_card(tx, parent, card)? => {
+                conversations::find(tx, card)?
+            }
             _ => None,
         };
         let card = card.filter(|card| card.is_answered_by(&own.text));

@@ -13,10 +13,9 @@ use tokio::sync::OnceCell;
 
 use crate::ServerConfig;
 
-/// Where people go when nothing else is said.
+/// Where people go after signing in, unless another path was requested.
 pub(crate) const DEFAULT_PATH: &str = "/settings/account";
 
-/// Where the links of all pages lead.
 pub(crate) const SITE_LINKS: SiteLinks = SiteLinks {
     home: "/",
     sign_in: "/login",
@@ -35,13 +34,9 @@ pub(crate) const SITE_LINKS: SiteLinks = SiteLinks {
     mailbox: "/mailbox",
 };
 
-/// What all pages share.
 pub(crate) struct PageContext {
-    /// How the server is set up.
     pub(crate) config: ServerConfig,
-    /// Where people sign in.
     pub(crate) sign_in_gate: SignInService,
-    /// What letters say about this platform.
     pub(crate) site: EmailSite,
     visitor_forms: OnceCell<VisitorFormTokens>,
 }
@@ -60,12 +55,10 @@ impl PageContext {
         })
     }
 
-    /// Whether browsers come over TLS.
     pub(crate) fn is_tls(&self) -> bool {
         self.config.base_url.starts_with("https://")
     }
 
-    /// The surroundings of a page that nobody is signed in on.
     pub(crate) fn page_frame(&self, now: Time) -> PageFrame {
         PageFrame {
             dev: self.config.dev,
@@ -78,13 +71,11 @@ impl PageContext {
         }
     }
 
-    /// The host that people see in the address bar.
     pub(crate) fn host(&self) -> &str {
         let url = self.config.base_url.as_str();
         url.split_once("://").map_or(url, |(_, host)| host)
     }
 
-    /// The forms of people who are not signed in.
     pub(crate) async fn visitor_forms(&self) -> Result<&VisitorFormTokens, Error> {
         let open = || VisitorFormTokens::open(&self.sign_in_gate.store);
         self.visitor_forms.get_or_try_init(open).await

@@ -1,4 +1,4 @@
-//! What cannot go on. None of these pages leads to where the request wanted to go.
+//! Error pages. None of them links to the requested redirect target.
 
 use base::clock::wall_time;
 use base::{Fault, Refusal};
@@ -11,28 +11,27 @@ use crate::access_log::RequestId;
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
 
-/// The page that says so.
 pub(crate) fn render_page(
     call: &RequestContext,
     visit: &BrowserVisit,
-    wrong: PageErrorKind,
+    kind: PageErrorKind,
     app: Option<String>,
 ) -> Result<HttpReply, Fault> {
-    render_callback_mismatch(call, visit, wrong, app, Vec::new())
+    render_callback_mismatch(call, visit, kind, app, Vec::new())
 }
 
-/// The same, with how an address compares with those that an app has registered.
+/// As [`render_page`], with a comparison with the app's registered callback URLs.
 pub(super) fn render_callback_mismatch(
     call: &RequestContext,
     visit: &BrowserVisit,
-    wrong: PageErrorKind,
+    kind: PageErrorKind,
     app: Option<String>,
     compared: Vec<CallbackDiff>,
 ) -> Result<HttpReply, Fault> {
-    let status = status_code(&wrong);
+    let status = status_code(&kind);
     let page = ErrorPage {
         frame: visit.page_frame(call),
-        kind: wrong,
+        kind,
         app,
         comparisons: compared,
         reference: Some(call.head().id.as_str().to_owned()),
@@ -40,17 +39,16 @@ pub(super) fn render_callback_mismatch(
     Ok(visit.render_page(call, &page)?.status(status))
 }
 
-/// The page for a refusal that no handler has put into words, with the status and the headers that
-/// it was spoken with.
+/// Replaces the body of a refusal's response with a page; status and headers stay.
 pub(crate) fn render_refusal(
-    front: &PageContext,
+    page_context: &PageContext,
     reply: HttpReply,
     refusal: &Refusal,
     wait: Option<i64>,
     id: &RequestId,
 ) -> HttpReply {
     let wait = wait.filter(|_| *refusal == Refusal::RateLimited);
-    let wrong = match (refusal, wait) {
+    let kind = match (refusal, wait) {
         (Refusal::RouteNotFound | Refusal::NotFound(_), _) => PageErrorKind::NotFound,
         (Refusal::MethodNotAllowed { .. }, _) => PageErrorKind::MethodNotAllowed,
         (Refusal::RateLimited, Some(wait)) => PageErrorKind::TooManyAttempts(wait),
@@ -61,19 +59,18 @@ pub(crate) fn render_refusal(
         Some(wait) => reply.header(RETRY_AFTER, HeaderValue::from(wait)),
         None => reply,
     };
-    replace_body(front, reply, wrong, id)
+    replace_body(page_context, reply, kind, id)
 }
 
-/// The page for a failure of ours.
-pub(crate) fn render_failure(front: &PageContext, reply: HttpReply, id: &RequestId) -> HttpReply {
-    replace_body(front, reply, PageErrorKind::InternalError, id)
+pub(crate) fn render_failure(page_context: &PageContext, reply: HttpReply, id: &RequestId) -> HttpReply {
+    replace_body(page_context, reply, PageErrorKind::InternalError, id)
 }
 
-/// A page in the place of a plain one. Who is signed in is not asked: asking may be what failed.
-fn replace_body(front: &PageContext, plain: HttpReply, wrong: PageErrorKind, id: &RequestId) -> HttpReply {
+/// Does not look up who is signed in: that lookup may be what failed.
+fn replace_body(page_context: &PageContext, plain: HttpReply, kind: PageErrorKind, id: &RequestId) -> HttpReply {
     let page = ErrorPage {
-        frame: front.page_frame(wall_time()),
-        kind: wrong,
+        frame: page_context.page_frame(wall_time()),
+        kind,
         app: None,
         comparisons: Vec::new(),
         reference: Some(id.as_str().to_owned()),
@@ -87,8 +84,8 @@ fn replace_body(front: &PageContext, plain: HttpReply, wrong: PageErrorKind, id:
     }
 }
 
-const fn status_code(wrong: &PageErrorKind) -> u16 {
-    match wrong {
+const fn status_code(kind: &PageErrorKind) -> u16 {
+    match kind {
         PageErrorKind::FormExpired | PageErrorKind::Forbidden => 403,
         PageErrorKind::TooManyAttempts(_) => 429,
         PageErrorKind::NotFound => 404,

@@ -1,4 +1,4 @@
-//! What comes in: forms that we have shown ourselves, and queries.
+//! Validating forms and query strings of pages.
 
 use base::VocabularyWord;
 use http::HeaderMap;
@@ -9,34 +9,32 @@ use super::{BrowserVisit, PageContext, PageExit, errors};
 use crate::request_context::RequestContext;
 
 const FETCH_SITE: &str = "sec-fetch-site";
-/// The longest address that is come back to.
 const MAX_PATH_LENGTH: usize = 8000;
 
-/// A form that this browser was shown by us, and sent.
+/// A form that came from one of our own pages, with a valid CSRF token.
 pub(crate) struct SubmittedForm<'c> {
     call: &'c RequestContext,
 }
 
 impl SubmittedForm<'_> {
-    /// A field; empty where it is not there.
+    /// Empty if the field is missing.
     pub(crate) fn text(&self, name: &'static str) -> String {
         let text = self.call.body().optional_text(VocabularyWord::same_in_both(name));
         text.unwrap_or_default().to_owned()
     }
 
-    /// A field that is there and not empty.
+    /// `None` if the field is missing or empty.
     pub(crate) fn optional_text(&self, name: &'static str) -> Option<String> {
         Some(self.text(name)).filter(|text| !text.is_empty())
     }
 
-    /// Where to go afterwards: one of our own paths.
+    /// The field `next`, if it is a local path.
     pub(crate) fn return_path(&self) -> Option<String> {
         local_path(&self.text("next")).map(str::to_owned)
     }
 }
 
-/// Takes a form, unless another site made the browser send it. To be called before anything that
-/// a form does.
+/// Validates the origin and CSRF token of a form. Call it before acting on a form.
 pub(crate) async fn accept_form<'c>(
     call: &'c RequestContext,
     visit: &BrowserVisit,
@@ -47,8 +45,7 @@ pub(crate) async fn accept_form<'c>(
     Ok(form)
 }
 
-/// Goes on where the browser says nothing against a form's coming from one of our pages: what can
-/// be known before the form is read.
+/// Refuses forms that the browser says came from another site, before the body is read.
 pub(crate) fn check_same_origin(call: &RequestContext, visit: &BrowserVisit) -> Result<(), PageExit> {
     if is_same_origin(&call.state.page_context, &call.head().headers) {
         return Ok(());
@@ -56,7 +53,6 @@ pub(crate) fn check_same_origin(call: &RequestContext, visit: &BrowserVisit) -> 
     Err(form_expired_page(call, visit)?)
 }
 
-/// Goes on where the token of a form is one that this browser was given.
 pub(crate) async fn check_csrf_token(call: &RequestContext, visit: &BrowserVisit, token: &str) -> Result<(), PageExit> {
     if visit.verify_csrf_token(call, token).await? {
         return Ok(());
@@ -69,10 +65,9 @@ fn form_expired_page(call: &RequestContext, visit: &BrowserVisit) -> Result<Page
     Ok(page.status(403).into())
 }
 
-/// Whether a form was sent from one of our own pages, as far as the browser says.
-fn is_same_origin(front: &PageContext, headers: &HeaderMap) -> bool {
+fn is_same_origin(page_context: &PageContext, headers: &HeaderMap) -> bool {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
-    let config = &front.config;
+    let config = &page_context.config;
     let origins = config.origins.iter().chain([&config.base_url]);
     let is_known = |origin: &str| {
         let mut origins = origins.clone();
@@ -82,8 +77,8 @@ fn is_same_origin(front: &PageContext, headers: &HeaderMap) -> bool {
     is_trusted_origin(text(FETCH_SITE), text(ORIGIN.as_str()), is_known)
 }
 
-/// Judges what a browser says about where a form stood. Pages that tell the next site nothing make
-/// it say `null` of themselves, so that `sec-fetch-site` decides, where there is one.
+/// Decides by `Sec-Fetch-Site` and `Origin`. Our pages send no referrer, which makes browsers send `Origin: null` for
+/// their forms.
 pub(super) fn is_trusted_origin(site: Option<&str>, origin: Option<&str>, is_known: impl Fn(&str) -> bool) -> bool {
     let site_fits = matches!(site, None | Some("same-origin" | "none"));
     site_fits
@@ -93,7 +88,7 @@ pub(super) fn is_trusted_origin(site: Option<&str>, origin: Option<&str>, is_kno
         }
 }
 
-/// In development the same server is met under several names of one machine.
+/// In development the server is reachable under several loopback names.
 pub(super) fn is_loopback(origin: &str, host: Option<&str>) -> bool {
     let Some(authority) = origin.strip_prefix("http://") else {
         return false;
@@ -102,25 +97,21 @@ pub(super) fn is_loopback(origin: &str, host: Option<&str>) -> bool {
     matches!(name, "localhost" | "127.0.0.1" | "[::1]") && host == Some(authority)
 }
 
-/// A path of our own that a browser may be sent to: nothing that any browser reads as another
-/// site.
+/// `Some` if no browser would resolve the path to another site.
 pub(crate) fn local_path(next: &str) -> Option<&str> {
     let plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     let own = next.starts_with('/') && !next.starts_with("//");
     (own && plain && next.len() <= MAX_PATH_LENGTH).then_some(next)
 }
 
-/// The query of a page: what is unknown is passed over, what has no value is not there, and
-/// nothing may come twice (RFC 6749 §3.1).
+/// A query string in which no parameter may repeat (RFC 6749 §3.1).
 pub(crate) struct PageQuery(Vec<(String, String)>);
 
 impl PageQuery {
-    /// The query of a request, or what is wrong with it.
     pub(crate) fn from_call(call: &RequestContext) -> Result<Self, String> {
         Self::parse(call.head().uri.query().unwrap_or_default())
     }
 
-    /// Reads a query.
     pub(crate) fn parse(query: &str) -> Result<Self, String> {
         let pairs = base::percent::parse_form(query).map_err(|bad| format!("The query string is malformed: {bad}."))?;
         for (at, (name, value)) in pairs.iter().enumerate() {
@@ -134,12 +125,12 @@ impl PageQuery {
         Ok(Self(pairs))
     }
 
-    /// A parameter that has a value.
+    /// `None` if the parameter is missing or empty.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.get_raw(name).filter(|value| !value.is_empty())
     }
 
-    /// A parameter, even without a value.
+    /// `Some("")` for a parameter without a value.
     pub(crate) fn get_raw(&self, name: &str) -> Option<&str> {
         let mut pairs = self.0.iter();
         pairs.find(|(known, _)| known == name).map(|(_, value)| value.as_str())

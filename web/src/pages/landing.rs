@@ -1,4 +1,4 @@
-//! The first page.
+//! The landing page.
 
 use network::registration::RegistrationPolicy;
 use pages::LandingPage;

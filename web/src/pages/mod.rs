@@ -1,8 +1,8 @@
-//! Pages for people, in a browser. What they show is in the crate `pages`; here is who may see
-//! them, what their forms do, and the headers around them.
+//! Pages for people: who may see them, what their forms do, and their headers. The HTML is in the crate `pages`.
 //!
-//! A handler is `run(async move { … })`: it meets the browser with [`Visit::of`], takes a form
-//! with [`forms::taken`], and answers with [`Visit::page`], [`see`] or one of [`errors`].
+//! A handler is `run_page(async move { … })`: it reads the browser's session with
+//! [`BrowserVisit::from_call`](session::BrowserVisit::from_call), validates a form with [`forms::accept_form`], and
+//! answers with [`BrowserVisit::render_page`](session::BrowserVisit::render_page), [`redirect_to`] or one of [`errors`].
 
 pub(crate) mod access;
 pub(crate) mod account_recovery;
@@ -32,12 +32,11 @@ use base::{Error, Fault, Refusal};
 use crate::endpoint::HandlerFuture;
 use crate::reply::HttpReply;
 
-/// Why a handler ends early: with a page or a redirect, or because it was stopped.
+/// Why a handler ends early.
 #[derive(Debug)]
 pub(crate) enum PageExit {
-    /// This is the answer.
     Reply(Box<HttpReply>),
-    /// A refusal or a failure, spoken as on other pages.
+    /// Rendered like errors of any other endpoint.
     Error(Error),
 }
 
@@ -65,7 +64,6 @@ impl From<HttpReply> for PageExit {
     }
 }
 
-/// Runs a handler whose early answers are answers too.
 pub(crate) fn run_page<F>(handler: F) -> HandlerFuture
 where
     F: Future<Output = Result<HttpReply, PageExit>> + Send + 'static,
@@ -79,8 +77,7 @@ where
     })
 }
 
-/// Sends a browser to one of our own paths, to be fetched with `GET`. What is no path of ours
-/// leads to the start.
+/// Redirects with 303 to a local path; anything else leads to the default page.
 pub(crate) fn redirect_to(path: &str) -> HttpReply {
     HttpReply::empty(303).location(forms::local_path(path).unwrap_or(context::DEFAULT_PATH))
 }

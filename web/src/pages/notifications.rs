@@ -1,4 +1,4 @@
-//! What a person was told that is said nowhere else.
+//! Notifications of an account.
 
 use network::notifications;
 use pages::{NotificationItem, NotificationsPage, Pager};
@@ -9,7 +9,6 @@ use super::{BrowserVisit, run_page};
 use crate::endpoint::HandlerFuture;
 use crate::request_context::RequestContext;
 
-/// Notifications on one page.
 const PAGE_SIZE: usize = 50;
 
 /// `GET /notifications`.

@@ -1,4 +1,4 @@
-//! OAuth 1.0a: a person answers an app (contract §2.3).
+//! OAuth 1.0a authorization (contract §2.3).
 
 use network::oauth1_flow::{self, OAuth1Approval, PendingAuthorization, RequestTokenProblem};
 use pages::{AuthorizationDeniedPage, OAuth1AuthorizePage, PageErrorKind, PinPage};
@@ -44,9 +44,9 @@ fn show_authorization(call: RequestContext, silent: bool) -> HandlerFuture {
                 None,
             )?);
         };
-        let waiting = find_pending_request(&call, &visit, token).await?;
+        let pending = find_pending_request(&call, &visit, token).await?;
         let forced = !matches!(query.get_raw("force_login"), None | Some("false" | "0"));
-        // Who had to sign in is asked as well.
+        // With `force_login`, consent is requested even if it was given before.
         let path = if forced { AUTHORIZE_PATH } else { call.head().uri.path() };
         let next = format!("{path}?oauth_token={}", base::percent::encode(token));
         let person = match &visit.person {
@@ -57,23 +57,23 @@ fn show_authorization(call: RequestContext, silent: bool) -> HandlerFuture {
             }
         };
         if silent {
-            let (app, user) = (waiting.app.clone(), person.user.id);
-            let most = waiting.permission;
+            let (app, user) = (pending.app.clone(), person.user.id);
+            let permission = pending.permission;
             let known = call
-                .read(move |tx| Ok(oauth1_flow::is_already_approved(tx, &app, user, most)?))
+                .read(move |tx| Ok(oauth1_flow::is_already_approved(tx, &app, user, permission)?))
                 .await?;
             if known {
-                return approve(&call, &visit, person, &waiting, token).await;
+                return approve(&call, &visit, person, &pending, token).await;
             }
         }
-        authorization_page(&call, &visit, &waiting, token, &next).await
+        authorization_page(&call, &visit, &pending, token, &next).await
     })
 }
 
 async fn authorization_page(
     call: &RequestContext,
     visit: &BrowserVisit,
-    waiting: &PendingAuthorization,
+    pending: &PendingAuthorization,
     token: &str,
     next: &str,
 ) -> Result<HttpReply, PageExit> {
@@ -81,14 +81,14 @@ async fn authorization_page(
         frame: visit.page_frame(call),
         action: AUTHORIZE_PATH.to_owned(),
         token: token.to_owned(),
-        app: load_app_summary(call, &waiting.app).await?,
-        level: permission_level(waiting.permission),
-        email: waiting.app.request_email,
-        destination: waiting.callback.as_deref().map(redirect_destination),
+        app: load_app_summary(call, &pending.app).await?,
+        level: permission_level(pending.permission),
+        email: pending.app.request_email,
+        destination: pending.callback.as_deref().map(redirect_destination),
         switch: sign_in::switch_account_path(next),
     };
     let reply = visit.render_page(call, &page)?;
-    Ok(security_headers::allow_form_action(reply, waiting.callback.as_deref()))
+    Ok(security_headers::allow_form_action(reply, pending.callback.as_deref()))
 }
 
 /// `POST /oauth/authorize`: the answer.
@@ -97,7 +97,7 @@ pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
         let visit = BrowserVisit::from_call(&call).await?;
         let sent = forms::accept_form(&call, &visit).await?;
         let (token, decision) = (sent.text("oauth_token"), sent.text("decision"));
-        // Whoever does not want to sign in may still say no.
+        // The request can be denied without signing in.
         if visit.person.is_none() && decision != "deny" {
             let token = base::percent::encode(&token);
             return Ok(redirect_to(&format!("{AUTHORIZE_PATH}?oauth_token={token}")));
@@ -110,10 +110,10 @@ pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
                 None,
             )?);
         }
-        let waiting = find_pending_request(&call, &visit, &token).await?;
+        let pending = find_pending_request(&call, &visit, &token).await?;
         match (decision.as_str(), &visit.person) {
-            ("allow", Some(person)) => approve(&call, &visit, person, &waiting, &token).await,
-            ("deny", _) => deny(&call, &visit, &waiting, &token).await,
+            ("allow", Some(person)) => approve(&call, &visit, person, &pending, &token).await,
+            ("deny", _) => deny(&call, &visit, &pending, &token).await,
             _ => {
                 let text = "The form did not contain a decision.".to_owned();
                 Ok(errors::render_page(
@@ -131,7 +131,7 @@ async fn approve(
     call: &RequestContext,
     visit: &BrowserVisit,
     person: &SignedInPerson,
-    waiting: &PendingAuthorization,
+    pending: &PendingAuthorization,
     token: &str,
 ) -> Result<HttpReply, PageExit> {
     let (text, by) = (token.to_owned(), person.audit_actor(visit));
@@ -141,7 +141,7 @@ async fn approve(
         Ok(OAuth1Approval::Pin(pin)) => {
             let page = PinPage {
                 frame: visit.page_frame(call),
-                app: load_app_summary(call, &waiting.app).await?,
+                app: load_app_summary(call, &pending.app).await?,
                 pin,
             };
             Ok(visit.render_page(call, &page)?)
@@ -153,7 +153,7 @@ async fn approve(
 async fn deny(
     call: &RequestContext,
     visit: &BrowserVisit,
-    waiting: &PendingAuthorization,
+    pending: &PendingAuthorization,
     token: &str,
 ) -> Result<HttpReply, PageExit> {
     let (text, by) = (token.to_owned(), visit.audit_actor());
@@ -163,7 +163,7 @@ async fn deny(
         Ok(None) => {
             let page = AuthorizationDeniedPage {
                 frame: visit.page_frame(call),
-                app: load_app_summary(call, &waiting.app).await?,
+                app: load_app_summary(call, &pending.app).await?,
             };
             Ok(visit.render_page(call, &page)?)
         }
@@ -181,23 +181,22 @@ async fn find_pending_request(
         .read(move |tx| oauth1_flow::find_pending_authorization(tx, &text))
         .await?;
     match found {
-        Ok(waiting) => Ok(waiting),
+        Ok(pending) => Ok(pending),
         Err(gone) => Err(request_gone_page(call, visit, gone)?),
     }
 }
 
-/// The page that says why there is nothing to answer.
 fn request_gone_page(
     call: &RequestContext,
     visit: &BrowserVisit,
     gone: RequestTokenProblem,
 ) -> Result<PageExit, PageExit> {
-    let wrong = match gone {
+    let kind = match gone {
         RequestTokenProblem::Unknown | RequestTokenProblem::Used | RequestTokenProblem::Denied => {
             PageErrorKind::RequestTokenUnknown
         }
         RequestTokenProblem::Expired => PageErrorKind::RequestTokenExpired,
         RequestTokenProblem::App => PageErrorKind::AppSuspended,
     };
-    Ok(errors::render_page(call, visit, wrong, None)?.into())
+    Ok(errors::render_page(call, visit, kind, None)?.into())
 }

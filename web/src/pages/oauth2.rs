@@ -1,4 +1,4 @@
-//! OAuth 2.0: a person answers an app (contract §2.5).
+//! OAuth 2.0 authorization (contract §2.5).
 
 use network::oauth2_flow::{self, AuthorizeRefusal, AuthorizeRefusalReason, AuthorizeRequest, ValidatedAuthorization};
 use network::portal;
@@ -14,7 +14,7 @@ use crate::request_context::RequestContext;
 
 pub(crate) const AUTHORIZE_PATH: &str = "/i/oauth2/authorize";
 
-/// The parameters that make up a request, all of them sent back by the form and judged again.
+/// Sent back by the form and validated again.
 const REQUEST_PARAMETERS: [&str; 7] = [
     "response_type",
     "client_id",
@@ -25,12 +25,10 @@ const REQUEST_PARAMETERS: [&str; 7] = [
     "code_challenge_method",
 ];
 
-/// What a query asks.
 pub(crate) fn request_from_query(query: &PageQuery) -> AuthorizeRequest {
     build_request(|name| query.get(name).map(str::to_owned))
 }
 
-/// What a form sends back of a query.
 pub(crate) fn hidden_fields(query: &PageQuery) -> Vec<(String, String)> {
     let pairs = REQUEST_PARAMETERS.into_iter();
     let pairs = pairs.filter_map(|name| Some((name.to_owned(), query.get(name)?.to_owned())));
@@ -91,7 +89,7 @@ pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
         let visit = BrowserVisit::from_call(&call).await?;
         let sent = forms::accept_form(&call, &visit).await?;
         let decision = sent.text("decision");
-        // Whoever does not want to sign in may still say no.
+        // The request can be denied without signing in.
         if visit.person.is_none() && decision != "deny" {
             let pairs = REQUEST_PARAMETERS.into_iter();
             let pairs = pairs.filter_map(|name| Some((name.to_owned(), sent.optional_text(name)?)));
@@ -122,7 +120,7 @@ pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// The request, found in order; else the page or the redirect that says what is wrong.
+/// Fails with an error page, or with a redirect that reports the error to the app.
 async fn validate_request(
     call: &RequestContext,
     visit: &BrowserVisit,
@@ -157,7 +155,7 @@ async fn validate_request(
     Err(errors::render_callback_mismatch(call, visit, wrong, name, compared)?.into())
 }
 
-/// How an address compares with the registered ones: for developers, in their own world.
+/// Empty outside development.
 fn compare_callbacks(call: &RequestContext, app: &App, url: &str) -> Vec<CallbackDiff> {
     if !call.state.page_context.config.dev {
         return Vec::new();
@@ -172,7 +170,6 @@ fn compare_callbacks(call: &RequestContext, app: &App, url: &str) -> Vec<Callbac
     compared.collect()
 }
 
-/// The address of the same question.
 fn authorize_url(pairs: &[(String, String)]) -> String {
     let pairs = pairs
         .iter()

@@ -1,6 +1,6 @@
 //! Creating an account.
 
-use base::refusal::InvalidParameter as Fault;
+use base::refusal::InvalidParameter;
 use base::{Error, Refusal, Secret};
 use network::registration::{self, RegistrationApplicant, RegistrationPolicy};
 use network::{email_links, sessions};
@@ -44,9 +44,9 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
             invite: Some(invite).filter(|text| !text.is_empty()).map(Secret::new),
             client_info: visit.client_info.clone(),
         };
-        let front = &call.state.page_context;
-        let (site, who) = (&front.site, front.config.registration);
-        let user = match registration::register(&front.sign_in_gate, site, who, &applicant).await {
+        let page_context = &call.state.page_context;
+        let (site, who) = (&page_context.site, page_context.config.registration);
+        let user = match registration::register(&page_context.sign_in_gate, site, who, &applicant).await {
             Ok(user) => user,
             Err(Error::Refused(refusal)) => {
                 let typed = SignUpFields::from_refusal(&sent, &refusal);
@@ -59,7 +59,7 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
         let (facts, presented, ttl_ms) = (
             visit.client_info.clone(),
             visit.session_digest,
-            front.sign_in_gate.ttl_ms,
+            page_context.sign_in_gate.ttl_ms,
         );
         let begun = call.write(move |tx| {
             let begun = sessions::start(tx, presented.as_ref(), user, &facts, ttl_ms)?;
@@ -69,7 +69,6 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// What was typed, and what is wrong with it.
 #[derive(Default)]
 struct SignUpFields {
     username: FormField,
@@ -98,7 +97,7 @@ impl SignUpFields {
         typed
     }
 
-    fn set_field_error(&mut self, wrong: &Fault) {
+    fn set_field_error(&mut self, wrong: &InvalidParameter) {
         let text = if wrong.parameter == "username" {
             username_error(&self.username.value)
         } else {
@@ -144,14 +143,14 @@ async fn registration_page(
     } else {
         format!("{}?token={}", SITE_LINKS.sign_up, base::percent::encode(invite))
     };
-    let errand = ReturnTarget::from_path(call, next).await?;
+    let target = ReturnTarget::from_path(call, next).await?;
     let mut frame = visit.page_frame(call);
     frame.failure = typed.failure;
     let page = SignUpPage {
         frame,
         action,
         next: next.to_owned(),
-        app: errand.app,
+        app: target.app,
         is_open: open,
         username: typed.username,
         name: typed.name,
@@ -161,6 +160,6 @@ async fn registration_page(
     let reply = visit.render_page(call, &page)?;
     Ok(security_headers::allow_form_action(
         reply,
-        errand.redirect_url.as_deref(),
+        target.redirect_url.as_deref(),
     ))
 }

@@ -1,4 +1,4 @@
-//! What somebody who signs in is about to do for an app.
+//! What a person does for an app after signing in.
 
 use base::Error;
 use network::oauth1_flow;
@@ -8,19 +8,17 @@ use super::forms::PageQuery;
 use super::{oauth1, oauth2};
 use crate::request_context::RequestContext;
 
-/// An app that waits behind the sign-in page.
+/// What the person does for an app after signing in.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReturnTarget {
-    /// Its name.
     pub(crate) app: Option<String>,
-    /// Where the browser goes in the end.
+    /// Where the browser is redirected in the end.
     pub(crate) redirect_url: Option<String>,
-    /// The form that says no to the app: what it posts to and sends.
+    /// Action and fields of the form that denies the app's request.
     pub(crate) deny_form: Option<(&'static str, Vec<(String, String)>)>,
 }
 
 impl ReturnTarget {
-    /// The errand behind one of our own paths.
     pub(crate) async fn from_path(call: &RequestContext, next: &str) -> Result<Self, Error> {
         let Some((path, query)) = next.split_once('?') else {
             return Ok(Self::default());
@@ -47,14 +45,14 @@ impl ReturnTarget {
             return Ok(Self::default());
         };
         let sent_back = vec![("oauth_token".to_owned(), token.clone())];
-        let waiting = call
+        let pending = call
             .read(move |tx| oauth1_flow::find_pending_authorization(tx, &token))
             .await?;
-        Ok(waiting.map_or_else(
+        Ok(pending.map_or_else(
             |_| Self::default(),
-            |waiting| Self {
-                app: Some(waiting.app.name),
-                redirect_url: waiting.callback,
+            |pending| Self {
+                app: Some(pending.app.name),
+                redirect_url: pending.callback,
                 deny_form: Some((oauth1::AUTHORIZE_PATH, sent_back)),
             },
         ))

@@ -1,4 +1,4 @@
-//! The headers that keep a page to itself.
+//! Security headers of pages.
 
 use http::HeaderMap;
 use http::header::{
@@ -13,14 +13,12 @@ const CONTENT_POLICY: HeaderValue = HeaderValue::from_static(
      frame-ancestors 'none'; base-uri 'none'",
 );
 
-/// Whether an answer may be shown by a browser as a page.
 pub(crate) fn is_html(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     kind.is_some_and(|kind| kind.starts_with(b"text/html"))
 }
 
-/// Adds what is not there yet: nothing is loaded from elsewhere, framed, sniffed or told to the
-/// next site. That nothing is kept holds for every answer.
+/// Headers that are already set stay.
 pub(crate) fn add_security_headers(headers: &mut HeaderMap, is_tls: bool) {
     let plain = [
         (CONTENT_SECURITY_POLICY, CONTENT_POLICY),
@@ -37,8 +35,7 @@ pub(crate) fn add_security_headers(headers: &mut HeaderMap, is_tls: bool) {
     }
 }
 
-/// Lets the forms of a page lead to an address in the end: browsers hold `form-action` against the
-/// redirect that answers a form too.
+/// Adds the origin of `url` to `form-action`: browsers also apply it to the redirect that answers a form.
 pub(crate) fn allow_form_action(reply: HttpReply, url: Option<&str>) -> HttpReply {
     let Some(source) = url.and_then(csp_source) else {
         return reply;
@@ -52,8 +49,7 @@ pub(crate) fn allow_form_action(reply: HttpReply, url: Option<&str>) -> HttpRepl
     }
 }
 
-/// The policy of a page that others may show within their own: this site, and where these addresses
-/// lead, as far as they are on the web. It has no form, and nothing in it is anybody's session.
+/// Policy of a page that this site and the origins of `urls` may frame. Such a page has no form and no session data.
 pub(crate) fn frame_ancestors_policy(urls: &[String]) -> String {
     let mut sources: Vec<String> = urls
         .iter()
@@ -68,7 +64,7 @@ pub(crate) fn frame_ancestors_policy(urls: &[String]) -> String {
     own.replace("frame-ancestors 'none'", &format!("frame-ancestors {sources}"))
 }
 
-/// An address as a policy names it: its origin, or its scheme where a policy cannot say more.
+/// The origin, or only the scheme where a policy cannot express the origin.
 pub(crate) fn csp_source(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once(':')?;
     let plain = |text: &str, more: &str| {

@@ -1,4 +1,4 @@
-//! Who sits in front of the browser.
+//! Sessions and cookies of browsers.
 
 use base::clock::wall_time;
 use base::{Error, Fault, Secret};
@@ -12,48 +12,41 @@ use super::{PageContext, PageExit, context, redirect_to};
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
 
-/// The one form of all pages: its token holds for the whole session.
+/// One name for all forms, so that a CSRF token is valid for the whole session.
 const FORM_NAME: &str = "page";
 
-/// One request of a browser.
 pub(crate) struct BrowserVisit {
-    /// Who is signed in.
     pub(crate) person: Option<SignedInPerson>,
-    /// From where.
     pub(crate) client_info: ClientInfo,
-    /// SHA-256 of the session that the browser presents, whether it holds or not.
+    /// SHA-256 of the session cookie, whether or not the session is valid.
     pub(crate) session_digest: Option<[u8; 32]>,
-    /// What the forms of someone who is not signed in are bound to.
+    /// What the CSRF tokens of visitors who are not signed in are bound to.
     visitor_secret: Secret,
-    /// Whether the browser must be told that.
+    /// Whether the visitor cookie must be set.
     is_new: bool,
-    /// The session's text, when the browser is to keep it for another while.
+    /// The session cookie, if its lifetime must be extended.
     renewed_session: Option<Secret>,
     csrf: String,
 }
 
-/// Someone who is signed in.
 #[derive(Clone)]
 pub(crate) struct SignedInPerson {
-    /// The session.
     pub(crate) session: UserSession,
-    /// The account.
     pub(crate) user: User,
 }
 
 impl BrowserVisit {
-    /// Reads the cookies of a request.
     pub(crate) async fn from_call(call: &RequestContext) -> Result<Self, Error> {
-        let (front, headers) = (&call.state.page_context, &call.head().headers);
-        let facts = client_info(call);
-        let names = CookieNames::select(front);
+        let (page_context, headers) = (&call.state.page_context, &call.head().headers);
+        let client = client_info(call);
+        let names = CookieNames::select(page_context);
         let text = find_cookie(headers, names.session);
         let now = wall_time();
         let session = match &text {
-            Some(text) => sessions::resume_at(call.store(), text, &facts, now).await?,
+            Some(text) => sessions::resume_at(call.store(), text, &client, now).await?,
             None => None,
         };
-        // The cookie lasts as long as the session, which was just said to be in use.
+        // Resuming extended the session, so the cookie is extended too.
         let slides = session.as_ref().filter(|it| it.last_seen_at == now);
         let slides = slides.and(text.clone()).map(Secret::new);
         let person = match session {
@@ -64,11 +57,11 @@ impl BrowserVisit {
             }
             None => None,
         };
-        let visitors = front.visitor_forms().await?;
-        let told = find_cookie(headers, names.visitor).map(Secret::new);
-        let is_new = told.is_none();
-        let visitor = match told {
-            Some(told) => told,
+        let visitors = page_context.visitor_forms().await?;
+        let presented = find_cookie(headers, names.visitor).map(Secret::new);
+        let is_new = presented.is_none();
+        let visitor = match presented {
+            Some(presented) => presented,
             None => visitors.generate_cookie(&call.store_context().rng)?,
         };
         let csrf = match &person {
@@ -80,13 +73,12 @@ impl BrowserVisit {
             renewed_session: slides.filter(|_| person.is_some()),
             session_digest: text.map(|text| base::secret::digest(&text)),
             person,
-            client_info: facts,
+            client_info: client,
             visitor_secret: visitor,
             csrf,
         })
     }
 
-    /// Whether a form came from a page that this browser was shown.
     pub(super) async fn verify_csrf_token(&self, call: &RequestContext, csrf: &str) -> Result<bool, Error> {
         if let Some(person) = &self.person {
             return Ok(sessions::verify_form_token(&person.session, FORM_NAME, csrf)?);
@@ -95,7 +87,7 @@ impl BrowserVisit {
         Ok(visitors.verify_form_token(&self.visitor_secret, FORM_NAME, csrf)?)
     }
 
-    /// Who is signed in; anyone else is sent to sign in and comes back to this address.
+    /// Redirects visitors who are not signed in to the sign-in page, and back here afterwards.
     pub(crate) fn require_sign_in(&self, call: &RequestContext) -> Result<&SignedInPerson, PageExit> {
         self.person.as_ref().ok_or_else(|| {
             let here = call.head().uri.path_and_query();
@@ -107,7 +99,6 @@ impl BrowserVisit {
         })
     }
 
-    /// Who acts, as far as it is known.
     pub(crate) fn audit_actor(&self) -> AuditActor {
         match &self.person {
             Some(person) => person.audit_actor(self),
@@ -115,7 +106,6 @@ impl BrowserVisit {
         }
     }
 
-    /// The surroundings of a page.
     pub(crate) fn page_frame(&self, call: &RequestContext) -> PageFrame {
         PageFrame {
             csrf: self.csrf.clone(),
@@ -127,7 +117,6 @@ impl BrowserVisit {
         }
     }
 
-    /// The answer that shows a page.
     pub(crate) fn render_page(&self, call: &RequestContext, page: &impl HtmlPage) -> Result<HttpReply, Fault> {
         let reply = HttpReply::html(200, page.render_html()?);
         if let Some(text) = &self.renewed_session {
@@ -136,10 +125,10 @@ impl BrowserVisit {
         if !self.is_new {
             return Ok(reply);
         }
-        let front = &call.state.page_context;
+        let page_context = &call.state.page_context;
         let line = build_cookie(
-            front,
-            CookieNames::select(front).visitor,
+            page_context,
+            CookieNames::select(page_context).visitor,
             self.visitor_secret.expose_secret(),
             None,
         );
@@ -148,13 +137,11 @@ impl BrowserVisit {
 }
 
 impl SignedInPerson {
-    /// Who does what is noted.
     pub(crate) fn audit_actor(&self, visit: &BrowserVisit) -> AuditActor {
         AuditActor::user(self.user.id, &visit.client_info.address)
     }
 }
 
-/// Where a request comes from.
 pub(crate) fn client_info(call: &RequestContext) -> ClientInfo {
     let head = call.head();
     let agent = head.headers.get(USER_AGENT);
@@ -165,25 +152,25 @@ pub(crate) fn client_info(call: &RequestContext) -> ClientInfo {
     }
 }
 
-/// Gives the browser its session.
 pub(crate) fn set_session_cookie(call: &RequestContext, reply: HttpReply, text: &Secret) -> HttpReply {
-    let front = &call.state.page_context;
-    let seconds = front.sign_in_gate.ttl_ms / 1000;
-    let name = CookieNames::select(front).session;
-    add_cookie(reply, &build_cookie(front, name, text.expose_secret(), Some(seconds)))
-}
-
-/// Takes the session from the browser.
-pub(crate) fn clear_session_cookie(call: &RequestContext, reply: HttpReply) -> HttpReply {
-    let front = &call.state.page_context;
+    let page_context = &call.state.page_context;
+    let seconds = page_context.sign_in_gate.ttl_ms / 1000;
+    let name = CookieNames::select(page_context).session;
     add_cookie(
         reply,
-        &build_cookie(front, CookieNames::select(front).session, "", Some(0)),
+        &build_cookie(page_context, name, text.expose_secret(), Some(seconds)),
     )
 }
 
-/// What the cookies are called. The prefix makes browsers hold us to `Secure`, `Path=/` and this
-/// very host; without TLS they would refuse it.
+pub(crate) fn clear_session_cookie(call: &RequestContext, reply: HttpReply) -> HttpReply {
+    let page_context = &call.state.page_context;
+    add_cookie(
+        reply,
+        &build_cookie(page_context, CookieNames::select(page_context).session, "", Some(0)),
+    )
+}
+
+/// The prefix `__Host-` makes browsers enforce `Secure`, `Path=/` and the host; they refuse it without TLS.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CookieNames {
     pub(super) session: &'static str,
@@ -200,12 +187,15 @@ impl CookieNames {
         visitor: "__Host-locum-visitor",
     };
 
-    fn select(front: &PageContext) -> &'static Self {
-        if front.is_tls() { &Self::TLS } else { &Self::PLAIN }
+    fn select(page_context: &PageContext) -> &'static Self {
+        if page_context.is_tls() {
+            &Self::TLS
+        } else {
+            &Self::PLAIN
+        }
     }
 }
 
-/// The cookie with this name.
 pub(super) fn find_cookie(headers: &HeaderMap, name: &str) -> Option<String> {
     let lines = headers.get_all(COOKIE).into_iter();
     let pairs = lines
@@ -218,8 +208,8 @@ pub(super) fn find_cookie(headers: &HeaderMap, name: &str) -> Option<String> {
     values.next().filter(|value| !value.is_empty()).map(str::to_owned)
 }
 
-fn build_cookie(front: &PageContext, name: &str, value: &str, seconds: Option<i64>) -> String {
-    format_set_cookie(name, value, seconds, front.is_tls())
+fn build_cookie(page_context: &PageContext, name: &str, value: &str, seconds: Option<i64>) -> String {
+    format_set_cookie(name, value, seconds, page_context.is_tls())
 }
 
 pub(super) fn format_set_cookie(name: &str, value: &str, seconds: Option<i64>, is_tls: bool) -> String {

@@ -1,4 +1,4 @@
-//! A person's own password and email address.
+//! Password, email address and private profile.
 
 use base::refusal::InvalidParameter;
 use base::{Error, Refusal, Secret};
@@ -14,21 +14,15 @@ use crate::endpoint::HandlerFuture;
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
 
-/// Where the password is changed.
 pub(crate) const PASSWORD_PATH: &str = "/settings/account/password";
-/// Where the address is changed.
 pub(crate) const EMAIL_PATH: &str = "/settings/account/email";
-/// Where another letter is asked for.
 pub(crate) const RESEND_PATH: &str = "/settings/account/email/resend";
-/// Where a change of the address is taken back.
 pub(crate) const CANCEL_PATH: &str = "/settings/account/email/cancel";
 
-/// Where a person says what only the platform knows.
 pub(crate) const PRIVATE_PROFILE_PATH: &str = "/settings/account/about";
 
 const TOO_MANY_ATTEMPTS: &str = "Too many attempts. Try again later.";
 
-/// Why forms were refused.
 #[derive(Default)]
 struct SettingsErrors {
     current: FormField,
@@ -48,7 +42,9 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         let done = query.as_ref().and_then(|query| query.get("done"));
         let notice = match done {
             Some("password") => Some("Your password was changed. All other sessions were signed out."),
-            Some("tokens") => Some("Your password was changed. All other sessions were signed out, and all apps were disconnected."),
+            Some("tokens") => {
+                Some("Your password was changed. All other sessions were signed out, and all apps were disconnected.")
+            }
             Some("about") => Some("Your changes were saved."),
             Some("cancelled") => Some("The email change was cancelled."),
             _ => None,
@@ -116,8 +112,8 @@ pub(crate) fn change_password(call: RequestContext) -> HandlerFuture {
         let sent = forms::accept_form(&call, &visit).await?;
         let old = Secret::new(sent.text("current"));
         let new = Secret::new(sent.text("password"));
-        let front = &call.state.page_context;
-        // A wrong old password and a bad new one are both called `password`: tell them apart.
+        let page_context = &call.state.page_context;
+        // Refusals of the current and of the new password both name `password`, so the new one is checked first.
         if let Err(Refusal::InvalidParameters(wrong)) =
             network::registration::validate_password(&new, &person.user.username, &person.user.email)
         {
@@ -129,7 +125,7 @@ pub(crate) fn change_password(call: RequestContext) -> HandlerFuture {
             return Ok(settings_page(&call, &visit, person, None, refused).await?.status(400));
         }
         let end_tokens = sent.optional_text("end_tokens").is_some();
-        let (gate, site, session) = (&front.sign_in_gate, &front.site, &person.session);
+        let (gate, site, session) = (&page_context.sign_in_gate, &page_context.site, &person.session);
         let changed = email_links::change_password(gate, site, session, &old, &new, end_tokens);
         match changed.await {
             Ok(text) => {
@@ -217,7 +213,6 @@ pub(crate) fn resend_confirmation(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// What a form says of whoever says nothing.
 const UNSPECIFIED: &str = "unsaid";
 
 /// `POST /settings/account/about`.
@@ -278,7 +273,7 @@ async fn request_email_change(
         .await
 }
 
-/// The field of the password that was asked for as proof, or what is to blame beside it.
+/// The field of the current password, or the failure of the form as a whole, and the status.
 fn password_error(refusal: &Refusal) -> (FormField, Option<String>, u16) {
     match refusal {
         Refusal::InvalidParameters(wrong) => (FormField::invalid("", first_message(wrong)), None, 400),
@@ -287,7 +282,6 @@ fn password_error(refusal: &Refusal) -> (FormField, Option<String>, u16) {
     }
 }
 
-/// What a refusal says first.
 pub(crate) fn first_message(wrong: &[InvalidParameter]) -> String {
     let first = wrong.first().map(|wrong| wrong.message.clone());
     first.unwrap_or_else(|| "Something went wrong.".to_owned())

@@ -15,7 +15,7 @@ use crate::endpoint::HandlerFuture;
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
 
-/// The same for a name that nobody has and a password that is wrong.
+/// The same for an unknown user and a wrong password.
 const WRONG_CREDENTIALS: &str = "Wrong username or password.";
 
 /// `GET /login`.
@@ -28,8 +28,8 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         if visit.person.is_some() && get("switch").is_none() {
             return Ok(redirect_to(next));
         }
-        let errand = ReturnTarget::from_path(&call, next).await?;
-        Ok(render_form(&call, &visit, next, &errand, FormField::default(), None)?)
+        let target = ReturnTarget::from_path(&call, next).await?;
+        Ok(render_form(&call, &visit, next, &target, FormField::default(), None)?)
     })
 }
 
@@ -57,8 +57,8 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
                 (throttled_message(seconds), 429, seconds)
             }
         };
-        let errand = ReturnTarget::from_path(&call, &next).await?;
-        let reply = render_form(&call, &visit, &next, &errand, FormField::new(login), Some(failure))?;
+        let target = ReturnTarget::from_path(&call, &next).await?;
+        let reply = render_form(&call, &visit, &next, &target, FormField::new(login), Some(failure))?;
         let reply = reply.status(status);
         Ok(if wait > 0 {
             reply.header(RETRY_AFTER, HeaderValue::from(wait))
@@ -77,12 +77,11 @@ fn throttled_message(seconds: i64) -> String {
     format!("Too many attempts. Wait {seconds} {unit} and try again.")
 }
 
-/// The page where someone signs in, to go on with an errand.
 pub(crate) fn render_form(
     call: &RequestContext,
     visit: &BrowserVisit,
     next: &str,
-    errand: &ReturnTarget,
+    target: &ReturnTarget,
     login: FormField,
     failure: Option<String>,
 ) -> Result<HttpReply, Fault> {
@@ -93,11 +92,11 @@ pub(crate) fn render_form(
         frame,
         action: SITE_LINKS.sign_in.to_owned(),
         next: next.to_owned(),
-        app: errand.app.clone(),
+        app: target.app.clone(),
         login,
         password: FormField::default(),
         sign_up: is_open.then(|| format!("{}?next={}", SITE_LINKS.sign_up, base::percent::encode(next))),
-        cancel: errand.deny_form.clone().map(|(action, hidden)| CancelForm {
+        cancel: target.deny_form.clone().map(|(action, hidden)| CancelForm {
             action: action.to_owned(),
             hidden,
         }),
@@ -105,7 +104,7 @@ pub(crate) fn render_form(
     let reply = visit.render_page(call, &page)?;
     Ok(security_headers::allow_form_action(
         reply,
-        errand.redirect_url.as_deref(),
+        target.redirect_url.as_deref(),
     ))
 }
 
@@ -138,13 +137,11 @@ pub(crate) fn sign_out(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// The page where another account is chosen, to come back to an address afterwards.
 pub(crate) fn switch_account_path(next: &str) -> String {
     let next = base::percent::encode(next);
     format!("{}?switch=1&next={next}", SITE_LINKS.sign_in)
 }
 
-/// Asks whoever wants to see an address to sign in, on the spot.
 pub(crate) async fn prompt(
     call: &RequestContext,
     visit: &BrowserVisit,
@@ -152,6 +149,6 @@ pub(crate) async fn prompt(
     login: &str,
 ) -> Result<HttpReply, PageExit> {
     let next = forms::local_path(next).unwrap_or(DEFAULT_PATH);
-    let errand = ReturnTarget::from_path(call, next).await?;
-    Ok(render_form(call, visit, next, &errand, FormField::new(login), None)?)
+    let target = ReturnTarget::from_path(call, next).await?;
+    Ok(render_form(call, visit, next, &target, FormField::new(login), None)?)
 }

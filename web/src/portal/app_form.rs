@@ -1,4 +1,4 @@
-//! What a developer says about an app: as typed, as stored, as refused.
+//! The form of an app: submitted, stored and refused.
 
 use base::{Fault, Refusal};
 use network::apps::{OAuthClientKind, Permission};
@@ -8,7 +8,7 @@ use store::apps::App;
 
 use crate::pages::forms::SubmittedForm;
 
-/// The form as it was sent, or what of it cannot be read.
+/// The form as sent, and whether type and permission are valid.
 pub(super) fn parse_submitted(form: &SubmittedForm<'_>, action: String) -> (AppForm, bool) {
     let (kind, level) = (form.text("kind"), form.text("permission"));
     let (kind, level) = (AppKind::parse(&kind), PermissionLevel::parse(&level));
@@ -29,7 +29,6 @@ pub(super) fn parse_submitted(form: &SubmittedForm<'_>, action: String) -> (AppF
     (typed, kind.is_some() && level.is_some())
 }
 
-/// The form as it is stored.
 pub(super) fn parse_stored(app: &App, action: String) -> Result<AppForm, Fault> {
     Ok(AppForm {
         action,
@@ -45,7 +44,6 @@ pub(super) fn parse_stored(app: &App, action: String) -> Result<AppForm, Fault> 
     })
 }
 
-/// A new app as typed.
 pub(super) fn build_draft(form: &AppForm) -> AppDraft {
     AppDraft {
         name: form.name.value.clone(),
@@ -59,7 +57,7 @@ pub(super) fn build_draft(form: &AppForm) -> AppDraft {
     }
 }
 
-/// What changes of an app: what is typed otherwise than it is stored.
+/// Only what differs from the stored app.
 pub(super) fn build_edit(form: &AppForm, app: &App) -> AppChanges {
     fn changed_text(typed: &str, stored: &str) -> Option<String> {
         (typed != stored).then(|| typed.to_owned())
@@ -77,7 +75,7 @@ pub(super) fn build_edit(form: &AppForm, app: &App) -> AppChanges {
     }
 }
 
-/// Writes the reasons next to their fields; answers those that belong to none.
+/// Adds errors to their fields; returns those that belong to none.
 pub(super) fn apply_refusal(form: &mut AppForm, refusal: &Refusal) -> Option<String> {
     let wrong = match refusal {
         Refusal::InvalidParameters(wrong) => wrong,
@@ -109,7 +107,6 @@ fn callback_urls(form: &AppForm) -> Vec<String> {
     urls
 }
 
-/// The kind of an app, as pages name it.
 pub(super) fn parse_app_kind(app: &App) -> Result<AppKind, Fault> {
     Ok(match app.kind.parse()? {
         OAuthClientKind::Web => AppKind::Web,
@@ -128,12 +125,10 @@ const fn network_app_kind(kind: AppKind) -> OAuthClientKind {
     }
 }
 
-/// The level of an app, as pages name it.
 pub(super) fn parse_permission_level(app: &App) -> Result<PermissionLevel, Fault> {
     Ok(permission_level(app.permission.parse()?))
 }
 
-/// A level, as pages name it.
 pub(super) const fn permission_level(permission: Permission) -> PermissionLevel {
     match permission {
         Permission::Read => PermissionLevel::Read,

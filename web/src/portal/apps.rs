@@ -1,4 +1,4 @@
-//! The list of apps, a new one, its settings, and its end.
+//! Listing, creating, editing and deleting apps.
 
 use base::{Entitlement, Error};
 use network::apps::AccessLevel;

@@ -1,4 +1,4 @@
-//! Whether an address would be accepted as a callback.
+//! The callback tester.
 
 use network::portal;
 use pages::{AppTab, CallbackDiff, CallbackTesterPage, CallbackVerdict, FormField};

@@ -1,7 +1,7 @@
-//! An app's keys and tokens. What is secret stands on the one answer that made it.
+//! An app's keys and tokens. Secrets are shown only in the response that created them.
 
 use base::{AppId, Fault, Time};
-use network::apps::{AppCredentialKind, AppCredentials as Made};
+use network::apps::{AppCredentialKind, AppCredentials};
 use network::audit;
 use network::oauth2_flow::PLAIN_PKCE_USAGE;
 use network::portal::{self, OwnerAccessToken, RotatedCredential};
@@ -17,18 +17,16 @@ use crate::pages::{PageExit, run_page};
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
 
-/// Characters of a secret that stay to be seen.
+/// Characters of a secret that stay visible.
 const ENDING_LENGTH: usize = 4;
 
-/// Entries of the record that are looked through.
 const MAX_AUDIT_ENTRIES: i64 = 200;
 
-/// What is known of an app's credentials.
 struct CredentialState {
     bearer: Option<String>,
     token: Option<OwnerAccessToken>,
     used: Vec<CredentialLastUse>,
-    /// When credentials were last made anew, newest first.
+    /// Newest first.
     rotations: Vec<(String, Time)>,
 }
 
@@ -53,11 +51,11 @@ pub(crate) fn show_regenerate(call: RequestContext) -> HandlerFuture {
         let own = OwnedApp::from_call(&call).await?;
         let kind = credential_kind(&call, &own)?;
         let app = own.app_ref();
-        let held = load_credential_state(&call, &own).await?;
+        let state = load_credential_state(&call, &own).await?;
         let exists = match kind {
             CredentialKind::Api => true,
-            CredentialKind::Bearer => held.bearer.is_some(),
-            CredentialKind::Access => held.token.is_some(),
+            CredentialKind::Bearer => state.bearer.is_some(),
+            CredentialKind::Access => state.token.is_some(),
             CredentialKind::Client => own.app.client_secret_digest.is_some(),
         };
         let page = RegenerateKeyPage {
@@ -103,11 +101,10 @@ pub(crate) fn regenerate(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// The keys of an app that was made just now.
 pub(super) async fn show_created_keys(
     call: &RequestContext,
     own: &OwnedApp,
-    keys: Made,
+    keys: AppCredentials,
 ) -> Result<HttpReply, PageExit> {
     let mut values = vec![
         credential_value("API key", &keys.api_key),
@@ -149,7 +146,7 @@ fn rotated_values(fresh: RotatedCredential) -> Vec<CredentialValue> {
     }
 }
 
-/// The kind of the path; a public client has no secret that could be made.
+/// Public clients have no client secret.
 fn credential_kind(call: &RequestContext, own: &OwnedApp) -> Result<CredentialKind, PageExit> {
     let kind = CredentialKind::parse(call.path_text("kind")?);
     let is_public = matches!(
@@ -193,21 +190,21 @@ async fn keys_page(
     own: &OwnedApp,
     shown: Option<RevealedCredentials>,
 ) -> Result<HttpReply, PageExit> {
-    let held = load_credential_state(call, own).await?;
+    let state = load_credential_state(call, own).await?;
     let page = AppKeysPage {
         frame: own.visit.page_frame(call),
         app: own.app_ref(),
-        keys: credential_items(own, &held, call.state.page_context.config.warns_about_plain_pkce)?,
+        keys: credential_items(own, &state, call.state.page_context.config.warns_about_plain_pkce)?,
         revealed: shown,
     };
     Ok(own.visit.render_page(call, &page)?)
 }
 
-fn credential_items(own: &OwnedApp, held: &CredentialState, warns: bool) -> Result<Vec<CredentialItem>, PageExit> {
-    let (app, token) = (&own.app, held.token.as_ref());
+fn credential_items(own: &OwnedApp, state: &CredentialState, warns: bool) -> Result<Vec<CredentialItem>, PageExit> {
+    let (app, token) = (&own.app, state.token.as_ref());
     let used = |kind: &str| -> Option<Time> {
-        let of_kind = held.used.iter().filter(|used| used.kind == kind);
-        of_kind.map(|used| used.at).max()
+        let uses = state.used.iter().filter(|used| used.kind == kind);
+        uses.map(|used| used.at).max()
     };
     let level = app_form::parse_permission_level(app)?;
     let older = token.map(|token| app_form::permission_level(token.permission));
@@ -222,10 +219,10 @@ fn credential_items(own: &OwnedApp, held: &CredentialState, warns: bool) -> Resu
         public: None,
         ending,
         note: None,
-        created: Some(held.last_rotated_at(kind.slug()).unwrap_or(app.created_at)),
+        created: Some(state.last_rotated_at(kind.slug()).unwrap_or(app.created_at)),
         last_used: None,
     };
-    // Of a client's secret only a digest is kept.
+    // Only a digest of the client secret is stored.
     let client = app.client_secret_digest.as_ref().map(|_| String::new());
     let is_native = !matches!(app.kind.as_str(), "web" | "automated");
     Ok(vec![
@@ -235,7 +232,7 @@ fn credential_items(own: &OwnedApp, held: &CredentialState, warns: bool) -> Resu
         },
         CredentialItem {
             last_used: used("bearer"),
-            ..key(CredentialKind::Bearer, held.bearer.clone())
+            ..key(CredentialKind::Bearer, state.bearer.clone())
         },
         CredentialItem {
             created: token.map(|token| token.created_at),

@@ -1,4 +1,4 @@
-//! What comes on an app's stream, for its owner in a browser.
+//! The live view of an app's stream.
 
 use base::{Error, Refusal, Vocabulary};
 use deliver::streams::{ConnectionRequest, StreamEndpoint, StreamFormat};
@@ -15,12 +15,12 @@ use crate::pages::run_page;
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
 
-/// As on other pages, and the one script, which reads the stream.
+/// As for other pages, plus the script and its connection.
 const CONTENT_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; img-src 'self' https: data:; script-src 'self'; \
      connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
 );
-/// Posts a second in a browser.
+/// Limit per browser.
 const POSTS_PER_SECOND: u32 = 20;
 
 /// `GET /developer/apps/{id}/stream/live`.

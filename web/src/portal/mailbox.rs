@@ -1,4 +1,4 @@
-//! Letters of a development world, which leaves none out of the house.
+//! The mailbox of a development server, which sends no emails.
 
 use pages::{EmailPage, MailboxItem, MailboxPage, Pager};
 use store::emails;
@@ -10,7 +10,6 @@ use crate::pages::forms::PageQuery;
 use crate::pages::{BrowserVisit, run_page};
 use crate::request_context::RequestContext;
 
-/// Letters on one page.
 const PAGE_SIZE: usize = 50;
 
 /// `GET /mailbox`.
@@ -23,19 +22,19 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
         let mut found = call.read(work).await?;
         let more = found.len() > PAGE_SIZE;
         found.truncate(PAGE_SIZE);
-        let last = found.last().map(|letter| letter.id).filter(|_| more);
+        let last = found.last().map(|email| email.id).filter(|_| more);
         let pager = Pager {
             previous: before.map(|_| SITE_LINKS.mailbox.to_owned()),
             next: last.map(|id| format!("{}?before={id}", SITE_LINKS.mailbox)),
         };
-        let shown = found.into_iter().map(|letter| MailboxItem {
-            path: format!("{}/{}", SITE_LINKS.mailbox, letter.id),
-            to: letter.recipient,
-            subject: letter.subject,
-            sent: letter.created_at,
+        let shown = found.into_iter().map(|email| MailboxItem {
+            path: format!("{}/{}", SITE_LINKS.mailbox, email.id),
+            to: email.recipient,
+            subject: email.subject,
+            sent: email.created_at,
         });
         let mut frame = visit.page_frame(&call);
-        // Letters follow the machine's clock.
+        // Emails use the wall clock.
         frame.now = base::clock::wall_time();
         let page = MailboxPage {
             frame,
@@ -57,10 +56,10 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         };
         let work = move |tx: &mut store::Tx<'_>| Ok(emails::list(tx, Some(after), 1)?);
         let found = call.read(work).await?.pop();
-        let Some(found) = found.filter(|letter| letter.id == id) else {
+        let Some(found) = found.filter(|email| email.id == id) else {
             return Err(not_found_page(&call, &visit));
         };
-        let front = &call.state.page_context;
+        let page_context = &call.state.page_context;
         let mut frame = visit.page_frame(&call);
         frame.now = base::clock::wall_time();
         let body = found.text.as_ref().map(base::Secret::expose_secret);
@@ -70,7 +69,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         };
         let page = EmailPage {
             frame,
-            from: front.site.name().to_owned(),
+            from: page_context.site.name().to_owned(),
             to: found.recipient,
             subject: found.subject,
             sent: found.created_at,

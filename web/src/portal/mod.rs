@@ -1,5 +1,5 @@
-//! The developer portal: people's own apps, their keys and what they call; in development also why
-//! a signature does not hold, and the mailbox.
+//! The developer portal: a developer's apps, their keys and usage; in development also the signature explainer and the
+//! mailbox.
 
 mod app_form;
 pub(crate) mod apps;
@@ -23,7 +23,6 @@ use store::apps::App;
 use crate::pages::{BrowserVisit, PageExit, SignedInPerson, errors};
 use crate::request_context::RequestContext;
 
-/// One of the person's own apps, and who asks for it.
 struct OwnedApp {
     visit: BrowserVisit,
     person: SignedInPerson,
@@ -31,7 +30,7 @@ struct OwnedApp {
 }
 
 impl OwnedApp {
-    /// The app of the path. One of somebody else is not found, as one that is not there.
+    /// Apps of other users are not found, like missing ones.
     async fn from_call(call: &RequestContext) -> Result<Self, PageExit> {
         let visit = BrowserVisit::from_call(call).await?;
         let person = visit.require_sign_in(call)?.clone();
@@ -48,7 +47,6 @@ impl OwnedApp {
         self.person.audit_actor(&self.visit)
     }
 
-    /// The app, as pages name it.
     fn app_ref(&self) -> pages::AppRef {
         app_ref(&self.app)
     }
@@ -69,7 +67,7 @@ fn not_found_page(call: &RequestContext, visit: &BrowserVisit) -> PageExit {
     }
 }
 
-/// What was done, or the page that says why it was not.
+/// Turns `NotFound` and `Forbidden` refusals into error pages.
 fn outcome_or_page<T>(call: &RequestContext, visit: &BrowserVisit, outcome: Result<T, Error>) -> Result<T, PageExit> {
     match outcome {
         Ok(done) => Ok(done),

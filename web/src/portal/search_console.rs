@@ -1,4 +1,4 @@
-//! The search console: how a query is read, what it finds, and why a post meets it or not.
+//! The search console: how a query is parsed, what it finds, and why a post matches or not.
 
 use std::sync::Arc;
 
@@ -21,10 +21,9 @@ use crate::pages::forms::accept_form;
 use crate::pages::{BrowserVisit, PageExit, run_page};
 use crate::request_context::RequestContext;
 
-/// Stored posts that a rule is held against.
+/// Stored posts that a rule is tested against.
 pub(super) const SCANNED_POSTS: i64 = 1_000;
 const HOUR_MS: i64 = 3_600_000;
-/// Posts shown at most.
 const MAX_SHOWN_POSTS: usize = 10;
 
 /// `GET /developer/search`.
@@ -125,7 +124,7 @@ fn operator_syntax(name: &str) -> String {
     }
 }
 
-/// What is wrong with a query, in the interface's words.
+/// As in API errors.
 pub(super) fn query_errors(problems: &QueryError) -> Vec<pages::QueryErrorMessage> {
     match problems {
         QueryError::Faults(all) => {
@@ -151,7 +150,7 @@ fn summarize_query(query: &ParsedQuery, text: &str) -> ParsedQuerySummary {
     }
 }
 
-/// A query's parts as a list: groups open and close.
+/// A query's parts as a flat list, in which groups open and close.
 pub(super) fn query_tree_steps(of: &ExplainedClause) -> Vec<QueryTreeStep> {
     let any = match of.kind {
         ClauseKind::Is | ClauseKind::Not => {
@@ -173,7 +172,6 @@ pub(super) fn query_tree_steps(of: &ExplainedClause) -> Vec<QueryTreeStep> {
     all
 }
 
-/// A post, held against a query.
 pub(super) fn match_post(facts: &StoredPostFacts, query: &ParsedQuery) -> PostMatch {
     let (text, said) = facts.map_query_post(|post| {
         let said = query.explain(Some(&PostFeatures::new(post, query.match_mode())));
@@ -204,7 +202,6 @@ async fn check_post(
     Ok(found.map(|facts| match_post(&facts, query)))
 }
 
-/// What search finds, and how many there are.
 async fn search_posts(
     call: &RequestContext,
     person: UserId,
@@ -263,7 +260,7 @@ async fn search_posts(
     Ok(())
 }
 
-/// A span of time in parts of one length, the last of which is not over.
+/// Equal buckets, the last of which is not over yet.
 #[derive(Clone, Copy)]
 struct ChartSpan {
     since: i64,
@@ -291,7 +288,6 @@ impl ChartSpan {
         }
     }
 
-    /// The number of the part that a moment lies in.
     fn bucket_index(&self, at: i64) -> Option<usize> {
         let place = at.saturating_sub(self.since).div_euclid(self.step_ms);
         usize::try_from(place).ok()
@@ -311,7 +307,7 @@ impl ChartSpan {
     }
 }
 
-/// Of the newest stored posts, those that meet a query.
+/// The newest stored posts that match a query.
 pub(super) async fn scan_newest_posts(call: &RequestContext, query: ParsedQuery) -> Result<Vec<PostMatch>, PageExit> {
     let work = move |tx: &mut store::Tx<'_>| {
         let all = post_facts::load_newest_facts(tx, SCANNED_POSTS)?;

@@ -1,4 +1,4 @@
-//! Why a signature holds or does not. In development only: it tells what the server expects.
+//! The signature explainer, in development only: it discloses the expected signature.
 
 use base::{Error, Refusal};
 use network::explain::{self, SignatureExplainRequest};

@@ -1,4 +1,4 @@
-//! The rules of an app's filtered stream: tried on stored posts, added, deleted.
+//! The rules of an app's filtered stream: testing, adding, deleting.
 
 use base::{Error, Refusal};
 use network::apps::AccessLevel;
@@ -14,9 +14,8 @@ use crate::pages::forms::{self, accept_form};
 use crate::pages::{PageExit, redirect_to, run_page};
 use crate::request_context::RequestContext;
 
-/// Rules on a page.
 const PAGE_SIZE: usize = 50;
-/// The longest label, in characters.
+/// In characters.
 const MAX_TAG_LENGTH: usize = 255;
 
 /// `GET /developer/apps/{id}/stream`.
@@ -64,13 +63,13 @@ pub(crate) fn submit_rule(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// Adds a rule; why not, where it is not.
+/// `Some` with the reason if the rule was not added.
 async fn add_rule(
     call: &RequestContext,
     own: &OwnedApp,
     (value, tag): (String, String),
     query: &ParsedQuery,
-    most: usize,
+    max: usize,
 ) -> Result<Option<String>, PageExit> {
     let new = NewStreamRule {
         value,
@@ -79,13 +78,13 @@ async fn add_rule(
     };
     let app = own.app.id;
     let work = move |tx: &mut store::Tx<'_>| {
-        rules::add(tx, app, StreamProduct::Stream, most, std::slice::from_ref(&new), false)
+        rules::add(tx, app, StreamProduct::Stream, max, std::slice::from_ref(&new), false)
     };
     match call.write(work).await {
         Ok(added) if added.rules.is_empty() => Ok(Some("The app already has this rule.".into())),
         Ok(_) => Ok(None),
-        Err(Error::Refused(Refusal::RuleLimitReached { limit: most })) => {
-            Ok(Some(format!("The app has reached its limit of {most} rules.")))
+        Err(Error::Refused(Refusal::RuleLimitReached { limit: max })) => {
+            Ok(Some(format!("The app has reached its limit of {max} rules.")))
         }
         Err(stop) => Err(stop.into()),
     }
@@ -109,12 +108,10 @@ pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// Whether the app has a contract.
 pub(super) fn is_enterprise(own: &OwnedApp) -> bool {
     own.app.access_level == AccessLevel::Enterprise.name()
 }
 
-/// The language as the app may use it.
 fn rule_dialect(own: &OwnedApp) -> QueryDialect {
     let level = if is_enterprise(own) {
         AccessTier::Enterprise

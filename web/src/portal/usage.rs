@@ -1,4 +1,4 @@
-//! What an app has used of its limits.
+//! An app's use of its rate limits.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,6 @@ use crate::pages::{PageExit, run_page};
 use crate::request_context::RequestContext;
 use crate::router::spell_path;
 
-/// Windows on the page at most.
 const MAX_WINDOWS: usize = 200;
 
 /// `GET /developer/apps/{id}/usage`.
@@ -24,7 +23,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let own = OwnedApp::from_call(&call).await?;
         let mut frame = own.visit.page_frame(&call);
-        // Limits follow the machine's clock.
+        // Rate limits use the wall clock.
         frame.now = wall_time();
         let mut windows = if call.state.limiter.is_disabled() {
             let text = "Rate limits are off: requests are counted but never rejected.";
@@ -52,7 +51,6 @@ fn operation_label(endpoint: &Endpoint) -> String {
     format!("{} {}", endpoint.method, spell_path(endpoint.path, Vocabulary::Post))
 }
 
-/// The windows that calls are held against.
 async fn limiter_windows(call: &RequestContext, own: &OwnedApp) -> Result<Vec<UsageWindow>, PageExit> {
     let all: Vec<&Endpoint> = ENDPOINTS.iter().copied().flatten().collect();
     let windows = |pool: RateLimitSubject, operation: usize| {
@@ -104,7 +102,7 @@ async fn load_user_names(call: &RequestContext, counted: &[WindowUsage]) -> Resu
     Ok(call.read(work).await?)
 }
 
-/// Where nothing is limited: the calls of the current window as they were written down.
+/// With rate limits off: the recorded requests of the current window.
 async fn recorded_windows(call: &RequestContext, own: &OwnedApp) -> Result<Vec<UsageWindow>, PageExit> {
     let (owner, id) = (own.person.user.id, own.app.id);
     let now = wall_time().ms();

@@ -1,4 +1,4 @@
-//! An app's webhooks: their challenges and deliveries, and what may be done about them.
+//! An app's webhooks: challenges, deliveries, replays, and the built-in receiver.
 
 use base::{Error, Fault, Time};
 use deliver::webhooks::{ChallengeResult, sign};
@@ -6,7 +6,7 @@ use network::webhooks as rules;
 use pages::{AppTab, DeliveryAttemptItem, DeliveryItem, LastChallenge, Notice, WebhookItem, WebhooksPage};
 use serde_json::json;
 use store::Tx;
-use store::deliveries::{self, Delivery, DeliveryAttempt};
+use store::deliveries::{self, Delivery, DeliveryAttempt, DeliveryState};
 use store::webhooks::{self as stored, Webhook};
 
 use super::{OwnedApp, outcome_or_page};
@@ -17,9 +17,7 @@ use crate::pages::{PageExit, redirect_to, run_page};
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
 
-/// Deliveries of a webhook on the page.
 const MAX_DELIVERIES: i64 = 20;
-/// Tries of each.
 const MAX_ATTEMPTS: i64 = 10;
 
 /// `GET /developer/apps/{id}/webhooks`.
@@ -57,7 +55,7 @@ pub(crate) fn submit_action(call: RequestContext) -> HandlerFuture {
             }
             Err(stop) => Err(outcome_or_page::<()>(&call, &own.visit, Err(stop))
                 .err()
-                .unwrap_or_else(|| PageExit::from(Error::from(Fault::new("a refusal that is none"))))),
+                .unwrap_or_else(|| PageExit::from(Error::from(Fault::new("the outcome was not a refusal"))))),
         }
     })
 }
@@ -189,15 +187,17 @@ fn delivery_item(delivery: Delivery, tries: Vec<DeliveryAttempt>) -> DeliveryIte
         number: delivery.seq,
         event_id: delivery.event_id,
         at: delivery.at,
-        state: delivery.state.name(),
+        state: match delivery.state {
+            DeliveryState::GivenUp => "failed",
+            other => other.name(),
+        },
         is_resend: delivery.job_id != 0,
         body: delivery.body,
         attempts: tries.collect(),
     }
 }
 
-/// `GET /webhook-sink/{id}`, in a development world: the built-in receiver answers the challenge
-/// of an app's webhook.
+/// `GET /webhook-sink/{id}`, in development: the built-in receiver answers the challenge.
 pub(crate) fn answer_sink_challenge(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let app = base::AppId::parse(call.path_text("id")?);
@@ -210,7 +210,7 @@ pub(crate) fn answer_sink_challenge(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /webhook-sink/{id}`: it takes everything; what it took is on the page.
+/// `POST /webhook-sink/{id}`: accepts everything; the page shows what was delivered.
 pub(crate) fn receive_sink_event(_call: RequestContext) -> HandlerFuture {
     Box::pin(async move { Ok(HttpReply::json(200, &json!({}))) })
 }

@@ -1,22 +1,20 @@
-//! The account itself: what it is, who works on it, what pays, and what was changed.
+//! The account: settings, funding, users and history of changes.
 
 use base::{Error, UserId};
 use pages::manager::{AdsManagerPage, DataTable, DetailList, EmptyState, PageBlock, StatusBadge, TableCell, TableRow};
 use serde_json::Value;
 use store::Tx;
 
-use super::labels::{format_money, format_time, parse_time, role_label, status_badge, word_label};
+use super::labels::{format_money, format_time, parse_time, role_label, status_badge, value_label, word_label};
 use super::request::{EntityListPage, ManagerAccount, json_array, json_int, json_text};
 use super::{account_users, number_column, text_column};
 
 const HOUR_MS: i64 = 3_600_000;
-/// Changes on a page.
 const PAGE_SIZE: &str = "20";
 
-/// All of it.
-pub(super) fn account_page(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<AdsManagerPage, Error> {
-    let account = desk.get_entity(tx, "", "")?;
-    let features = desk.call_api(tx, "GET", "features", &[], &[])?;
+pub(super) fn account_page(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<AdsManagerPage, Error> {
+    let account = ctx.get_entity(tx, "", "")?;
+    let features = ctx.call_api(tx, "GET", "features", &[], &[])?;
     let features: Vec<String> = json_array(&features, "data")
         .iter()
         .filter_map(Value::as_str)
@@ -35,7 +33,7 @@ pub(super) fn account_page(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Ads
                 "Industry",
                 TableCell::from_text(word_label(json_text(&account, "industry_type"))),
             ),
-            ("Your role", TableCell::from_text(role_label(desk.role))),
+            ("Your role", TableCell::from_text(role_label(ctx.role))),
             (
                 "Created",
                 TableCell::from_text(format_time(json_text(&account, "created_at"))),
@@ -44,8 +42,8 @@ pub(super) fn account_page(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Ads
             ("Features", TableCell::from_text(features.join(", "))),
         ],
     })];
-    blocks.extend(funding_block(tx, desk)?);
-    blocks.push(account_users::users_block(tx, desk)?);
+    blocks.extend(funding_block(tx, ctx)?);
+    blocks.push(account_users::users_block(tx, ctx)?);
     Ok(AdsManagerPage {
         heading: "Account".to_owned(),
         blocks,
@@ -53,21 +51,20 @@ pub(super) fn account_page(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Ads
     })
 }
 
-/// What pays, in words.
 pub(super) fn instrument_label(one: &Value) -> String {
     let about = match json_text(one, "description") {
-        // What stands in brackets says that nobody described it.
+        // A description in parentheses is generated, not written by anyone.
         about if about.is_empty() || about.starts_with('(') => word_label(json_text(one, "type")),
         about => about.to_owned(),
     };
     format!("{about} ({})", json_text(one, "currency"))
 }
 
-fn funding_block(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Option<PageBlock>, Error> {
-    if !desk.may_call("GET", "funding_instruments") {
+fn funding_block(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Option<PageBlock>, Error> {
+    if !ctx.may_call("GET", "funding_instruments") {
         return Ok(None);
     }
-    let found = desk.list_entities(tx, "funding_instruments", &[])?;
+    let found = ctx.list_entities(tx, "funding_instruments", &[])?;
     let rows = found.rows.iter().map(|one| {
         let currency = json_text(one, "currency");
         let amounts = ["funded_amount_local_micro", "credit_limit_local_micro"];
@@ -115,19 +112,19 @@ fn funding_block(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Option<PageBl
     })))
 }
 
-/// What was changed of something, newest first.
+/// Newest first.
 pub(super) fn history_block(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     entity: &str,
     of: &Value,
 ) -> Result<Option<PageBlock>, Error> {
-    let open = !desk.record.has("refused", "ACCOUNT_HISTORY");
-    if !open || !desk.may_call("GET", "account_history") {
+    let open = !ctx.record.has("refused", "ACCOUNT_HISTORY");
+    if !open || !ctx.may_call("GET", "account_history") {
         return Ok(None);
     }
     let from = parse_time(json_text(of, "created_at")).map_or(0, |at| at.ms().div_euclid(HOUR_MS) * HOUR_MS);
-    let to = (desk.request.now.ms().div_euclid(HOUR_MS).saturating_add(1)).saturating_mul(HOUR_MS);
+    let to = (ctx.request.now.ms().div_euclid(HOUR_MS).saturating_add(1)).saturating_mul(HOUR_MS);
     let written = |ms: i64| ads::field_kind::format_time(base::Time::from_ms(ms));
     let pairs = [
         ("entity_type", entity.to_owned()),
@@ -136,7 +133,7 @@ pub(super) fn history_block(
         ("end_time", written(to)),
         ("count", PAGE_SIZE.to_owned()),
     ];
-    let found = EntityListPage::from_response(&desk.call_api(tx, "GET", "account_history", &[], &pairs)?);
+    let found = EntityListPage::from_response(&ctx.call_api(tx, "GET", "account_history", &[], &pairs)?);
     let mut rows = Vec::new();
     for change in &found.rows {
         let by = change.get("change_by").cloned().unwrap_or_default();
@@ -175,22 +172,12 @@ pub(super) fn history_block(
     })))
 }
 
-/// Whether a text is a word of the interface, in capitals.
-pub(super) fn is_enum_word(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
-}
-
 fn describe_changes(change: &Value) -> String {
     let changes = change.get("changes").and_then(Value::as_object);
     let each = changes.into_iter().flatten().map(|(name, one)| {
         let side = |side: &str| match one.get(side) {
-            Some(Value::String(word)) if is_enum_word(word) => word_label(word),
-            Some(Value::String(text)) => text.clone(),
-            None | Some(Value::Null) => "nothing".to_owned(),
-            Some(Value::Number(micros)) if name.ends_with("_micro") => {
-                super::labels::format_amount(micros.as_i64().unwrap_or(0))
-            }
-            Some(other) => other.to_string(),
+            None | Some(Value::Null) => "none".to_owned(),
+            Some(value) => value_label(name, value),
         };
         let plain = name.replace("_amount_local_micro", "");
         let plain = plain.replace("entity_", "");

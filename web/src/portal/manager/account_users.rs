@@ -1,4 +1,4 @@
-//! Who works on an account: administrators give roles, change them and take them away.
+//! Roles on an account, which administrators assign, change and remove.
 
 use ads::access::{AdsRole, RequiredRole};
 use ads::account_roles as rules;
@@ -15,12 +15,12 @@ use super::request::ManagerAccount;
 use super::route::SubmittedFields;
 use super::text_column;
 
-/// Everybody who works on the account; whoever does not administer it sees themselves.
-pub(super) fn users_block(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<PageBlock, Error> {
+/// Everyone with a role on the account; people who do not administer it see only themselves.
+pub(super) fn users_block(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<PageBlock, Error> {
     let mut rows = Vec::new();
-    let rules = RequiredRole::Admin.allows_role(desk.role);
-    for access in store::ads::list_access_by_account(tx, desk.record.id)? {
-        let own = access.user_id == desk.request.user;
+    let rules = RequiredRole::Admin.allows_role(ctx.role);
+    for access in store::ads::list_access_by_account(tx, ctx.record.id)? {
+        let own = access.user_id == ctx.request.user;
         let Some(known) = AdsRole::parse(&access.role).filter(|_| own || rules) else {
             continue;
         };
@@ -29,7 +29,7 @@ pub(super) fn users_block(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Page
         let posts = access.can_compose && known.may_compose_posts();
         let act = |text, act: &str| ActionButton {
             text,
-            path: desk.page_path(&format!("/people/{}/{act}", access.user_id)),
+            path: ctx.page_path(&format!("/people/{}/{act}", access.user_id)),
             ..ActionButton::default()
         };
         rows.push(TableRow {
@@ -46,7 +46,7 @@ pub(super) fn users_block(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Page
             },
         });
     }
-    let add = NavLink::new("Add person", desk.page_path("/people/new"));
+    let add = NavLink::new("Add person", ctx.page_path("/people/new"));
     Ok(PageBlock::Table(DataTable {
         title: "People".to_owned(),
         lead: if rules {
@@ -61,12 +61,12 @@ pub(super) fn users_block(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Page
     }))
 }
 
-fn role_form(desk: &ManagerAccount, work: FormHandler) -> FormDefinition {
+fn role_form(ctx: &ManagerAccount, work: FormHandler) -> FormDefinition {
     FormDefinition {
-        trail: vec![NavLink::new("Account", desk.page_path("/account"))],
+        trail: vec![NavLink::new("Account", ctx.page_path("/account"))],
         required_access: Some(RequiredRole::Admin),
         handler: Some(work),
-        ..FormDefinition::new(desk, "/account")
+        ..FormDefinition::new(ctx, "/account")
     }
 }
 
@@ -88,8 +88,7 @@ fn role_fields(now: Option<AdsRole>, composes: bool) -> [FormFieldSpec; 2] {
     ]
 }
 
-/// The form that gives somebody a role.
-pub(super) fn add_form(desk: &ManagerAccount) -> FormDefinition {
+pub(super) fn add_form(ctx: &ManagerAccount) -> FormDefinition {
     let [role, writes] = role_fields(None, false);
     FormDefinition {
         heading: "Add person".to_owned(),
@@ -100,9 +99,9 @@ pub(super) fn add_form(desk: &ManagerAccount) -> FormDefinition {
             writes,
         ],
         submit: "Add person",
-        action: desk.page_path("/people/new"),
+        action: ctx.page_path("/people/new"),
         done_code: "joined",
-        ..role_form(desk, |tx, desk, _, sent| {
+        ..role_form(ctx, |tx, ctx, _, sent| {
             let name = sent.text("username");
             let name = name.strip_prefix('@').unwrap_or(name);
             if name.is_empty() {
@@ -114,39 +113,38 @@ pub(super) fn add_form(desk: &ManagerAccount) -> FormDefinition {
                 let message = "No user has this username";
                 return Err(AdsProblem::invalid_parameter("username", name, message).into());
             };
-            if store::ads::find_access(tx, user.id, desk.record.id)?.is_some() {
+            if store::ads::find_access(tx, user.id, ctx.record.id)?.is_some() {
                 let message = "This person already has a role on the account";
                 return Err(AdsProblem::invalid_parameter("username", name, message).into());
             }
-            grant_role(tx, desk, user.id, sent)
+            grant_role(tx, ctx, user.id, sent)
         })
     }
 }
 
-fn audit_actor(desk: &ManagerAccount) -> AuditActor {
-    AuditActor::user(desk.request.user, &desk.request.client_address)
+fn audit_actor(ctx: &ManagerAccount) -> AuditActor {
+    AuditActor::user(ctx.request.user, &ctx.request.client_address)
 }
 
-fn grant_role(tx: &mut Tx<'_>, desk: &ManagerAccount, user: UserId, sent: &SubmittedFields) -> Result<Value, Error> {
+fn grant_role(tx: &mut Tx<'_>, ctx: &ManagerAccount, user: UserId, sent: &SubmittedFields) -> Result<Value, Error> {
     let role = sent.text("role");
     let Some(role) = AdsRole::parse(role) else {
         return Err(AdsProblem::invalid_parameter("role", role, "Choose a role").into());
     };
     let composes = sent.text("composes") == "true";
-    rules::grant_role(tx, &audit_actor(desk), &desk.record, user, (role, composes))?;
+    rules::grant_role(tx, &audit_actor(ctx), &ctx.record, user, (role, composes))?;
     Ok(Value::Null)
 }
 
-/// Somebody who works on the account.
 fn find_user(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     id: &str,
 ) -> Result<Option<(String, store::ads::AdsAccountAccess)>, Error> {
-    let Some(id) = UserId::parse(id).filter(|_| RequiredRole::Admin.allows_role(desk.role)) else {
+    let Some(id) = UserId::parse(id).filter(|_| RequiredRole::Admin.allows_role(ctx.role)) else {
         return Ok(None);
     };
-    let Some(access) = store::ads::find_access(tx, id, desk.record.id)? else {
+    let Some(access) = store::ads::find_access(tx, id, ctx.record.id)? else {
         return Ok(None);
     };
     let user = store::users::find_by_id(tx, id)?;
@@ -159,34 +157,30 @@ fn form_user_id(plan: &FormDefinition) -> UserId {
     id.unwrap_or(UserId::new(0))
 }
 
-/// The form that changes somebody's role.
-pub(super) fn edit_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
-    let found = find_user(tx, desk, id)?;
+pub(super) fn edit_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
+    let found = find_user(tx, ctx, id)?;
     Ok(found.map(|(name, access)| FormDefinition {
         heading: format!("Change the role of {name}"),
         ids: vec![id.to_owned()],
         fields: role_fields(AdsRole::parse(&access.role), access.can_compose).into(),
         submit: "Save changes",
-        action: desk.page_path(&format!("/people/{id}/edit")),
-        ..role_form(desk, |tx, desk, plan, sent| {
-            grant_role(tx, desk, form_user_id(plan), sent)
-        })
+        action: ctx.page_path(&format!("/people/{id}/edit")),
+        ..role_form(ctx, |tx, ctx, plan, sent| grant_role(tx, ctx, form_user_id(plan), sent))
     }))
 }
 
-/// The form that takes somebody's role away.
-pub(super) fn remove_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
-    let found = find_user(tx, desk, id)?;
+pub(super) fn remove_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
+    let found = find_user(tx, ctx, id)?;
     Ok(found.map(|(name, _)| FormDefinition {
         heading: format!("Remove {name} from the account?"),
         lead: "What they created stays. They lose access to the account.".to_owned(),
         ids: vec![id.to_owned()],
         submit: "Remove",
         is_dangerous: true,
-        action: desk.page_path(&format!("/people/{id}/remove")),
+        action: ctx.page_path(&format!("/people/{id}/remove")),
         done_code: "left",
-        ..role_form(desk, |tx, desk, plan, _| {
-            rules::revoke_role(tx, &audit_actor(desk), &desk.record, form_user_id(plan))?;
+        ..role_form(ctx, |tx, ctx, plan, _| {
+            rules::revoke_role(tx, &audit_actor(ctx), &ctx.record, form_user_id(plan))?;
             Ok(Value::Null)
         })
     }))

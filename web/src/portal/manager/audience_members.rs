@@ -1,6 +1,5 @@
-//! Lists of people, as they are brought to an audience: read, brought to the one way of writing
-//! that digests are made of, and made unreadable (contract §8.3). What is wrong is told by its line,
-//! never by what stands there: that is somebody's address.
+//! Lists of people uploaded to an audience: parsed, normalized and hashed (contract §8.3). Errors name line numbers,
+//! never the content of a line, which is personal data.
 
 use base::refusal::AdsProblem;
 use base::secret::digest;
@@ -9,14 +8,10 @@ use serde_json::{Map, Value, json};
 
 use super::route::SubmittedFields;
 
-/// People on one list.
 const MAX_PEOPLE: usize = 50_000;
-/// Lines that are named as wrong.
 const MAX_REPORTED_LINES: usize = 5;
-/// Bytes of what somebody is known by.
 const MAX_IDENTIFIER_BYTES: usize = 254;
 
-/// What people are known by, and how that is said.
 pub(super) const IDENTIFIER_KINDS: [(&str, &str); 5] = [
     ("email", "Email addresses"),
     ("handle", "Usernames"),
@@ -25,7 +20,7 @@ pub(super) const IDENTIFIER_KINDS: [(&str, &str); 5] = [
     ("device_id", "Device IDs"),
 ];
 
-/// Names of columns, and what stands below them.
+/// Column names, in lower case and without punctuation, and the identifier kind of each.
 const COLUMN_KINDS: &[(&str, &str)] = &[
     ("email", "email"),
     ("emailaddress", "email"),
@@ -43,7 +38,7 @@ const COLUMN_KINDS: &[(&str, &str)] = &[
     ("adid", "device_id"),
 ];
 
-/// The users of a list that was sent, as the interface takes them.
+/// The users of a list, as the API takes them.
 pub(super) fn parse_submitted(sent: &SubmittedFields) -> Result<Vec<Value>, Error> {
     let (file, typed) = (sent.text("list"), sent.text("text"));
     let (field, list) = match (file, typed) {
@@ -69,7 +64,6 @@ fn invalid_field(field: &'static str, message: &str) -> Error {
     Refusal::from(vec![AdsProblem::invalid_parameter(field, "", message)]).into()
 }
 
-/// Reads a list; what is wrong with it otherwise.
 fn parse_list(list: &str, usual: &'static str) -> Result<Vec<Value>, String> {
     let list = list.strip_prefix('\u{feff}').unwrap_or(list);
     let mut lines = (1_usize..)
@@ -100,7 +94,6 @@ fn parse_list(list: &str, usual: &'static str) -> Result<Vec<Value>, String> {
     }
 }
 
-/// Which lines cannot be read.
 fn invalid_lines_message(bad: &[usize], good: usize) -> String {
     let first: Vec<String> = bad.iter().take(MAX_REPORTED_LINES).map(usize::to_string).collect();
     let more = match bad.len().saturating_sub(MAX_REPORTED_LINES) {
@@ -115,7 +108,7 @@ fn invalid_lines_message(bad: &[usize], good: usize) -> String {
     )
 }
 
-/// The columns that a first line names; none where it names none.
+/// `None` unless the line names at least one known column.
 fn parse_header(line: &str) -> Option<Vec<Option<&'static str>>> {
     let columns: Vec<Option<&'static str>> = split_cells(line)
         .iter()
@@ -132,7 +125,7 @@ fn parse_header(line: &str) -> Option<Vec<Option<&'static str>>> {
     columns.iter().any(Option::is_some).then_some(columns)
 }
 
-/// The cells of a line of CSV, whichever sign is between them.
+/// Cells of a CSV line, separated by commas, semicolons or tabs.
 fn split_cells(line: &str) -> Vec<String> {
     let (mut all, mut cell, mut quoted) = (Vec::new(), String::new(), false);
     let mut letters = line.chars().peekable();
@@ -151,7 +144,7 @@ fn split_cells(line: &str) -> Vec<String> {
     all
 }
 
-/// Somebody, by the digests of all that is known of them; none where a cell cannot be read.
+/// Digests of all identifiers of a person; `None` if a cell is invalid.
 fn parse_user(line: &str, columns: &[Option<&'static str>]) -> Option<Value> {
     let mut keys = Map::new();
     for (cell, kind) in split_cells(line).iter().zip(columns) {
@@ -167,7 +160,7 @@ fn parse_user(line: &str, columns: &[Option<&'static str>]) -> Option<Value> {
     (!keys.is_empty()).then_some(Value::Object(keys))
 }
 
-/// The digest of what somebody is known by; one that is a digest already is taken as it is.
+/// SHA-256 in hexadecimal; a value that already is a digest is kept.
 fn hash_identifier(kind: &str, cell: &str) -> Option<String> {
     let is_digest = cell.len() == 64 && cell.bytes().all(|byte| byte.is_ascii_hexdigit());
     if is_digest {
@@ -185,7 +178,6 @@ fn hex_encode(bytes: &[u8]) -> String {
     })
 }
 
-/// The one way of writing it.
 fn normalize_identifier(kind: &str, cell: &str) -> Option<String> {
     let plain = cell.len() <= MAX_IDENTIFIER_BYTES && !cell.chars().any(char::is_control);
     let plain = Some(cell).filter(|_| plain)?;
@@ -210,7 +202,7 @@ fn normalize_identifier(kind: &str, cell: &str) -> Option<String> {
     }
 }
 
-/// E.164: a plus sign and 7 to 15 digits, the first of which is not nought.
+/// E.164: a plus sign and 7 to 15 digits, of which the first is not 0.
 fn normalize_phone(plain: &str) -> Option<String> {
     let bare: String = plain
         .chars()

@@ -1,4 +1,4 @@
-//! Audiences: how large they are, who may use them, and what targets them.
+//! Audiences: their size, sharing and use in targeting.
 
 use base::Error;
 use pages::manager::{
@@ -13,9 +13,9 @@ use super::request::{EntityListPage, ManagerAccount, json_array, json_int, json_
 use super::route::{ManagerRoute, SubmittedFields, collect_links};
 use super::{number_column, text_column};
 
-/// The account's own audiences, and those that others share with it.
-pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount, _: &ManagerRoute) -> Result<AdsManagerPage, Error> {
-    let create = desk.permitted_link("POST", "custom_audiences", "Create audience", "/audiences/new");
+/// The account's own audiences, and those shared with it.
+pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount, _: &ManagerRoute) -> Result<AdsManagerPage, Error> {
+    let create = ctx.permitted_link("POST", "custom_audiences", "Create audience", "/audiences/new");
     let create = create.map(|link| link.with_kind("primary"));
     let mut own = false;
     let mut blocks = Vec::new();
@@ -23,8 +23,8 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount, _: &ManagerRoute) -> 
         ("OWNER", "Your audiences", "No audiences yet"),
         ("SHARED", "Shared with this account", "No shared audiences"),
     ] {
-        let found = desk.list_entities(tx, "custom_audiences", &[("permission_scope", scope.to_owned())])?;
-        let rows = found.rows.iter().map(|one| audience_row(desk, one));
+        let found = ctx.list_entities(tx, "custom_audiences", &[("permission_scope", scope.to_owned())])?;
+        let rows = found.rows.iter().map(|one| audience_row(ctx, one));
         own |= scope == "OWNER" && !found.rows.is_empty();
         let mine = scope == "OWNER";
         blocks.push(PageBlock::Table(DataTable {
@@ -59,13 +59,13 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount, _: &ManagerRoute) -> 
     })
 }
 
-fn audience_row(desk: &ManagerAccount, audience: &Value) -> TableRow {
+fn audience_row(ctx: &ManagerAccount, audience: &Value) -> TableRow {
     let id = json_text(audience, "id");
     TableRow {
         name: json_text(audience, "name").to_owned(),
         cells: vec![
             TableCell::from_text(json_text(audience, "name"))
-                .with_link(desk.page_path(&format!("/audiences/{id}")))
+                .with_link(ctx.page_path(&format!("/audiences/{id}")))
                 .with_subtext(json_text(audience, "description")),
             state_cell(audience),
             TableCell::from_text(word_label(json_text(audience, "audience_type")))
@@ -89,9 +89,8 @@ fn size_label(audience: &Value) -> String {
     json_int(audience, "audience_size").map_or_else(|| "–".to_owned(), format_integer)
 }
 
-/// One audience.
-pub(super) fn show(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<AdsManagerPage, Error> {
-    let audience = desk.get_entity(tx, "custom_audiences/{}", id)?;
+pub(super) fn show(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<AdsManagerPage, Error> {
+    let audience = ctx.get_entity(tx, "custom_audiences/{}", id)?;
     let mut blocks = vec![PageBlock::Metrics(vec![
         MetricTile {
             label: "Size".to_owned(),
@@ -109,13 +108,13 @@ pub(super) fn show(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<A
             subtext: String::new(),
         },
     ])];
-    blocks.push(targeted_by_block(tx, desk, id)?);
+    blocks.push(targeted_by_block(tx, ctx, id)?);
     if audience.get("is_owner").and_then(Value::as_bool) == Some(true) {
-        blocks.push(permissions_block(tx, desk, id)?);
+        blocks.push(permissions_block(tx, ctx, id)?);
     }
     let about = json_text(&audience, "description");
     Ok(AdsManagerPage {
-        trail: vec![NavLink::new("Audiences", desk.page_path("/audiences"))],
+        trail: vec![NavLink::new("Audiences", ctx.page_path("/audiences"))],
         heading: json_text(&audience, "name").to_owned(),
         badge: state_cell(&audience).badge,
         lead: match (about, word_list_label(&audience, "reasons_not_targetable").as_str()) {
@@ -123,26 +122,26 @@ pub(super) fn show(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<A
             ("", why) => format!("{why}."),
             (about, why) => format!("{about} ({why})"),
         },
-        actions: page_actions(desk, &audience),
+        actions: page_actions(ctx, &audience),
         blocks,
         ..AdsManagerPage::default()
     })
 }
 
-fn page_actions(desk: &ManagerAccount, audience: &Value) -> Vec<NavLink> {
+fn page_actions(ctx: &ManagerAccount, audience: &Value) -> Vec<NavLink> {
     let here = format!("/audiences/{}", json_text(audience, "id"));
     let own = audience.get("is_owner").and_then(Value::as_bool) == Some(true);
     let writes = json_text(audience, "permission_level") == "READ_WRITE";
     let lists = matches!(json_text(audience, "audience_type"), "CRM" | "");
     let path = "custom_audiences/{}";
-    let people = desk.permitted_link(
+    let people = ctx.permitted_link(
         "POST",
         "custom_audiences/{}/users",
         "Add or remove people",
         &format!("{here}/people"),
     );
-    let edit = desk.permitted_link("PUT", path, "Edit", &format!("{here}/edit"));
-    let delete = desk.permitted_link("DELETE", path, "Delete", &format!("{here}/delete"));
+    let edit = ctx.permitted_link("PUT", path, "Edit", &format!("{here}/edit"));
+    let delete = ctx.permitted_link("DELETE", path, "Delete", &format!("{here}/delete"));
     collect_links([
         people.filter(|_| writes && lists).map(|link| link.with_kind("primary")),
         edit.filter(|_| own),
@@ -150,17 +149,17 @@ fn page_actions(desk: &ManagerAccount, audience: &Value) -> Vec<NavLink> {
     ])
 }
 
-fn targeted_by_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<PageBlock, Error> {
+fn targeted_by_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<PageBlock, Error> {
     let path = "custom_audiences/{}/targeted";
-    let found = if desk.may_call("GET", path) {
+    let found = if ctx.may_call("GET", path) {
         let all = [("with_active", "false".to_owned())];
-        EntityListPage::from_response(&desk.call_api(tx, "GET", path, &[id], &all)?)
+        EntityListPage::from_response(&ctx.call_api(tx, "GET", path, &[id], &all)?)
     } else {
         EntityListPage::default()
     };
     let rows = found.rows.iter().flat_map(|campaign| {
         let name = json_text(campaign, "campaign_name");
-        let above = desk.page_path(&format!("/campaigns/{}", json_text(campaign, "campaign_id")));
+        let above = ctx.page_path(&format!("/campaigns/{}", json_text(campaign, "campaign_id")));
         json_array(campaign, "line_items").iter().map(move |item| {
             let own = json_text(item, "id");
             let serves = item.get("servable").and_then(Value::as_bool) == Some(true);
@@ -169,7 +168,7 @@ fn targeted_by_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result
                 name: own.to_owned(),
                 cells: vec![
                     TableCell::from_text(super::line_items::line_item_name(item))
-                        .with_link(desk.page_path(&format!("/line-items/{own}"))),
+                        .with_link(ctx.page_path(&format!("/line-items/{own}"))),
                     TableCell::from_text(name).with_link(above.clone()),
                     TableCell::from_badge(super::labels::status_badge(state)),
                 ],
@@ -190,21 +189,21 @@ fn targeted_by_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result
     }))
 }
 
-fn permissions_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<PageBlock, Error> {
+fn permissions_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<PageBlock, Error> {
     let path = "custom_audiences/{}/permissions";
-    let found = if desk.may_call("GET", path) {
-        EntityListPage::from_response(&desk.call_api(tx, "GET", path, &[id], &[])?)
+    let found = if ctx.may_call("GET", path) {
+        EntityListPage::from_response(&ctx.call_api(tx, "GET", path, &[id], &[])?)
     } else {
         EntityListPage::default()
     };
-    let grants = desk.may_call("POST", path);
+    let grants = ctx.may_call("POST", path);
     let here = format!("/audiences/{id}");
-    let share = NavLink::new("Share", desk.page_path(&format!("{here}/share")));
+    let share = NavLink::new("Share", ctx.page_path(&format!("{here}/share")));
     let share = Some(share).filter(|_| grants);
     let rows = found.rows.iter().map(|one| TableRow {
         action_buttons: Some(ActionButton {
             text: "Revoke",
-            path: desk.page_path(&format!("{here}/revoke")),
+            path: ctx.page_path(&format!("{here}/revoke")),
             hidden: vec![("permission_id", json_text(one, "id").to_owned())],
             ..ActionButton::default()
         })
@@ -242,46 +241,38 @@ fn detail_fields(now: &Value) -> Vec<FormFieldSpec> {
     ]
 }
 
-/// The form of a new one.
-pub(super) fn create_form(desk: &ManagerAccount) -> FormDefinition {
+pub(super) fn create_form(ctx: &ManagerAccount) -> FormDefinition {
     FormDefinition {
         heading: "Create an audience".to_owned(),
         lead: "The audience starts empty. Add people on its page.".to_owned(),
-        trail: vec![NavLink::new("Audiences", desk.page_path("/audiences"))],
+        trail: vec![NavLink::new("Audiences", ctx.page_path("/audiences"))],
         path: "custom_audiences",
         fields: detail_fields(&Value::Null),
         submit: "Create audience",
-        action: desk.page_path("/audiences/new"),
-        redirect: FormRedirect::Created(desk.page_path("/audiences")),
+        action: ctx.page_path("/audiences/new"),
+        redirect: FormRedirect::Created(ctx.page_path("/audiences")),
         done_code: "created",
-        ..FormDefinition::new(desk, "/audiences")
+        ..FormDefinition::new(ctx, "/audiences")
     }
 }
 
-/// A form below an audience.
-fn audience_form(
-    tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    id: &str,
-    act: &str,
-) -> Result<(Value, FormDefinition), Error> {
-    let now = desk.get_entity(tx, "custom_audiences/{}", id)?;
+fn audience_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str, act: &str) -> Result<(Value, FormDefinition), Error> {
+    let now = ctx.get_entity(tx, "custom_audiences/{}", id)?;
     let here = format!("/audiences/{id}");
     let plan = FormDefinition {
         trail: vec![
-            NavLink::new("Audiences", desk.page_path("/audiences")),
-            NavLink::new(json_text(&now, "name"), desk.page_path(&here)),
+            NavLink::new("Audiences", ctx.page_path("/audiences")),
+            NavLink::new(json_text(&now, "name"), ctx.page_path(&here)),
         ],
         ids: vec![id.to_owned()],
-        action: desk.page_path(&format!("{here}/{act}")),
-        ..FormDefinition::new(desk, &here)
+        action: ctx.page_path(&format!("{here}/{act}")),
+        ..FormDefinition::new(ctx, &here)
     };
     Ok((now, plan))
 }
 
-/// The form of a change.
-pub(super) fn edit_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
-    let (now, plan) = audience_form(tx, desk, id, "edit")?;
+pub(super) fn edit_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
+    let (now, plan) = audience_form(tx, ctx, id, "edit")?;
     Ok(Some(FormDefinition {
         heading: "Edit audience".to_owned(),
         method: "PUT",
@@ -292,9 +283,8 @@ pub(super) fn edit_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Res
     }))
 }
 
-/// The form that takes a list of people.
-pub(super) fn members_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
-    let (_, plan) = audience_form(tx, desk, id, "people")?;
+pub(super) fn members_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
+    let (_, plan) = audience_form(tx, ctx, id, "people")?;
     let kinds = super::audience_members::IDENTIFIER_KINDS.map(|(kind, said)| (kind.to_owned(), said.to_owned()));
     let acts = [("Update", "Add people"), ("Delete", "Remove people")];
     let acts = acts.map(|(act, said)| (act.to_owned(), said.to_owned()));
@@ -322,10 +312,9 @@ pub(super) fn members_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> 
     }))
 }
 
-/// Everybody on a list becomes what the interface takes: digests.
 fn submit_members(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     plan: &FormDefinition,
     sent: &SubmittedFields,
 ) -> Result<Value, Error> {
@@ -335,12 +324,11 @@ fn submit_members(
         _ => "Update",
     };
     let body = json!([{ "operation_type": act, "params": { "users": users } }]);
-    desk.call_api_json(tx, plan.method, plan.path, &plan.path_ids(), body)
+    ctx.call_api_json(tx, plan.method, plan.path, &plan.path_ids(), body)
 }
 
-/// The form that shares.
-pub(super) fn share_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
-    let (_, plan) = audience_form(tx, desk, id, "share")?;
+pub(super) fn share_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
+    let (_, plan) = audience_form(tx, ctx, id, "share")?;
     let levels = [
         ("READ_ONLY", "Target it"),
         ("READ_WRITE", "Target it, and add or remove people"),
@@ -361,19 +349,18 @@ pub(super) fn share_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Re
     }))
 }
 
-/// The button that ends a permission.
-pub(super) fn revoke_form(desk: &ManagerAccount, id: &str) -> FormDefinition {
+pub(super) fn revoke_form(ctx: &ManagerAccount, id: &str) -> FormDefinition {
     FormDefinition {
         method: "DELETE",
         path: "custom_audiences/{}/permissions/{}",
         ids: vec![id.to_owned()],
         submit: "",
         done_code: "revoked",
-        handler: Some(|tx, desk, plan, sent| {
+        handler: Some(|tx, ctx, plan, sent| {
             let mut ids = plan.path_ids();
             ids.push(sent.text("permission_id"));
-            desk.call_api(tx, plan.method, plan.path, &ids, &[])
+            ctx.call_api(tx, plan.method, plan.path, &ids, &[])
         }),
-        ..FormDefinition::new(desk, &format!("/audiences/{id}"))
+        ..FormDefinition::new(ctx, &format!("/audiences/{id}"))
     }
 }

@@ -1,5 +1,4 @@
-//! Figures taken apart: by day, by where they were shown, and by who saw them; as a table, and as a
-//! file for spreadsheets.
+//! Statistics by day, placement, platform, age or gender, as a table and as CSV.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +14,7 @@ use super::route::ManagerRoute;
 use super::stats::{self, DayRange, STATS_PATH};
 use super::{number_column, text_column};
 
-/// What figures are taken apart by.
+/// Name in the URL, label, and segmentation type of the API.
 const DIMENSIONS: &[(&str, &str, &str)] = &[
     ("day", "Day", ""),
     ("placement", "Placement", ""),
@@ -24,11 +23,10 @@ const DIMENSIONS: &[(&str, &str, &str)] = &[
     ("gender", "Gender", "GENDER"),
 ];
 
-/// Where something is shown.
 pub(super) const PLACEMENTS: [&str; 2] = ["ALL_ON_TWITTER", "PUBLISHER_NETWORK"];
 const ALL_PLACEMENTS: [&str; 4] = ["ALL_ON_TWITTER", "PUBLISHER_NETWORK", "SPOTLIGHT", "TREND"];
 
-/// Figures that are counted.
+/// `charge` is in micros of the entity's currency.
 #[derive(Clone, Copy, Default)]
 struct BreakdownCounts {
     impressions: i64,
@@ -39,7 +37,7 @@ struct BreakdownCounts {
 }
 
 impl BreakdownCounts {
-    /// Adds what metrics say of one bucket, or of all of them.
+    /// Adds the metrics of one bucket, or of all if `bucket` is `None`.
     fn add_metrics(&mut self, metrics: &Value, bucket: Option<usize>) {
         let of = |name: &str| {
             let all = json_array(metrics, name).iter().enumerate();
@@ -63,7 +61,6 @@ impl BreakdownCounts {
     }
 }
 
-/// Figures of one thing, taken apart.
 pub(super) struct StatsBreakdown {
     heading: String,
     currency: String,
@@ -74,35 +71,35 @@ pub(super) struct StatsBreakdown {
 }
 
 impl StatsBreakdown {
-    /// Of the campaign or line item of a place; none where there is no such thing.
-    pub(super) fn load(tx: &mut Tx<'_>, desk: &ManagerAccount, stand: &ManagerRoute) -> Result<Option<Self>, Error> {
-        let (part, id) = (stand.path.section.as_str(), stand.path.id.as_str());
+    /// `None` unless the path is that of a campaign or line item.
+    pub(super) fn load(tx: &mut Tx<'_>, ctx: &ManagerAccount, route: &ManagerRoute) -> Result<Option<Self>, Error> {
+        let (part, id) = (route.path.section.as_str(), route.path.id.as_str());
         let (entity, path) = match part {
             "campaigns" => ("CAMPAIGN", "campaigns/{}"),
             "line-items" => ("LINE_ITEM", "line_items/{}"),
             _ => return Ok(None),
         };
-        let of = desk.get_entity(tx, path, id)?;
+        let of = ctx.get_entity(tx, path, id)?;
         let heading = match part {
             "campaigns" => json_text(&of, "name").to_owned(),
             _ => line_item_name(&of),
         };
-        let asked = stand.breakdown_by.as_deref().unwrap_or("day");
+        let asked = route.breakdown_by.as_deref().unwrap_or("day");
         let by = DIMENSIONS.iter().find(|(name, ..)| *name == asked);
         let Some(by) = by.or(DIMENSIONS.first()) else {
             return Ok(None);
         };
-        let days = stats::selected_days(stand);
-        let span = DayRange::last_days(desk, days);
+        let days = stats::selected_days(route);
+        let span = DayRange::last_days(ctx, days);
         let rows = match by.0 {
-            "day" => daily_rows(tx, desk, (entity, id), &span)?,
-            "placement" => placement_rows(tx, desk, (entity, id), &span)?,
-            _ => segment_rows(tx, desk, (entity, id), &span, by.2)?,
+            "day" => daily_rows(tx, ctx, (entity, id), &span)?,
+            "placement" => placement_rows(tx, ctx, (entity, id), &span)?,
+            _ => segment_rows(tx, ctx, (entity, id), &span, by.2)?,
         };
         Ok(Some(Self {
             trail: vec![
-                NavLink::new("Campaigns", desk.page_path("")),
-                NavLink::new(heading.clone(), desk.page_path(&format!("/{part}/{id}"))),
+                NavLink::new("Campaigns", ctx.page_path("")),
+                NavLink::new(heading.clone(), ctx.page_path(&format!("/{part}/{id}"))),
             ],
             heading,
             currency: json_text(&of, "currency").to_owned(),
@@ -112,11 +109,9 @@ impl StatsBreakdown {
         }))
     }
 
-    /// The page.
-    pub(super) fn into_page(self, desk: &ManagerAccount, stand: &ManagerRoute) -> AdsManagerPage {
-        let (part, id) = (&stand.path.section, &stand.path.id);
-        let here =
-            |file: &str, by: &str, days: i64| desk.page_path(&format!("/{part}/{id}/{file}?by={by}&days={days}"));
+    pub(super) fn into_page(self, ctx: &ManagerAccount, route: &ManagerRoute) -> AdsManagerPage {
+        let (part, id) = (&route.path.section, &route.path.id);
+        let here = |file: &str, by: &str, days: i64| ctx.page_path(&format!("/{part}/{id}/{file}?by={by}&days={days}"));
         let views = DIMENSIONS.iter().map(|(name, said, _)| NavLink {
             current: *name == self.dimension.0,
             ..NavLink::new(*said, here("figures", name, self.days))
@@ -174,7 +169,6 @@ impl StatsBreakdown {
         }
     }
 
-    /// The file.
     pub(super) fn to_csv(&self) -> String {
         let mut text = csv_line(&[
             self.dimension.1,
@@ -207,13 +201,13 @@ impl StatsBreakdown {
     }
 }
 
-/// A line of the file (RFC 4180).
+/// A CSV line (RFC 4180).
 fn csv_line(cells: &[&str]) -> String {
     let cells: Vec<String> = cells.iter().map(|cell| csv_cell(cell)).collect();
     format!("{}\r\n", cells.join(","))
 }
 
-/// A cell that no spreadsheet takes for a formula, and no line or sign ends too early.
+/// Escapes a cell, also so that no spreadsheet runs it as a formula.
 fn csv_cell(cell: &str) -> String {
     let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
     let plain = if formula { format!("'{cell}") } else { cell.to_owned() };
@@ -223,7 +217,6 @@ fn csv_cell(cell: &str) -> String {
     plain
 }
 
-/// What figures are asked for.
 fn stats_params(
     (entity, id): (&str, &str),
     (from, to): (String, String),
@@ -243,7 +236,7 @@ fn stats_params(
 
 fn daily_rows(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     of: (&str, &str),
     days: &DayRange,
 ) -> Result<Vec<(String, BreakdownCounts)>, Error> {
@@ -255,7 +248,7 @@ fn daily_rows(
     for placement in PLACEMENTS {
         for (first, from, to) in days.request_spans() {
             let pairs = stats_params(of, (from, to), "DAY", placement);
-            let answer = desk.call_api(tx, "GET", STATS_PATH, &[], &pairs)?;
+            let answer = ctx.call_api(tx, "GET", STATS_PATH, &[], &pairs)?;
             let Some(metrics) = answer.pointer("/data/0/id_data/0/metrics") else {
                 continue;
             };
@@ -272,7 +265,7 @@ fn daily_rows(
 
 fn placement_rows(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     of: (&str, &str),
     days: &DayRange,
 ) -> Result<Vec<(String, BreakdownCounts)>, Error> {
@@ -281,7 +274,7 @@ fn placement_rows(
         let mut counts = BreakdownCounts::default();
         for (_, from, to) in days.request_spans() {
             let pairs = stats_params(of, (from, to), "TOTAL", placement);
-            let answer = desk.call_api(tx, "GET", STATS_PATH, &[], &pairs)?;
+            let answer = ctx.call_api(tx, "GET", STATS_PATH, &[], &pairs)?;
             if let Some(metrics) = answer.pointer("/data/0/id_data/0/metrics") {
                 counts.add_metrics(metrics, None);
             }
@@ -299,7 +292,7 @@ fn placement_rows(
 
 fn segment_rows(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     of: (&str, &str),
     days: &DayRange,
     segments: &str,
@@ -308,7 +301,7 @@ fn segment_rows(
     for placement in PLACEMENTS {
         let mut pairs = stats_params(of, days.full_span(), "TOTAL", placement);
         pairs.push(("segmentation_type", segments.to_owned()));
-        let data = desk.run_stats_job(tx, &pairs)?;
+        let data = ctx.run_stats_job(tx, &pairs)?;
         let all = data.as_array().into_iter().flatten();
         for one in all.flat_map(|one| json_array(one, "id_data")) {
             let name = one.pointer("/segment/segment_name").and_then(Value::as_str);

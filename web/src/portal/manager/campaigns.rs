@@ -1,4 +1,4 @@
-//! Campaigns: the list of them, one of them, and their forms.
+//! Campaigns: list, details and forms.
 
 use base::Error;
 use pages::Pager;
@@ -17,9 +17,8 @@ use super::{account, form_routes, line_items, number_column, text_column};
 
 const PAGE_SIZE: usize = 20;
 
-/// Every campaign of the account, with the account's figures above.
-pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount, stand: &ManagerRoute) -> Result<AdsManagerPage, Error> {
-    if !desk.may_call("GET", "campaigns") {
+pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount, route: &ManagerRoute) -> Result<AdsManagerPage, Error> {
+    if !ctx.may_call("GET", "campaigns") {
         return Ok(AdsManagerPage {
             heading: "Campaigns".to_owned(),
             lead: "Your role on this account does not include campaigns.".to_owned(),
@@ -27,21 +26,21 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount, stand: &ManagerRoute)
         });
     }
     let mut pairs = vec![("with_draft", "true".to_owned()), ("count", PAGE_SIZE.to_string())];
-    pairs.extend(stand.cursor.clone().map(|cursor| ("cursor", cursor)));
-    let found = desk.list_entities(tx, "campaigns", &pairs)?;
+    pairs.extend(route.cursor.clone().map(|cursor| ("cursor", cursor)));
+    let found = ctx.list_entities(tx, "campaigns", &pairs)?;
     let ids: Vec<&str> = found.rows.iter().map(|one| json_text(one, "id")).collect();
-    let figures = EntityStats::load(tx, desk, "CAMPAIGN", &ids, stats::selected_days(stand))?;
+    let figures = EntityStats::load(tx, ctx, "CAMPAIGN", &ids, stats::selected_days(route))?;
     let rows: Vec<TableRow> = found
         .rows
         .iter()
-        .map(|campaign| campaign_row(desk, campaign, &figures))
+        .map(|campaign| campaign_row(ctx, campaign, &figures))
         .collect();
-    let create = desk.permitted_link("POST", "campaigns", "Create campaign", "/campaigns/new");
+    let create = ctx.permitted_link("POST", "campaigns", "Create campaign", "/campaigns/new");
     let create = create.map(|link| link.with_kind("primary"));
     let there = !rows.is_empty();
     let mut blocks = Vec::new();
     if there {
-        blocks.extend(stats::account_charts(tx, desk, stand)?);
+        blocks.extend(stats::account_charts(tx, ctx, route)?);
     }
     blocks.push(PageBlock::Table(DataTable {
         columns: figures.table_columns("Campaign"),
@@ -55,7 +54,7 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount, stand: &ManagerRoute)
             previous: None,
             next: found.next.map(|next| {
                 let next = base::percent::encode(&next);
-                desk.page_path(&format!("?cursor={next}&days={}", stats::selected_days(stand)))
+                ctx.page_path(&format!("?cursor={next}&days={}", stats::selected_days(route)))
             }),
         },
         rows,
@@ -69,7 +68,7 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount, stand: &ManagerRoute)
     })
 }
 
-fn campaign_row(desk: &ManagerAccount, campaign: &Value, figures: &EntityStats) -> TableRow {
+fn campaign_row(ctx: &ManagerAccount, campaign: &Value, figures: &EntityStats) -> TableRow {
     let (id, name) = (json_text(campaign, "id"), json_text(campaign, "name"));
     let (budget, total) = labels::budget_labels(campaign);
     let reasons = match json_text(campaign, "effective_status") {
@@ -78,7 +77,7 @@ fn campaign_row(desk: &ManagerAccount, campaign: &Value, figures: &EntityStats) 
     };
     let mut cells = vec![
         TableCell::from_text(name)
-            .with_link(desk.page_path(&format!("/campaigns/{id}")))
+            .with_link(ctx.page_path(&format!("/campaigns/{id}")))
             .with_subtext(id),
         TableCell::from_badge(status_badge(json_text(campaign, "effective_status"))).with_subtext(reasons),
         TableCell::from_text(budget).with_subtext(total),
@@ -87,12 +86,12 @@ fn campaign_row(desk: &ManagerAccount, campaign: &Value, figures: &EntityStats) 
     TableRow {
         name: name.to_owned(),
         cells,
-        action_buttons: status_button(desk, "campaigns", campaign, ""),
+        action_buttons: status_button(ctx, "campaigns", campaign, ""),
     }
 }
 
-/// The button that pauses or resumes; `next` is where one is led then.
-pub(super) fn status_button(desk: &ManagerAccount, part: &str, one: &Value, next: &str) -> Vec<ActionButton> {
+/// `next` is the path to return to.
+pub(super) fn status_button(ctx: &ManagerAccount, part: &str, one: &Value, next: &str) -> Vec<ActionButton> {
     let path = match part {
         "campaigns" => "campaigns/{}",
         _ => "line_items/{}",
@@ -102,36 +101,35 @@ pub(super) fn status_button(desk: &ManagerAccount, part: &str, one: &Value, next
         "PAUSED" => ("Resume", "resume"),
         _ => ("Activate", "resume"),
     };
-    if !desk.may_call("PUT", path) {
+    if !ctx.may_call("PUT", path) {
         return Vec::new();
     }
     let id = json_text(one, "id");
     vec![ActionButton {
         text: text_of_act,
-        path: desk.page_path(&format!("/{part}/{id}/{act}")),
-        hidden: vec![("next", desk.page_path(next))],
+        path: ctx.page_path(&format!("/{part}/{id}/{act}")),
+        hidden: vec![("next", ctx.page_path(next))],
         ..ActionButton::default()
     }]
 }
 
-/// One campaign, its line items and its history.
 pub(super) fn show(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     id: &str,
-    stand: &ManagerRoute,
+    route: &ManagerRoute,
 ) -> Result<AdsManagerPage, Error> {
-    let campaign = desk.get_entity(tx, "campaigns/{}", id)?;
+    let campaign = ctx.get_entity(tx, "campaigns/{}", id)?;
     let here = format!("/campaigns/{id}");
-    let add = desk.permitted_link("POST", "line_items", "Add line item", &format!("{here}/line-item"));
-    let charts = stats::entity_charts(tx, desk, stand, "CAMPAIGN", &campaign, &here)?;
+    let add = ctx.permitted_link("POST", "line_items", "Add line item", &format!("{here}/line-item"));
+    let charts = stats::entity_charts(tx, ctx, route, "CAMPAIGN", &campaign, &here)?;
     let mut blocks: Vec<PageBlock> = charts.into_iter().collect();
-    blocks.push(line_items::line_items_block(tx, desk, id, stand, add.clone())?);
-    blocks.push(settings_block(tx, desk, &campaign)?);
-    blocks.extend(account::history_block(tx, desk, "CAMPAIGN", &campaign)?);
+    blocks.push(line_items::line_items_block(tx, ctx, id, route, add.clone())?);
+    blocks.push(settings_block(tx, ctx, &campaign)?);
+    blocks.extend(account::history_block(tx, ctx, "CAMPAIGN", &campaign)?);
     let status = status_badge(json_text(&campaign, "effective_status"));
     Ok(AdsManagerPage {
-        trail: vec![NavLink::new("Campaigns", desk.page_path(""))],
+        trail: vec![NavLink::new("Campaigns", ctx.page_path(""))],
         heading: json_text(&campaign, "name").to_owned(),
         lead: match json_text(&campaign, "effective_status") {
             "RUNNING" => String::new(),
@@ -139,8 +137,8 @@ pub(super) fn show(
         },
         badge: Some(status),
         actions: collect_links([
-            desk.permitted_link("PUT", "campaigns/{}", "Edit", &format!("{here}/edit")),
-            desk.permitted_link("DELETE", "campaigns/{}", "Delete", &format!("{here}/delete"))
+            ctx.permitted_link("PUT", "campaigns/{}", "Edit", &format!("{here}/edit")),
+            ctx.permitted_link("DELETE", "campaigns/{}", "Delete", &format!("{here}/delete"))
                 .map(|link| link.with_kind("danger-quiet")),
         ]),
         blocks,
@@ -148,7 +146,7 @@ pub(super) fn show(
     })
 }
 
-fn settings_block(tx: &mut Tx<'_>, desk: &ManagerAccount, campaign: &Value) -> Result<PageBlock, Error> {
+fn settings_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, campaign: &Value) -> Result<PageBlock, Error> {
     let (budget, total) = labels::budget_labels(campaign);
     Ok(PageBlock::Facts(DetailList {
         title: "Settings".to_owned(),
@@ -163,7 +161,7 @@ fn settings_block(tx: &mut Tx<'_>, desk: &ManagerAccount, campaign: &Value) -> R
                 "Budget set by",
                 TableCell::from_text(labels::word_label(json_text(campaign, "budget_optimization"))),
             ),
-            ("Funding", funding_cell(tx, desk, campaign)?),
+            ("Funding", funding_cell(tx, ctx, campaign)?),
             (
                 "Purchase order",
                 TableCell::from_text(or_dash(json_text(campaign, "purchase_order_number"))),
@@ -181,88 +179,84 @@ fn settings_block(tx: &mut Tx<'_>, desk: &ManagerAccount, campaign: &Value) -> R
     }))
 }
 
-fn funding_cell(tx: &mut Tx<'_>, desk: &ManagerAccount, campaign: &Value) -> Result<TableCell, Error> {
+fn funding_cell(tx: &mut Tx<'_>, ctx: &ManagerAccount, campaign: &Value) -> Result<TableCell, Error> {
     let id = json_text(campaign, "funding_instrument_id");
     let ids = [("funding_instrument_ids", id.to_owned())];
-    let found = desk.list_entities(tx, "funding_instruments", &ids)?;
+    let found = ctx.list_entities(tx, "funding_instruments", &ids)?;
     let found = found.rows.first().map(account::instrument_label);
     Ok(TableCell::from_text(found.unwrap_or_else(|| id.to_owned())).with_subtext(id))
 }
 
-/// A text, or that there is none.
 pub(super) fn or_dash(text: &str) -> &str {
     if text.is_empty() { "–" } else { text }
 }
 
 const BUDGET_LEVELS: &[&str] = &["CAMPAIGN", "LINE_ITEM"];
 
-/// The form of a new one.
-pub(super) fn create_form(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Option<FormDefinition>, Error> {
-    let pays = desk.list_entities(tx, "funding_instruments", &[])?;
+pub(super) fn create_form(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Option<FormDefinition>, Error> {
+    let pays = ctx.list_entities(tx, "funding_instruments", &[])?;
     let pays = pays.rows.iter().map(|one| {
         let id = json_text(one, "id").to_owned();
         let said = account::instrument_label(one);
         (id, said)
     });
-    let mut asks = vec![
+    let mut fields = vec![
         FormFieldSpec::text("name", "Name"),
         FormFieldSpec::choice("funding_instrument_id", "Funding", pays.collect()),
     ];
-    asks.extend(setting_fields(&Value::Null));
+    fields.extend(setting_fields(&Value::Null));
     Ok(Some(FormDefinition {
         heading: "Create campaign".to_owned(),
-        trail: vec![NavLink::new("Campaigns", desk.page_path(""))],
+        trail: vec![NavLink::new("Campaigns", ctx.page_path(""))],
         path: "campaigns",
-        fields: asks,
+        fields,
         submit: "Create campaign",
-        action: desk.page_path("/campaigns/new"),
-        redirect: FormRedirect::Created(desk.page_path("/campaigns")),
+        action: ctx.page_path("/campaigns/new"),
+        redirect: FormRedirect::Created(ctx.page_path("/campaigns")),
         done_code: "created",
-        ..FormDefinition::new(desk, "")
+        ..FormDefinition::new(ctx, "")
     }))
 }
 
-/// The form of a change.
-pub(super) fn edit_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
-    let now = desk.get_entity(tx, "campaigns/{}", id)?;
+pub(super) fn edit_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
+    let now = ctx.get_entity(tx, "campaigns/{}", id)?;
     let here = format!("/campaigns/{id}");
-    let mut asks = vec![FormFieldSpec::text("name", "Name").initial_value(json_text(&now, "name"))];
-    asks.extend(setting_fields(&now));
+    let mut fields = vec![FormFieldSpec::text("name", "Name").initial_value(json_text(&now, "name"))];
+    fields.extend(setting_fields(&now));
     Ok(Some(FormDefinition {
         heading: "Edit campaign".to_owned(),
         trail: vec![
-            NavLink::new("Campaigns", desk.page_path("")),
-            NavLink::new(json_text(&now, "name"), desk.page_path(&here)),
+            NavLink::new("Campaigns", ctx.page_path("")),
+            NavLink::new(json_text(&now, "name"), ctx.page_path(&here)),
         ],
         method: "PUT",
         path: "campaigns/{}",
         ids: vec![id.to_owned()],
-        fields: asks,
+        fields,
         submit: "Save changes",
-        action: desk.page_path(&format!("{here}/edit")),
-        ..FormDefinition::new(desk, &here)
+        action: ctx.page_path(&format!("{here}/edit")),
+        ..FormDefinition::new(ctx, &here)
     }))
 }
 
 fn setting_fields(now: &Value) -> Vec<FormFieldSpec> {
-    let mut asks: Vec<FormFieldSpec> = form_routes::budget_fields(now).into();
+    let mut fields: Vec<FormFieldSpec> = form_routes::budget_fields(now).into();
     let level = FormFieldSpec::word_choice("budget_optimization", "Budget set by", BUDGET_LEVELS)
         .help("If set by line item, each line item has its own budget.");
     let level = match json_text(now, "budget_optimization") {
         "" => level,
         set => level.initial_value(set),
     };
-    asks.extend([
+    fields.extend([
         form_routes::status_field(json_text(now, "entity_status")),
         level.mark_advanced(),
         FormFieldSpec::text("purchase_order_number", "Purchase order number")
             .initial_value(json_text(now, "purchase_order_number"))
             .mark_advanced(),
     ]);
-    asks
+    fields
 }
 
-/// The columns of a table with figures: what it is about comes first.
 pub(super) fn stats_columns(name: &'static str, figures: bool) -> Vec<pages::manager::TableColumn> {
     let mut all = vec![text_column(name), text_column("Status"), text_column("Budget")];
     if figures {

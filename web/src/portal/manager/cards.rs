@@ -1,4 +1,4 @@
-//! Cards: the list of them, one of them as a post shows it, and their forms.
+//! Cards: list, details and forms.
 
 use base::Error;
 use pages::manager::{
@@ -15,11 +15,8 @@ use super::media::{self, MediaFilter};
 use super::request::{ManagerAccount, json_array, json_text};
 use super::route::{SubmittedFields, collect_links};
 
-/// As many of each kind as a page shows.
 const PAGE_SIZE: &str = "50";
 
-/// A kind of card: the part of the path, the list's path, one's path, what a new one is called,
-/// and whether it can be changed.
 pub(super) struct CardKindRoute {
     pub(super) section: &'static str,
     pub(super) list_path: &'static str,
@@ -58,36 +55,34 @@ fn find_kind(part: &str) -> Option<&'static CardKindRoute> {
     CARD_KINDS.iter().find(|kind| kind.section == part)
 }
 
-/// Whether a part of a path is about cards.
 pub(super) fn is_card_section(part: &str) -> bool {
     find_kind(part).is_some()
 }
 
-/// All of them.
-pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<AdsManagerPage, Error> {
+pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<AdsManagerPage, Error> {
     let count = [("count", PAGE_SIZE.to_owned())];
     let mut shown = Vec::new();
     for kind in CARD_KINDS {
-        for card in &desk.list_entities(tx, kind.list_path, &count)?.rows {
+        for card in &ctx.list_entities(tx, kind.list_path, &count)?.rows {
             shown.push(CreativePreview {
-                action_buttons: card_actions(desk, kind, json_text(card, "id")),
-                path: Some(desk.page_path(&format!("/{}/{}", kind.section, json_text(card, "id")))),
-                ..creatives::card_preview(desk, card)
+                action_buttons: card_actions(ctx, kind, json_text(card, "id")),
+                path: Some(ctx.page_path(&format!("/{}/{}", kind.section, json_text(card, "id")))),
+                ..creatives::card_preview(ctx, card)
             });
         }
     }
     let create = collect_links([
-        desk.permitted_link("POST", "cards", "Website card", "/cards/new/website")
+        ctx.permitted_link("POST", "cards", "Website card", "/cards/new/website")
             .map(|link| link.with_kind("primary")),
-        desk.permitted_link("POST", "cards", "App card", "/cards/new/app"),
-        desk.permitted_link("POST", "cards/poll", "Poll card", "/cards/new/poll"),
-        desk.permitted_link(
+        ctx.permitted_link("POST", "cards", "App card", "/cards/new/app"),
+        ctx.permitted_link("POST", "cards/poll", "Poll card", "/cards/new/poll"),
+        ctx.permitted_link(
             "POST",
             "cards/image_conversation",
             "Image conversation card",
             "/cards/new/image",
         ),
-        desk.permitted_link(
+        ctx.permitted_link(
             "POST",
             "cards/video_conversation",
             "Video conversation card",
@@ -108,7 +103,7 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<AdsManagerP
                 text: "Upload an image or video to the media library, then create a card with it. \
                        Add the card to a post or scheduled post."
                     .to_owned(),
-                link: desk.permitted_link("POST", "media_library", "Upload media", "/media/upload"),
+                link: ctx.permitted_link("POST", "media_library", "Upload media", "/media/upload"),
             },
             ..CreativePreviews::default()
         })],
@@ -116,31 +111,30 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<AdsManagerP
     })
 }
 
-fn card_actions(desk: &ManagerAccount, kind: &CardKindRoute, id: &str) -> Vec<pages::manager::ActionButton> {
+fn card_actions(ctx: &ManagerAccount, kind: &CardKindRoute, id: &str) -> Vec<pages::manager::ActionButton> {
     let at = |act: &str| format!("/{}/{id}/{act}", kind.section);
-    let edit = form_button(desk, ("PUT", kind.card_path), "Edit", &at("edit")).filter(|_| kind.is_editable);
-    let delete = form_button(desk, ("DELETE", kind.card_path), "Delete", &at("delete"));
+    let edit = form_button(ctx, ("PUT", kind.card_path), "Edit", &at("edit")).filter(|_| kind.is_editable);
+    let delete = form_button(ctx, ("DELETE", kind.card_path), "Delete", &at("delete"));
     edit.into_iter().chain(delete).collect()
 }
 
-/// One card, in a post.
-pub(super) fn show(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str, id: &str) -> Result<AdsManagerPage, Error> {
+pub(super) fn show(tx: &mut Tx<'_>, ctx: &ManagerAccount, part: &str, id: &str) -> Result<AdsManagerPage, Error> {
     let Some(kind) = find_kind(part) else {
-        return Err(base::Fault::new("a card of no kind").into());
+        return Err(base::Fault::new("unknown kind of card").into());
     };
-    let card = desk.get_entity(tx, kind.card_path, id)?;
+    let card = ctx.get_entity(tx, kind.card_path, id)?;
     let here = format!("/{part}/{id}");
     let words = "Your post’s text appears here.";
     let shown = CreativePreview {
-        post: creatives::enclosing_post(tx, desk, words)?,
+        post: creatives::enclosing_post(tx, ctx, words)?,
         name: String::new(),
         kind: String::new(),
-        ..creatives::card_preview(desk, &card)
+        ..creatives::card_preview(ctx, &card)
     };
-    let edit = desk.permitted_link("PUT", kind.card_path, "Edit", &format!("{here}/edit"));
-    let delete = desk.permitted_link("DELETE", kind.card_path, "Delete", &format!("{here}/delete"));
+    let edit = ctx.permitted_link("PUT", kind.card_path, "Edit", &format!("{here}/edit"));
+    let delete = ctx.permitted_link("DELETE", kind.card_path, "Delete", &format!("{here}/delete"));
     Ok(AdsManagerPage {
-        trail: vec![NavLink::new("Cards", desk.page_path("/cards"))],
+        trail: vec![NavLink::new("Cards", ctx.page_path("/cards"))],
         heading: json_text(&card, "name").to_owned(),
         actions: collect_links([
             edit.filter(|_| kind.is_editable),
@@ -191,12 +185,12 @@ fn destination_label(card: &Value) -> String {
     }
 }
 
-/// The cards that a post may show, each by its address.
-pub(super) fn choices(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Vec<(String, String)>, Error> {
+/// Pairs of card URI and label.
+pub(super) fn choices(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Vec<(String, String)>, Error> {
     let count = [("count", "200".to_owned())];
     let mut all = Vec::new();
     for kind in CARD_KINDS {
-        for card in &desk.list_entities(tx, kind.list_path, &count)?.rows {
+        for card in &ctx.list_entities(tx, kind.list_path, &count)?.rows {
             let said = format!(
                 "{} ({})",
                 json_text(card, "name"),
@@ -208,8 +202,7 @@ pub(super) fn choices(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Vec<(Str
     Ok(all)
 }
 
-/// The form of a new one.
-pub(super) fn create_form(tx: &mut Tx<'_>, desk: &ManagerAccount, what: &str) -> Result<Option<FormDefinition>, Error> {
+pub(super) fn create_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, what: &str) -> Result<Option<FormDefinition>, Error> {
     let none = Value::Null;
     let (heading, part) = match what {
         "website" => ("Create website card", "cards"),
@@ -219,66 +212,65 @@ pub(super) fn create_form(tx: &mut Tx<'_>, desk: &ManagerAccount, what: &str) ->
         "video" => ("Create video conversation card", "video-cards"),
         _ => return Ok(None),
     };
-    let asks = match what {
-        "website" => website_fields(tx, desk, &none)?,
-        "app" => app_fields(tx, desk, &none)?,
-        "poll" => poll_fields(tx, desk)?,
-        _ => conversation_fields(tx, desk, part, &none)?,
+    let fields = match what {
+        "website" => website_fields(tx, ctx, &none)?,
+        "app" => app_fields(tx, ctx, &none)?,
+        "poll" => poll_fields(tx, ctx)?,
+        _ => conversation_fields(tx, ctx, part, &none)?,
     };
     let composed = matches!(what, "website" | "app");
     let found = find_kind(part).map(|kind| FormDefinition {
         heading: heading.to_owned(),
         lead: "Add the card to a post or scheduled post.".to_owned(),
-        trail: vec![NavLink::new("Cards", desk.page_path("/cards"))],
+        trail: vec![NavLink::new("Cards", ctx.page_path("/cards"))],
         path: kind.list_path,
-        fields: asks,
+        fields,
         submit: "Create card",
-        action: desk.page_path(&format!("/cards/new/{what}")),
-        redirect: FormRedirect::Created(desk.page_path(&format!("/{part}"))),
+        action: ctx.page_path(&format!("/cards/new/{what}")),
+        redirect: FormRedirect::Created(ctx.page_path(&format!("/{part}"))),
         done_code: "created",
         handler: composed.then_some(submit_components),
-        ..FormDefinition::new(desk, "/cards")
+        ..FormDefinition::new(ctx, "/cards")
     });
     Ok(found)
 }
 
-/// The form of a change.
 pub(super) fn edit_form(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     part: &str,
     id: &str,
 ) -> Result<Option<FormDefinition>, Error> {
     let Some(kind) = find_kind(part).filter(|kind| kind.is_editable) else {
         return Ok(None);
     };
-    let now = desk.get_entity(tx, kind.card_path, id)?;
+    let now = ctx.get_entity(tx, kind.card_path, id)?;
     let here = format!("/{part}/{id}");
     let simple = find_component(&now, "MEDIA").is_some();
-    let (asks, work): (_, Option<super::forms::FormHandler>) = match part {
+    let (fields, work): (_, Option<super::forms::FormHandler>) = match part {
         "cards" if simple && find_component(&now, "BUTTON").is_some() => {
-            (app_fields(tx, desk, &now)?, Some(submit_components))
+            (app_fields(tx, ctx, &now)?, Some(submit_components))
         }
-        "cards" if simple => (website_fields(tx, desk, &now)?, Some(submit_components)),
-        // Of a carousel the name alone: its slides are made by apps.
+        "cards" if simple => (website_fields(tx, ctx, &now)?, Some(submit_components)),
+        // Only the name of a carousel can be edited here; its slides are created over the API.
         "cards" => (vec![name_field(&now)], Some(submit_name)),
-        _ => (conversation_fields(tx, desk, part, &now)?, None),
+        _ => (conversation_fields(tx, ctx, part, &now)?, None),
     };
     Ok(Some(FormDefinition {
         heading: "Edit card".to_owned(),
         lead: "Posts that already use this card change as well.".to_owned(),
         trail: vec![
-            NavLink::new("Cards", desk.page_path("/cards")),
-            NavLink::new(json_text(&now, "name"), desk.page_path(&here)),
+            NavLink::new("Cards", ctx.page_path("/cards")),
+            NavLink::new(json_text(&now, "name"), ctx.page_path(&here)),
         ],
         method: "PUT",
         path: kind.card_path,
         ids: vec![id.to_owned()],
-        fields: asks,
+        fields,
         submit: "Save changes",
-        action: desk.page_path(&format!("{here}/edit")),
+        action: ctx.page_path(&format!("{here}/edit")),
         handler: work,
-        ..FormDefinition::new(desk, &here)
+        ..FormDefinition::new(ctx, &here)
     }))
 }
 
@@ -293,32 +285,31 @@ fn name_field(now: &Value) -> FormFieldSpec {
         .help("Only visible to your team.")
 }
 
-/// The medium of a card with components.
-fn media_field(tx: &mut Tx<'_>, desk: &ManagerAccount, now: &Value) -> Result<FormFieldSpec, Error> {
+fn media_field(tx: &mut Tx<'_>, ctx: &ManagerAccount, now: &Value) -> Result<FormFieldSpec, Error> {
     let medium = find_component(now, "MEDIA").map(|part| json_text(part, "media_key"));
-    let ask = FormFieldSpec::choice(
+    let field_spec = FormFieldSpec::choice(
         "media_key",
         "Image or video",
-        media::choices(tx, desk, MediaFilter::All)?,
+        media::choices(tx, ctx, MediaFilter::All)?,
     );
-    let ask = ask
+    let field_spec = field_spec
         .error_aliases(&["components", "components[0].media_key", "components[0]"])
         .help(
             "From the media library: an image at least 800 pixels wide, 1.91:1 or square, at \
              most 3 MB; or a video, 16:9 or square.",
         );
     Ok(match medium {
-        Some(key) => ask.initial_value(key),
-        None => ask.allow_none("Choose one"),
+        Some(key) => field_spec.initial_value(key),
+        None => field_spec.allow_none("Choose one"),
     })
 }
 
-fn website_fields(tx: &mut Tx<'_>, desk: &ManagerAccount, now: &Value) -> Result<Vec<FormFieldSpec>, Error> {
+fn website_fields(tx: &mut Tx<'_>, ctx: &ManagerAccount, now: &Value) -> Result<Vec<FormFieldSpec>, Error> {
     let details = find_component(now, "DETAILS").cloned().unwrap_or_default();
     let url = details.pointer("/destination/url").and_then(Value::as_str);
     Ok(vec![
         name_field(now),
-        media_field(tx, desk, now)?,
+        media_field(tx, ctx, now)?,
         FormFieldSpec::text("title", "Headline")
             .initial_value(json_text(&details, "title"))
             .error_aliases(&["components[1].title"]),
@@ -329,7 +320,7 @@ fn website_fields(tx: &mut Tx<'_>, desk: &ManagerAccount, now: &Value) -> Result
     ])
 }
 
-fn app_fields(tx: &mut Tx<'_>, desk: &ManagerAccount, now: &Value) -> Result<Vec<FormFieldSpec>, Error> {
+fn app_fields(tx: &mut Tx<'_>, ctx: &ManagerAccount, now: &Value) -> Result<Vec<FormFieldSpec>, Error> {
     let button = find_component(now, "BUTTON").cloned().unwrap_or_default();
     let leads = button.get("destination").cloned().unwrap_or_default();
     let label = button.pointer("/label/value").and_then(Value::as_str);
@@ -340,7 +331,7 @@ fn app_fields(tx: &mut Tx<'_>, desk: &ManagerAccount, now: &Value) -> Result<Vec
     };
     Ok(vec![
         name_field(now),
-        media_field(tx, desk, now)?,
+        media_field(tx, ctx, now)?,
         FormFieldSpec::word_choice("label", "Button", ads::resources::card_components::BUTTON_LABELS)
             .initial_value(label.unwrap_or("INSTALL"))
             .error_aliases(&["components[1].label.value", "components[1].label"]),
@@ -377,10 +368,9 @@ fn app_fields(tx: &mut Tx<'_>, desk: &ManagerAccount, now: &Value) -> Result<Vec
     ])
 }
 
-/// Sends the components that the fields stand for.
 fn submit_components(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     plan: &FormDefinition,
     sent: &SubmittedFields,
 ) -> Result<Value, Error> {
@@ -388,7 +378,7 @@ fn submit_components(
         "" => Value::Null,
         text => text.into(),
     };
-    let leads = if plan.fields.iter().any(|ask| ask.name == "label") {
+    let leads = if plan.fields.iter().any(|field_spec| field_spec.name == "label") {
         let mut app = json!({ "type": "APP" });
         for name in [
             "country_code",
@@ -409,20 +399,20 @@ fn submit_components(
     };
     let medium = json!({ "type": "MEDIA", "media_key": typed("media_key") });
     let card = json!({ "name": typed("name"), "components": [medium, leads] });
-    desk.call_api_json(tx, plan.method, plan.path, &plan.path_ids(), card)
+    ctx.call_api_json(tx, plan.method, plan.path, &plan.path_ids(), card)
 }
 
 fn submit_name(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     plan: &FormDefinition,
     sent: &SubmittedFields,
 ) -> Result<Value, Error> {
     let card = json!({ "name": sent.text("name") });
-    desk.call_api_json(tx, plan.method, plan.path, &plan.path_ids(), card)
+    ctx.call_api_json(tx, plan.method, plan.path, &plan.path_ids(), card)
 }
 
-fn poll_fields(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Vec<FormFieldSpec>, Error> {
+fn poll_fields(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Vec<FormFieldSpec>, Error> {
     let spans = [
         ("1440", "1 day"),
         ("60", "1 hour"),
@@ -441,7 +431,7 @@ fn poll_fields(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Vec<FormFieldSp
         FormFieldSpec::choice(
             "media_key",
             "Image or video",
-            media::choices(tx, desk, MediaFilter::All)?,
+            media::choices(tx, ctx, MediaFilter::All)?,
         )
         .allow_none("None")
         .help("A 1.91:1 image or a 16:9 video, if the account is allowed to use media in polls.")
@@ -451,7 +441,7 @@ fn poll_fields(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Vec<FormFieldSp
 
 fn conversation_fields(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     part: &str,
     now: &Value,
 ) -> Result<Vec<FormFieldSpec>, Error> {
@@ -465,7 +455,7 @@ fn conversation_fields(
             "From the media library, 1.91:1, at least 800 pixels wide.",
         )
     };
-    let medium = FormFieldSpec::choice("media_key", label, media::choices(tx, desk, kinds)?).help(help);
+    let medium = FormFieldSpec::choice("media_key", label, media::choices(tx, ctx, kinds)?).help(help);
     let medium = match json_text(now, "media_key") {
         "" => medium.allow_none("Choose one"),
         key => medium.initial_value(key),
@@ -474,8 +464,8 @@ fn conversation_fields(
     let words = |name: &'static str, older: &'static [&'static str], label: &str| {
         let said = older.iter().map(|name| json_text(now, name));
         let said = said.chain([json_text(now, name)]).find(|said| !said.is_empty());
-        let ask = FormFieldSpec::text_area(name, label).initial_value(said.unwrap_or_default());
-        ask.error_aliases(older)
+        let field_spec = FormFieldSpec::text_area(name, label).initial_value(said.unwrap_or_default());
+        field_spec.error_aliases(older)
     };
     Ok(vec![
         name_field(now),
@@ -487,10 +477,25 @@ fn conversation_fields(
         plain("thank_you_text", "Thank-you text").help("Shown after people post. At most 23 characters."),
         plain("thank_you_url", "Thank-you URL"),
         plain("second_cta", "Second hashtag").mark_advanced(),
-        words("second_cta_post", &["second_cta_tweet"], "Post text for the second hashtag").mark_advanced(),
+        words(
+            "second_cta_post",
+            &["second_cta_tweet"],
+            "Post text for the second hashtag",
+        )
+        .mark_advanced(),
         plain("third_cta", "Third hashtag").mark_advanced(),
-        words("third_cta_post", &["third_cta_tweet"], "Post text for the third hashtag").mark_advanced(),
+        words(
+            "third_cta_post",
+            &["third_cta_tweet"],
+            "Post text for the third hashtag",
+        )
+        .mark_advanced(),
         plain("fourth_cta", "Fourth hashtag").mark_advanced(),
-        words("fourth_cta_post", &["fourth_cta_tweet"], "Post text for the fourth hashtag").mark_advanced(),
+        words(
+            "fourth_cta_post",
+            &["fourth_cta_tweet"],
+            "Post text for the fourth hashtag",
+        )
+        .mark_advanced(),
     ])
 }

@@ -1,4 +1,4 @@
-//! How creatives look: cards, media and the posts that show them.
+//! Previews of cards, media and posts.
 
 use base::{Error, UserId};
 use pages::manager::{ActionButton, CreativePreview, EnclosingPost};
@@ -8,21 +8,20 @@ use store::Tx;
 use super::labels::word_label;
 use super::request::{ManagerAccount, json_array, json_text};
 
-/// The account's own user: in whose name posts are written.
-pub(super) fn account_user(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Option<UserId>, Error> {
-    let all = desk.list_entities(tx, "promotable_users", &[])?;
+/// The user in whose name posts are published.
+pub(super) fn account_user(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Option<UserId>, Error> {
+    let all = ctx.list_entities(tx, "promotable_users", &[])?;
     let own = |one: &&Value| json_text(one, "promotable_user_type") == "FULL";
     let id = all.rows.iter().find(own);
     Ok(id.and_then(|one| UserId::parse(json_text(one, "user_id"))))
 }
 
-/// A post of the account's own user with these words.
 pub(super) fn enclosing_post(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     words: &str,
 ) -> Result<Option<EnclosingPost>, Error> {
-    let Some(id) = account_user(tx, desk)? else {
+    let Some(id) = account_user(tx, ctx)? else {
         return Ok(None);
     };
     let user = store::users::find_by_id(tx, id)?;
@@ -33,8 +32,7 @@ pub(super) fn enclosing_post(
     }))
 }
 
-/// A card as it looks: its picture, its words, its buttons.
-pub(super) fn card_preview(desk: &ManagerAccount, card: &Value) -> CreativePreview {
+pub(super) fn card_preview(ctx: &ManagerAccount, card: &Value) -> CreativePreview {
     let mut shown = CreativePreview {
         name: json_text(card, "name").to_owned(),
         kind: word_label(json_text(card, "card_type")),
@@ -44,7 +42,7 @@ pub(super) fn card_preview(desk: &ManagerAccount, card: &Value) -> CreativePrevi
     let slides = json_array(card, "slides").iter();
     let parts = slides.filter_map(Value::as_array).flatten();
     for part in json_array(card, "components").iter().chain(parts) {
-        add_component(desk, part, &mut shown);
+        add_component(ctx, part, &mut shown);
     }
     for name in [
         "title",
@@ -73,12 +71,12 @@ pub(super) fn card_preview(desk: &ManagerAccount, card: &Value) -> CreativePrevi
             "video_poster_url",
         ];
         let found = names.iter().map(|name| json_text(card, name));
-        add_picture(desk, found.into_iter().find(|url| !url.is_empty()), &mut shown);
+        add_picture(ctx, found.into_iter().find(|url| !url.is_empty()), &mut shown);
     }
     shown
 }
 
-fn add_component(desk: &ManagerAccount, part: &Value, shown: &mut CreativePreview) {
+fn add_component(ctx: &ManagerAccount, part: &Value, shown: &mut CreativePreview) {
     let word = |value: &Value| match value {
         Value::String(text) => text.clone(),
         other => json_text(other, "value").to_owned(),
@@ -99,16 +97,16 @@ fn add_component(desk: &ManagerAccount, part: &Value, shown: &mut CreativePrevie
     if let Some(medium) = media.next().filter(|_| shown.picture.is_none()) {
         let poster = medium.get("poster_url").and_then(Value::as_str);
         let url = poster.unwrap_or_else(|| json_text(medium, "url"));
-        add_picture(desk, Some(url), shown);
+        add_picture(ctx, Some(url), shown);
     }
 }
 
-/// Shows a picture that we have; of another place only that there is one.
-pub(super) fn add_picture(desk: &ManagerAccount, url: Option<&str>, shown: &mut CreativePreview) {
+/// Shows images of this server only; for others, only that there is one.
+pub(super) fn add_picture(ctx: &ManagerAccount, url: Option<&str>, shown: &mut CreativePreview) {
     let Some(url) = url.filter(|url| !url.is_empty()) else {
         return;
     };
-    let own = url.strip_prefix(desk.request.site_url).unwrap_or(url);
+    let own = url.strip_prefix(ctx.request.site_url).unwrap_or(url);
     let file = own.split('?').next().unwrap_or_default();
     let kind = std::path::Path::new(file).extension();
     let film = kind.is_some_and(|kind| kind.eq_ignore_ascii_case("mp4"));
@@ -121,8 +119,7 @@ pub(super) fn add_picture(desk: &ManagerAccount, url: Option<&str>, shown: &mut 
     };
 }
 
-/// A medium of the library.
-pub(super) fn media_preview(desk: &ManagerAccount, medium: &Value) -> CreativePreview {
+pub(super) fn media_preview(ctx: &ManagerAccount, medium: &Value) -> CreativePreview {
     let mut shown = CreativePreview {
         name: media_name(medium).to_owned(),
         kind: word_label(json_text(medium, "media_type")),
@@ -135,14 +132,14 @@ pub(super) fn media_preview(desk: &ManagerAccount, medium: &Value) -> CreativePr
     } else {
         poster
     };
-    add_picture(desk, Some(url), &mut shown);
+    add_picture(ctx, Some(url), &mut shown);
     let about = json_text(medium, "description");
     let about = Some(about.to_owned()).filter(|about| !about.is_empty());
     shown.lines.extend(about);
     shown
 }
 
-/// What a medium is called; its key where nobody named it.
+/// Falls back to the media key.
 pub(super) fn media_name(medium: &Value) -> &str {
     let names = ["name", "title", "file_name", "media_key"];
     let names = names.iter().map(|name| json_text(medium, name));
@@ -150,17 +147,16 @@ pub(super) fn media_name(medium: &Value) -> &str {
     names.next().unwrap_or_default()
 }
 
-/// A link to a form about something, where the role may send it.
 pub(super) fn form_button(
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     (method, path): (&str, &str),
     text: &'static str,
     rest: &str,
 ) -> Option<ActionButton> {
     let act = ActionButton {
         text,
-        path: desk.page_path(rest),
+        path: ctx.page_path(rest),
         ..ActionButton::default()
     };
-    desk.may_call(method, path).then_some(act)
+    ctx.may_call(method, path).then_some(act)
 }

@@ -1,4 +1,4 @@
-//! Which form stands where, and what it does.
+//! Maps paths to forms.
 
 use ads::resources::targeting_criteria;
 use base::Error;
@@ -14,8 +14,6 @@ use super::request::{ManagerAccount, json_text};
 use super::route::ManagerPath;
 use super::{account_users, audiences, campaigns, cards, line_item_parts, line_items, media, posts, recommendations};
 
-/// What can be deleted, paused or gone back to: the part of the path, the operation's path, what
-/// it is called, and the field that names what it is below.
 struct DeletableKind {
     section: &'static str,
     path: &'static str,
@@ -140,52 +138,51 @@ const DELETABLE_KINDS: &[DeletableKind] = &[
     },
 ];
 
-/// The form at a place, if there is one.
 pub(super) fn find_form(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     place: &ManagerPath,
 ) -> Result<Option<FormDefinition>, Error> {
     let found = match (place.section.as_str(), place.id.as_str(), place.action.as_str()) {
-        ("campaigns", "new", "") => campaigns::create_form(tx, desk)?,
-        ("campaigns", id, "edit") => campaigns::edit_form(tx, desk, id)?,
-        ("campaigns", id, "line-item") => line_items::create_form(tx, desk, id)?,
-        ("line-items", id, "edit") => line_items::edit_form(tx, desk, id)?,
-        ("line-items", id, "promote") => promote_post_form(tx, desk, id)?,
-        ("line-items", id, "account") => promote_account_form(tx, desk, id)?,
-        ("line-items", id, "target") => targeting_form(tx, desk, id)?,
-        ("line-items", id, "track") => tracking_tag_form(tx, desk, id)?,
-        ("line-items", id, "audience") => line_item_parts::audience_targeting_form(tx, desk, id)?,
-        ("line-items", id, "scheduled") => line_item_parts::scheduled_post_form(tx, desk, id)?,
-        ("line-items", id, "media") => line_item_parts::media_form(tx, desk, id)?,
-        ("line-items", id, "call-to-action") => line_item_parts::call_to_action_form(tx, desk, id)?,
-        ("line-items", id, "category") => line_item_parts::category_form(tx, desk, id)?,
-        ("calls-to-action", id, "edit") => line_item_parts::edit_call_to_action_form(tx, desk, id)?,
-        ("categories", id, "edit") => line_item_parts::edit_category_form(tx, desk, id)?,
-        ("tracking-tags", id, "edit") => line_item_parts::edit_tracking_tag_form(tx, desk, id)?,
-        ("people", "new", "") => Some(account_users::add_form(desk)),
-        ("people", id, "edit") => account_users::edit_form(tx, desk, id)?,
-        ("people", id, "remove") => account_users::remove_form(tx, desk, id)?,
-        ("recommendations", id, act @ ("apply" | "dismiss")) => Some(recommendations::action_form(desk, id, act)),
-        (part @ ("posts" | "scheduled" | "drafts"), "new", "") => posts::create_form(tx, desk, part)?,
-        (part @ ("scheduled" | "drafts"), id, "edit") => posts::edit_form(tx, desk, part, id)?,
-        ("cards", "new", kind) => cards::create_form(tx, desk, kind)?,
-        (part, id, "edit") if cards::is_card_section(part) => cards::edit_form(tx, desk, part, id)?,
-        ("media", "upload", "") => Some(media::upload_form(desk)),
-        ("media", key, "edit") => media::edit_form(tx, desk, key)?,
-        ("audiences", "new", "") => Some(audiences::create_form(desk)),
-        ("audiences", id, "edit") => audiences::edit_form(tx, desk, id)?,
-        ("audiences", id, "people") => audiences::members_form(tx, desk, id)?,
-        ("audiences", id, "share") => audiences::share_form(tx, desk, id)?,
-        ("audiences", id, "revoke") => Some(audiences::revoke_form(desk, id)),
-        (part, id, act @ ("pause" | "resume")) if !id.is_empty() => status_form(desk, part, id, act),
-        (part, id, "delete") => return delete_form(tx, desk, part, id),
+        ("campaigns", "new", "") => campaigns::create_form(tx, ctx)?,
+        ("campaigns", id, "edit") => campaigns::edit_form(tx, ctx, id)?,
+        ("campaigns", id, "line-item") => line_items::create_form(tx, ctx, id)?,
+        ("line-items", id, "edit") => line_items::edit_form(tx, ctx, id)?,
+        ("line-items", id, "promote") => promote_post_form(tx, ctx, id)?,
+        ("line-items", id, "account") => promote_account_form(tx, ctx, id)?,
+        ("line-items", id, "target") => targeting_form(tx, ctx, id)?,
+        ("line-items", id, "track") => tracking_tag_form(tx, ctx, id)?,
+        ("line-items", id, "audience") => line_item_parts::audience_targeting_form(tx, ctx, id)?,
+        ("line-items", id, "scheduled") => line_item_parts::scheduled_post_form(tx, ctx, id)?,
+        ("line-items", id, "media") => line_item_parts::media_form(tx, ctx, id)?,
+        ("line-items", id, "call-to-action") => line_item_parts::call_to_action_form(tx, ctx, id)?,
+        ("line-items", id, "category") => line_item_parts::category_form(tx, ctx, id)?,
+        ("calls-to-action", id, "edit") => line_item_parts::edit_call_to_action_form(tx, ctx, id)?,
+        ("categories", id, "edit") => line_item_parts::edit_category_form(tx, ctx, id)?,
+        ("tracking-tags", id, "edit") => line_item_parts::edit_tracking_tag_form(tx, ctx, id)?,
+        ("people", "new", "") => Some(account_users::add_form(ctx)),
+        ("people", id, "edit") => account_users::edit_form(tx, ctx, id)?,
+        ("people", id, "remove") => account_users::remove_form(tx, ctx, id)?,
+        ("recommendations", id, act @ ("apply" | "dismiss")) => Some(recommendations::action_form(ctx, id, act)),
+        (part @ ("posts" | "scheduled" | "drafts"), "new", "") => posts::create_form(tx, ctx, part)?,
+        (part @ ("scheduled" | "drafts"), id, "edit") => posts::edit_form(tx, ctx, part, id)?,
+        ("cards", "new", kind) => cards::create_form(tx, ctx, kind)?,
+        (part, id, "edit") if cards::is_card_section(part) => cards::edit_form(tx, ctx, part, id)?,
+        ("media", "upload", "") => Some(media::upload_form(ctx)),
+        ("media", key, "edit") => media::edit_form(tx, ctx, key)?,
+        ("audiences", "new", "") => Some(audiences::create_form(ctx)),
+        ("audiences", id, "edit") => audiences::edit_form(tx, ctx, id)?,
+        ("audiences", id, "people") => audiences::members_form(tx, ctx, id)?,
+        ("audiences", id, "share") => audiences::share_form(tx, ctx, id)?,
+        ("audiences", id, "revoke") => Some(audiences::revoke_form(ctx, id)),
+        (part, id, act @ ("pause" | "resume")) if !id.is_empty() => status_form(ctx, part, id, act),
+        (part, id, "delete") => return delete_form(tx, ctx, part, id),
         _ => return Ok(None),
     };
     Ok(found)
 }
 
-fn status_form(desk: &ManagerAccount, part: &str, id: &str, act: &str) -> Option<FormDefinition> {
+fn status_form(ctx: &ManagerAccount, part: &str, id: &str, act: &str) -> Option<FormDefinition> {
     let (path, back) = match part {
         "campaigns" => ("campaigns/{}", format!("/campaigns/{id}")),
         "line-items" => ("line_items/{}", format!("/line-items/{id}")),
@@ -200,15 +197,15 @@ fn status_form(desk: &ManagerAccount, part: &str, id: &str, act: &str) -> Option
         fixed_params: vec![("entity_status", status.to_owned())],
         submit: "",
         done_code: if pauses { "paused" } else { "resumed" },
-        ..FormDefinition::new(desk, &back)
+        ..FormDefinition::new(ctx, &back)
     })
 }
 
-fn delete_form(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str, id: &str) -> Result<Option<FormDefinition>, Error> {
+fn delete_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, part: &str, id: &str) -> Result<Option<FormDefinition>, Error> {
     let Some(kind) = DELETABLE_KINDS.iter().find(|kind| kind.section == part) else {
         return Ok(None);
     };
-    let found = desk.get_entity(tx, kind.path, id)?;
+    let found = ctx.get_entity(tx, kind.path, id)?;
     let above = json_text(&found, kind.parent_field);
     let back = match (kind.parent_field, part) {
         ("campaign_id", _) => format!("/campaigns/{above}"),
@@ -246,15 +243,14 @@ fn delete_form(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str, id: &str) -> 
         ids: vec![id.to_owned()],
         submit: if stops { "Stop promoting" } else { "Delete" },
         is_dangerous: true,
-        action: desk.page_path(&format!("/{part}/{id}/delete")),
+        action: ctx.page_path(&format!("/{part}/{id}/delete")),
         done_code: if stops { "stopped" } else { "deleted" },
-        ..FormDefinition::new(desk, &back)
+        ..FormDefinition::new(ctx, &back)
     }))
 }
 
 impl FormDefinition {
-    /// One that leads back to a page, and does nothing yet.
-    pub(super) fn new(desk: &ManagerAccount, back: &str) -> Self {
+    pub(super) fn new(ctx: &ManagerAccount, back: &str) -> Self {
         Self {
             heading: String::new(),
             lead: String::new(),
@@ -266,9 +262,9 @@ impl FormDefinition {
             fields: Vec::new(),
             submit: "Save",
             is_dangerous: false,
-            action: desk.page_path(back),
-            back_path: desk.page_path(back),
-            redirect: FormRedirect::Path(desk.page_path(back)),
+            action: ctx.page_path(back),
+            back_path: ctx.page_path(back),
+            redirect: FormRedirect::Path(ctx.page_path(back)),
             done_code: "saved",
             handler: None,
             required_access: None,
@@ -276,30 +272,28 @@ impl FormDefinition {
         }
     }
 
-    /// One below a line item, which is sent along.
-    pub(super) fn line_item_form(desk: &ManagerAccount, id: &str, item: &Value, act: &str) -> Self {
+    pub(super) fn line_item_form(ctx: &ManagerAccount, id: &str, item: &Value, act: &str) -> Self {
         let name = line_items::line_item_name(item);
         let back = format!("/line-items/{id}");
         Self {
             trail: vec![
-                NavLink::new("Campaigns", desk.page_path("")),
-                NavLink::new(name, desk.page_path(&back)),
+                NavLink::new("Campaigns", ctx.page_path("")),
+                NavLink::new(name, ctx.page_path(&back)),
             ],
             fixed_params: vec![("line_item_id", id.to_owned())],
-            action: desk.page_path(&format!("{back}/{act}")),
+            action: ctx.page_path(&format!("{back}/{act}")),
             done_code: "added",
-            ..Self::new(desk, &back)
+            ..Self::new(ctx, &back)
         }
     }
 }
 
-/// Posts that one would promote: the newest of the account's own user.
 const MAX_NEWEST_POSTS: i64 = 20;
 
-fn promote_post_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
-    let item = desk.get_entity(tx, "line_items/{}", id)?;
+fn promote_post_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
+    let item = ctx.get_entity(tx, "line_items/{}", id)?;
     let mut newest = Vec::new();
-    if let Some(user) = account_user(tx, desk)? {
+    if let Some(user) = account_user(tx, ctx)? {
         for post in stored::list_ids_by_author(tx, user, i64::MAX, MAX_NEWEST_POSTS)? {
             let Some(post) = stored::find_by_id(tx, post)? else {
                 continue;
@@ -322,13 +316,13 @@ fn promote_post_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result
         ],
         submit: "Promote",
         done_code: "promoted",
-        ..FormDefinition::line_item_form(desk, id, &item, "promote")
+        ..FormDefinition::line_item_form(ctx, id, &item, "promote")
     }))
 }
 
-fn promote_account_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
-    let item = desk.get_entity(tx, "line_items/{}", id)?;
-    let user = account_user(tx, desk)?.map(|user| user.to_string());
+fn promote_account_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
+    let item = ctx.get_entity(tx, "line_items/{}", id)?;
+    let user = account_user(tx, ctx)?.map(|user| user.to_string());
     Ok(Some(FormDefinition {
         heading: "Promote account".to_owned(),
         lead: "The account is recommended to people targeted by the line item.".to_owned(),
@@ -340,12 +334,12 @@ fn promote_account_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Res
         ],
         submit: "Promote",
         done_code: "promoted",
-        ..FormDefinition::line_item_form(desk, id, &item, "account")
+        ..FormDefinition::line_item_form(ctx, id, &item, "account")
     }))
 }
 
-fn targeting_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
-    let item = desk.get_entity(tx, "line_items/{}", id)?;
+fn targeting_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
+    let item = ctx.get_entity(tx, "line_items/{}", id)?;
     let alone = |kind: &&&str| !targeting_criteria::BATCH_ONLY_TYPES.contains(*kind);
     let kinds: Vec<&str> = targeting_criteria::TARGETING_TYPES
         .iter()
@@ -365,12 +359,12 @@ fn targeting_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Op
             ),
         ],
         submit: "Add targeting",
-        ..FormDefinition::line_item_form(desk, id, &item, "target")
+        ..FormDefinition::line_item_form(ctx, id, &item, "target")
     }))
 }
 
-fn tracking_tag_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
-    let item = desk.get_entity(tx, "line_items/{}", id)?;
+fn tracking_tag_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
+    let item = ctx.get_entity(tx, "line_items/{}", id)?;
     let kinds = ["IMPRESSION_TAG", "CLICK_TRACKER"];
     Ok(Some(FormDefinition {
         heading: "Add tracking tag".to_owned(),
@@ -381,21 +375,23 @@ fn tracking_tag_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result
             FormFieldSpec::text("tracking_tag_url", "URL").help("Starts with https://"),
         ],
         submit: "Add tag",
-        ..FormDefinition::line_item_form(desk, id, &item, "track")
+        ..FormDefinition::line_item_form(ctx, id, &item, "track")
     }))
 }
 
-/// The states that one may be given.
 pub(super) fn status_field(now: &str) -> FormFieldSpec {
     let words: &[&str] = match now {
         "" | "DRAFT" => &["ACTIVE", "PAUSED", "DRAFT"],
         _ => &["ACTIVE", "PAUSED"],
     };
-    let ask = FormFieldSpec::word_choice("entity_status", "Status", words);
-    if now.is_empty() { ask } else { ask.initial_value(now) }
+    let field_spec = FormFieldSpec::word_choice("entity_status", "Status", words);
+    if now.is_empty() {
+        field_spec
+    } else {
+        field_spec.initial_value(now)
+    }
 }
 
-/// The daily and the total budget of a campaign or line item.
 pub(super) fn budget_fields(now: &Value) -> [FormFieldSpec; 2] {
     let at_first = |name: &str| {
         let micros = super::request::json_int(now, name);

@@ -1,4 +1,4 @@
-//! Forms of the Ads Manager: what they ask for, and what they send to the engine.
+//! Forms of the Ads Manager, their fields, and the API operations they call.
 
 use ads::access::RequiredRole;
 use base::Error;
@@ -12,20 +12,16 @@ use super::labels;
 use super::request::ManagerAccount;
 use super::route::SubmittedFields;
 
-/// What a form does where that is more than to send what was typed.
 pub(super) type FormHandler =
     fn(&mut Tx<'_>, &ManagerAccount, &FormDefinition, &SubmittedFields) -> Result<Value, Error>;
 
-/// Where one is led when a form was taken.
 pub(super) enum FormRedirect {
-    /// There.
     Path(String),
-    /// To what was made, below this.
+    /// Path below which the ID of the created entity is appended.
     Created(String),
 }
 
 impl FormRedirect {
-    /// The path, once it is known what was answered.
     pub(super) fn resolve_path(&self, answer: &Value) -> String {
         match self {
             Self::Path(path) => path.clone(),
@@ -37,57 +33,44 @@ impl FormRedirect {
     }
 }
 
-/// A form, and the operation that it sends to.
 pub(super) struct FormDefinition {
-    /// What it does.
     pub(super) heading: String,
-    /// What there is to know before.
     pub(super) lead: String,
-    /// What it is below.
     pub(super) trail: Vec<NavLink>,
-    /// The method of the operation.
     pub(super) method: &'static str,
-    /// Its path below the account.
+    /// Path of the operation, below the account.
     pub(super) path: &'static str,
-    /// The ids in that path.
+    /// IDs in `path`, in order.
     pub(super) ids: Vec<String>,
-    /// What is sent whatever is typed.
+    /// Sent in addition to the fields.
     pub(super) fixed_params: Vec<(&'static str, String)>,
-    /// What is asked for.
     pub(super) fields: Vec<FormFieldSpec>,
-    /// What its button says; empty where a button elsewhere sends it.
+    /// Label of the button; empty if the form is sent by a button on another page.
     pub(super) submit: &'static str,
-    /// Whether it takes something away.
     pub(super) is_dangerous: bool,
-    /// Where the form posts to.
     pub(super) action: String,
-    /// Where one goes who does not want to.
     pub(super) back_path: String,
-    /// Where one is led then.
     pub(super) redirect: FormRedirect,
-    /// What was done then.
+    /// Sent as `done`, for the notice after the redirect.
     pub(super) done_code: &'static str,
-    /// How that is done; none: what was typed is sent to the operation.
+    /// `None`: the fields are sent to the operation.
     pub(super) handler: Option<FormHandler>,
-    /// Who may; none: whoever may do the operation.
+    /// `None`: whoever may call the operation.
     pub(super) required_access: Option<RequiredRole>,
-    /// What stands above the form.
     pub(super) leading_blocks: Vec<PageBlock>,
 }
 
-/// Something that is asked for.
 pub(super) struct FormFieldSpec {
     pub(super) name: &'static str,
     label: String,
     help: &'static str,
     kind: FormFieldKind,
-    /// What stands in it at first.
     initial_value: String,
     field: FormField,
     is_advanced: bool,
-    /// The parameter that it is sent as; empty where something else makes use of it.
+    /// Empty if the handler uses the field instead.
     parameter: &'static str,
-    /// Further names that refusals have for it.
+    /// Other parameter names that refusals use for this field.
     error_aliases: &'static [&'static str],
 }
 
@@ -115,32 +98,28 @@ impl FormFieldSpec {
         }
     }
 
-    /// A line.
     pub(super) fn text(name: &'static str, label: &str) -> Self {
         Self::new(name, label, FormFieldKind::Text)
     }
 
-    /// Lines.
     pub(super) fn text_area(name: &'static str, label: &str) -> Self {
         Self::new(name, label, FormFieldKind::Area)
     }
 
-    /// Money.
     pub(super) fn amount(name: &'static str, label: &str) -> Self {
         Self::new(name, label, FormFieldKind::Amount)
     }
 
-    /// A moment, of UTC.
+    /// In UTC.
     pub(super) fn timestamp(name: &'static str, label: &str) -> Self {
         Self::new(name, label, FormFieldKind::Timestamp)
     }
 
-    /// A file of these types, which never comes with other forms.
+    /// Never sent with other forms.
     pub(super) fn file(name: &'static str, label: &str, types: &'static str) -> Self {
         Self::new(name, label, FormFieldKind::File(types)).skip_sending()
     }
 
-    /// Is sent under another name.
     pub(super) fn send_as(self, sends: &'static str) -> Self {
         Self {
             parameter: sends,
@@ -148,12 +127,11 @@ impl FormFieldSpec {
         }
     }
 
-    /// Is not sent as it is: the work of the form makes use of it.
     pub(super) fn skip_sending(self) -> Self {
         self.send_as("")
     }
 
-    /// What refusals call it as well.
+    /// Other parameter names that refusals use for this field.
     pub(super) fn error_aliases(self, answers: &'static [&'static str]) -> Self {
         Self {
             error_aliases: answers,
@@ -161,18 +139,17 @@ impl FormFieldSpec {
         }
     }
 
-    /// One of some words of the interface.
+    /// Labels are derived from the API's words.
     pub(super) fn word_choice(name: &'static str, label: &str, all: &[&str]) -> Self {
         let all = all.iter().map(|word| ((*word).to_owned(), labels::word_label(word)));
         Self::new(name, label, FormFieldKind::Choice(all.collect()))
     }
 
-    /// One of some values, each with its words.
+    /// Pairs of value and label.
     pub(super) fn choice(name: &'static str, label: &str, all: Vec<(String, String)>) -> Self {
         Self::new(name, label, FormFieldKind::Choice(all))
     }
 
-    /// The same, or nothing.
     pub(super) fn allow_none(mut self, text: &str) -> Self {
         if let FormFieldKind::Choice(all) = &mut self.kind {
             all.insert(0, (String::new(), text.to_owned()));
@@ -180,12 +157,10 @@ impl FormFieldSpec {
         self
     }
 
-    /// What there is to know about it.
     pub(super) fn help(self, help: &'static str) -> Self {
         Self { help, ..self }
     }
 
-    /// What stands in it at first.
     pub(super) fn initial_value(self, value: impl Into<String>) -> Self {
         let at_first = value.into();
         Self {
@@ -195,7 +170,6 @@ impl FormFieldSpec {
         }
     }
 
-    /// Is needed rarely.
     pub(super) fn mark_advanced(self) -> Self {
         Self {
             is_advanced: true,
@@ -220,7 +194,7 @@ impl FormFieldSpec {
         }
     }
 
-    /// What was typed, as the engine takes it.
+    /// The typed text as the API takes it.
     fn engine_value(&self, typed: &str) -> Result<String, AdsProblem> {
         Ok(match self.kind {
             _ if typed.is_empty() => String::new(),
@@ -240,53 +214,49 @@ impl FormFieldSpec {
 }
 
 impl FormDefinition {
-    /// Whether it is sent by a button elsewhere, and never shown.
+    /// Whether the form is sent by a button on another page and never shown.
     pub(super) const fn is_button_only(&self) -> bool {
         self.submit.is_empty()
     }
 
-    /// Does it; what the engine answers.
     pub(super) fn submit_form(
         &self,
         tx: &mut Tx<'_>,
-        desk: &ManagerAccount,
+        ctx: &ManagerAccount,
         sent: &SubmittedFields,
     ) -> Result<Value, Error> {
         if let Some(work) = self.handler {
-            return work(tx, desk, self, sent);
+            return work(tx, ctx, self, sent);
         }
         let pairs = self.changed_params(sent)?;
-        desk.call_api(tx, self.method, self.path, &self.path_ids(), &pairs)
+        ctx.call_api(tx, self.method, self.path, &self.path_ids(), &pairs)
     }
 
-    /// The ids in the path of the operation.
     pub(super) fn path_ids(&self) -> Vec<&str> {
         self.ids.iter().map(String::as_str).collect()
     }
 
-    /// What stood in a field at first.
     pub(super) fn initial_value(&self, name: &str) -> &str {
-        let found = self.fields.iter().find(|ask| ask.name == name);
-        found.map_or("", |ask| ask.initial_value.as_str())
+        let found = self.fields.iter().find(|field_spec| field_spec.name == name);
+        found.map_or("", |field_spec| field_spec.initial_value.as_str())
     }
 
-    /// What is sent to the engine: of something new what was typed, of a change what is typed
-    /// otherwise than it was.
+    /// For `PUT`, fields that differ from their initial value; otherwise, fields that are not empty.
     pub(super) fn changed_params(&self, sent: &SubmittedFields) -> Result<Vec<(&'static str, String)>, Error> {
         let mut pairs = self.fixed_params.clone();
         let mut problems = Vec::new();
-        for ask in &self.fields {
-            let typed = sent.text(ask.name);
+        for field_spec in &self.fields {
+            let typed = sent.text(field_spec.name);
             let counts = match self.method {
-                "PUT" => typed != ask.initial_value,
+                "PUT" => typed != field_spec.initial_value,
                 _ => !typed.is_empty(),
             };
             if !counts {
                 continue;
             }
-            match ask.engine_value(typed) {
-                Ok(_) if ask.parameter.is_empty() => {}
-                Ok(value) => pairs.push((ask.parameter, value)),
+            match field_spec.engine_value(typed) {
+                Ok(_) if field_spec.parameter.is_empty() => {}
+                Ok(value) => pairs.push((field_spec.parameter, value)),
                 Err(problem) => problems.push(problem),
             }
         }
@@ -296,11 +266,10 @@ impl FormDefinition {
         Err(base::Refusal::from(problems).into())
     }
 
-    /// Writes what was typed and what is wrong with it beside the fields; answers what belongs to
-    /// none.
+    /// Adds what was typed and the errors to the fields; returns errors that belong to none.
     pub(super) fn apply_problems(&mut self, sent: &SubmittedFields, problems: &[AdsProblem]) -> Option<String> {
-        for ask in &mut self.fields {
-            ask.field = FormField::new(sent.text(ask.name));
+        for field_spec in &mut self.fields {
+            field_spec.field = FormField::new(sent.text(field_spec.name));
         }
         let mut rest = Vec::new();
         for problem in problems {
@@ -312,21 +281,24 @@ impl FormDefinition {
                 "MISSING_PARAMETER" => "This field is required.".to_owned(),
                 _ => format!("{}.", problem.message.trim_end_matches('.')),
             };
-            let known = |ask: &&mut FormFieldSpec| ask.name == name || ask.error_aliases.contains(&name);
+            let known =
+                |field_spec: &&mut FormFieldSpec| field_spec.name == name || field_spec.error_aliases.contains(&name);
             match self.fields.iter_mut().find(known) {
-                Some(ask) => ask.field.error = Some(sentence),
+                Some(field_spec) => field_spec.field.error = Some(sentence),
                 None => rest.push(sentence),
             }
         }
         (!rest.is_empty()).then(|| rest.join(" "))
     }
 
-    /// The page that it stands on.
     pub(super) fn into_page(mut self) -> AdsManagerPage {
         let mut blocks = std::mem::take(&mut self.leading_blocks);
         let part = |more: bool| {
-            let asks = self.fields.iter().filter(move |ask| ask.is_advanced == more);
-            asks.map(FormFieldSpec::to_input).collect::<Vec<FormInput>>()
+            let fields = self
+                .fields
+                .iter()
+                .filter(move |field_spec| field_spec.is_advanced == more);
+            fields.map(FormFieldSpec::to_input).collect::<Vec<FormInput>>()
         };
         let form = FormBlock {
             action: self.action.clone(),
@@ -335,7 +307,7 @@ impl FormDefinition {
             submit: self.submit,
             is_dangerous: self.is_dangerous,
             cancel_path: self.back_path.clone(),
-            has_file: (self.fields.iter()).any(|ask| matches!(ask.kind, FormFieldKind::File(_))),
+            has_file: (self.fields.iter()).any(|field_spec| matches!(field_spec.kind, FormFieldKind::File(_))),
         };
         AdsManagerPage {
             heading: self.heading.clone(),

@@ -1,4 +1,4 @@
-//! What the interface says in capitals and millionths, in words and whole units.
+//! Labels for the API's enum words, amounts and timestamps.
 
 use ads::access::AdsRole;
 use base::Time;
@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use super::request::{json_array, json_int, json_text};
 
-/// A role.
 pub(super) const fn role_label(role: AdsRole) -> &'static str {
     match role {
         AdsRole::Admin => "Account administrator",
@@ -19,7 +18,7 @@ pub(super) const fn role_label(role: AdsRole) -> &'static str {
     }
 }
 
-/// A word of the interface, for people.
+/// An enum word of the API, for people.
 pub(super) fn word_label(word: &str) -> String {
     let known = match word {
         "" => "–",
@@ -64,13 +63,39 @@ pub(super) fn word_label(word: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-/// Words of a list, for people.
+fn is_enum_word(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+}
+
+/// The value of an API field for people, without any JSON. Fields named `*_micro` are in micros of a currency.
+pub(super) fn value_label(name: &str, value: &Value) -> String {
+    let label = match value {
+        Value::Null => String::new(),
+        Value::Bool(flag) => if *flag { "Yes" } else { "No" }.to_owned(),
+        Value::Number(number) => match number.as_i64().filter(|_| name.ends_with("_micro")) {
+            Some(micros) => format_amount(micros),
+            None => number.to_string(),
+        },
+        Value::String(word) if is_enum_word(word) => word_label(word),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(|item| value_label(name, item)).collect();
+            items.join(", ")
+        }
+        Value::Object(members) => {
+            let members = members.iter();
+            let members = members.map(|(name, value)| format!("{}: {}", word_label(name), value_label(name, value)));
+            members.collect::<Vec<_>>().join(", ")
+        }
+    };
+    if label.is_empty() { "–".to_owned() } else { label }
+}
+
 pub(super) fn word_list_label(value: &Value, name: &str) -> String {
     let words = json_array(value, name).iter().filter_map(Value::as_str);
     words.map(word_label).collect::<Vec<_>>().join(", ")
 }
 
-/// A state, with its colour.
 pub(super) fn status_badge(word: &str) -> StatusBadge {
     let kind = match word {
         "RUNNING" | "ACTIVE" | "ACCEPTED" | "SUCCESS" | "READY" => "good",
@@ -84,7 +109,6 @@ pub(super) fn status_badge(word: &str) -> StatusBadge {
     }
 }
 
-/// The decimal places of a currency.
 fn decimal_places(currency: &str) -> usize {
     match currency {
         "BIF" | "CLP" | "DJF" | "GNF" | "ISK" | "JPY" | "KMF" | "KRW" | "PYG" | "RWF" | "UGX" | "VND" | "VUV"
@@ -93,7 +117,6 @@ fn decimal_places(currency: &str) -> usize {
     }
 }
 
-/// A whole number with its thousands apart.
 pub(super) fn format_integer(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut text = String::new();
@@ -106,7 +129,7 @@ pub(super) fn format_integer(number: i64) -> String {
     if number < 0 { format!("-{text}") } else { text }
 }
 
-/// Millionths of a currency, rounded to its coins.
+/// Micros of a currency, rounded to its decimal places.
 pub(super) fn format_money(micros: i64, currency: &str) -> String {
     let places = decimal_places(currency);
     let coin: i64 = if places == 0 { 1_000_000 } else { 10_000 };
@@ -119,14 +142,14 @@ pub(super) fn format_money(micros: i64, currency: &str) -> String {
     format!("{written} {currency}")
 }
 
-/// An amount as it is typed: whole units, and what of a unit there is.
+/// Micros as a decimal number with at least two decimal places.
 pub(super) fn format_amount(micros: i64) -> String {
     let part = format!("{:06}", micros.rem_euclid(1_000_000));
     let part = part.trim_end_matches('0');
     format!("{}.{part:0<2}", micros.div_euclid(1_000_000))
 }
 
-/// What was typed as an amount, in millionths.
+/// In micros; at most six decimal places.
 pub(super) fn parse_amount(typed: &str) -> Option<i64> {
     let (units, part) = typed.split_once('.').unwrap_or((typed, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -139,7 +162,7 @@ pub(super) fn parse_amount(typed: &str) -> Option<i64> {
     units.checked_mul(1_000_000)?.checked_add(part)
 }
 
-/// The budgets of a campaign or line item.
+/// Daily and total budget.
 pub(super) fn budget_labels(value: &Value) -> (String, String) {
     let currency = json_text(value, "currency");
     let daily = json_int(value, "daily_budget_amount_local_micro");
@@ -155,12 +178,12 @@ pub(super) fn budget_labels(value: &Value) -> (String, String) {
     }
 }
 
-/// A moment as the interface writes it, as an input takes it: `2026-04-01T00:00`, of UTC.
+/// An API timestamp as a `datetime-local` value in UTC.
 pub(super) fn format_input_time(written: &str) -> String {
     written.get(..16).unwrap_or_default().to_owned()
 }
 
-/// A moment as an input sends it, as the interface takes it.
+/// A `datetime-local` value in UTC as an API timestamp.
 pub(super) fn parse_input_time(typed: &str) -> String {
     match typed.len() {
         16 => format!("{typed}:00Z"),
@@ -169,7 +192,6 @@ pub(super) fn parse_input_time(typed: &str) -> String {
     }
 }
 
-/// A moment that the interface wrote, in words.
 pub(super) fn format_time(written: &str) -> String {
     let at = written.replace('T', " ");
     match at.get(..16) {
@@ -178,7 +200,7 @@ pub(super) fn format_time(written: &str) -> String {
     }
 }
 
-/// The day of a moment that was written the older way: `Thu Apr 02 09:00:05 +0000 2026`.
+/// The date of a timestamp such as `Thu Apr 02 09:00:05 +0000 2026`.
 pub(super) fn format_legacy_date(written: &str) -> String {
     match written.split(' ').collect::<Vec<_>>()[..] {
         [_, month, day, _, _, year] => format!("{day} {month} {year}"),
@@ -186,13 +208,14 @@ pub(super) fn format_legacy_date(written: &str) -> String {
     }
 }
 
-/// A moment that the interface wrote.
 pub(super) fn parse_time(written: &str) -> Option<Time> {
     Time::parse(written)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -212,6 +235,9 @@ mod tests {
             assert_eq!(parse_amount(typed).is_some(), whole, "{typed}");
         }
         assert_eq!(word_label("WEBSITE_CLICKS"), "Website clicks");
+        let nested = json!({ "enabled": true, "goals": ["LINK_CLICKS", "b"], "bid_micro": 1_500_000, "tags": [] });
+        let label = "Bid micro: 1.50, Enabled: Yes, Goals: Link clicks, b, Tags: –";
+        assert_eq!(value_label("x", &nested), label);
         assert_eq!(parse_input_time("2026-04-01T00:00"), "2026-04-01T00:00:00Z");
         assert_eq!(format_input_time("2026-04-01T00:00:00Z"), "2026-04-01T00:00");
     }

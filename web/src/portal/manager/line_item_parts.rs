@@ -1,5 +1,5 @@
-//! What belongs to a line item besides its posts and criteria: scheduled posts that it will promote,
-//! media, the call to action over them, its curated category, audiences and tags.
+//! Parts of a line item other than promoted posts and targeting: scheduled posts, media, calls to action, curated
+//! categories, audiences and tracking tags.
 
 use ads::resources::curated_categories;
 use base::Error;
@@ -14,44 +14,42 @@ use super::line_items::{delete_buttons, extendable_table, line_item_filter};
 use super::request::{ManagerAccount, json_text};
 use super::{media, text_column};
 
-/// Whether it is shown before videos.
 fn is_preroll(item: &Value) -> bool {
     json_text(item, "objective") == "PREROLL_VIEWS"
 }
 
-/// Whether it shows media of the account, alone or besides posts.
+/// Whether the line item shows media of the account, alone or next to posts.
 fn takes_media(item: &Value) -> bool {
     let placements = super::request::json_array(item, "placements").iter();
     let outside = |place: &str| place == "PUBLISHER_NETWORK" || place.starts_with("TAP_");
     is_preroll(item) || json_text(item, "product_type") == "MEDIA" || placements.filter_map(Value::as_str).any(outside)
 }
 
-/// Everything of it that the line item can have.
-pub(super) fn part_blocks(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -> Result<Vec<PageBlock>, Error> {
+pub(super) fn part_blocks(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &Value) -> Result<Vec<PageBlock>, Error> {
     let mut all = Vec::new();
     if json_text(item, "product_type") != "MEDIA" {
-        all.push(scheduled_posts_block(tx, desk, item)?);
+        all.push(scheduled_posts_block(tx, ctx, item)?);
     }
     if takes_media(item) {
-        all.push(media_block(tx, desk, item)?);
+        all.push(media_block(tx, ctx, item)?);
     }
     if is_preroll(item) {
-        all.push(call_to_action_block(tx, desk, item)?);
-        all.push(category_block(tx, desk, item)?);
+        all.push(call_to_action_block(tx, ctx, item)?);
+        all.push(category_block(tx, ctx, item)?);
     }
     Ok(all)
 }
 
-fn scheduled_posts_block(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -> Result<PageBlock, Error> {
+fn scheduled_posts_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &Value) -> Result<PageBlock, Error> {
     let id = json_text(item, "id");
     let path = "scheduled_promoted_<posts>";
-    let found = desk.list_entities(tx, path, &line_item_filter(id))?;
+    let found = ctx.list_entities(tx, path, &line_item_filter(id))?;
     let mut rows = Vec::new();
     for one in &found.rows {
         let post = json_text(one, "scheduled_post_id");
-        let known = match desk.get_entity(tx, "scheduled_<posts>/{}", post) {
+        let known = match ctx.get_entity(tx, "scheduled_<posts>/{}", post) {
             Ok(known) => known,
-            // It was deleted meanwhile.
+            // It has been deleted since.
             Err(Error::Refused(_)) => Value::Null,
             Err(other) => return Err(other),
         };
@@ -64,19 +62,19 @@ fn scheduled_posts_block(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -
         rows.push(TableRow {
             name: post.to_owned(),
             cells: vec![
-                TableCell::from_text(words).with_link(desk.page_path(&format!("/scheduled/{post}"))),
+                TableCell::from_text(words).with_link(ctx.page_path(&format!("/scheduled/{post}"))),
                 TableCell::from_text(format_time(json_text(&known, "scheduled_at"))),
                 TableCell::from_badge(status_badge(json_text(&known, "scheduled_status"))),
             ],
             action_buttons: delete_buttons(
-                desk,
+                ctx,
                 "scheduled_promoted_<posts>/{}",
                 "scheduled-promoted",
                 json_text(one, "id"),
             ),
         });
     }
-    let add = desk.permitted_link(
+    let add = ctx.permitted_link(
         "POST",
         path,
         "Promote scheduled post",
@@ -94,9 +92,9 @@ fn scheduled_posts_block(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -
     }))
 }
 
-fn media_block(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -> Result<PageBlock, Error> {
+fn media_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &Value) -> Result<PageBlock, Error> {
     let id = json_text(item, "id");
-    let found = desk.list_entities(tx, "media_creatives", &line_item_filter(id))?;
+    let found = ctx.list_entities(tx, "media_creatives", &line_item_filter(id))?;
     let rows = found.rows.iter().map(|one| {
         let own = json_text(one, "id");
         TableRow {
@@ -107,12 +105,12 @@ fn media_block(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -> Result<P
                 TableCell::from_text(super::campaigns::or_dash(json_text(one, "landing_url"))),
                 TableCell::from_badge(status_badge(json_text(one, "approval_status"))),
             ],
-            action_buttons: delete_buttons(desk, "media_creatives/{}", "media-creatives", own),
+            action_buttons: delete_buttons(ctx, "media_creatives/{}", "media-creatives", own),
         }
     });
     let rows = rows.collect();
     let path = format!("/line-items/{id}/media");
-    let add = desk.permitted_link("POST", "media_creatives", "Add media", &path);
+    let add = ctx.permitted_link("POST", "media_creatives", "Add media", &path);
     Ok(PageBlock::Table(DataTable {
         title: "Media".to_owned(),
         columns: ["Type", "Destination", "Review"].map(text_column).into(),
@@ -125,16 +123,16 @@ fn media_block(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -> Result<P
     }))
 }
 
-fn call_to_action_block(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -> Result<PageBlock, Error> {
+fn call_to_action_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &Value) -> Result<PageBlock, Error> {
     let id = json_text(item, "id");
     let path = "preroll_call_to_actions";
-    let found = desk.list_entities(tx, path, &line_item_filter(id))?;
+    let found = ctx.list_entities(tx, path, &line_item_filter(id))?;
     let one = "preroll_call_to_actions/{}";
     let rows = found.rows.iter().map(|cta| {
         let own = json_text(cta, "id");
         let rest = format!("/calls-to-action/{own}/edit");
-        let edit = form_button(desk, ("PUT", one), "Edit", &rest);
-        let delete = delete_buttons(desk, one, "calls-to-action", own);
+        let edit = form_button(ctx, ("PUT", one), "Edit", &rest);
+        let delete = delete_buttons(ctx, one, "calls-to-action", own);
         let name = word_label(json_text(cta, "call_to_action"));
         TableRow {
             cells: vec![
@@ -147,11 +145,11 @@ fn call_to_action_block(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) ->
     });
     let rows: Vec<TableRow> = rows.collect();
     let add = format!("/line-items/{id}/call-to-action");
-    let add = desk.permitted_link("POST", path, "Add call to action", &add);
+    let add = ctx.permitted_link("POST", path, "Add call to action", &add);
     Ok(PageBlock::Table(DataTable {
         title: "Call to action".to_owned(),
         columns: ["Button", "Destination"].map(text_column).into(),
-        // There is one at most.
+        // A line item has at most one.
         ..extendable_table(
             add.filter(|_| rows.is_empty()),
             rows,
@@ -161,10 +159,10 @@ fn call_to_action_block(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) ->
     }))
 }
 
-fn category_block(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -> Result<PageBlock, Error> {
+fn category_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &Value) -> Result<PageBlock, Error> {
     let id = json_text(item, "id");
     let path = "line_item_curated_categories";
-    let found = desk.list_entities(tx, path, &line_item_filter(id))?;
+    let found = ctx.list_entities(tx, path, &line_item_filter(id))?;
     let known = curated_categories::list_all(tx)?;
     let one = "line_item_curated_categories/{}";
     let rows = found.rows.iter().map(|link| {
@@ -173,7 +171,7 @@ fn category_block(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -> Resul
         let name = category.map_or(of, |category| category.text("name"));
         let countries = category.map(|category| category.texts("country_codes").join(", "));
         let rest = format!("/categories/{own}/edit");
-        let edit = form_button(desk, ("PUT", one), "Edit", &rest);
+        let edit = form_button(ctx, ("PUT", one), "Edit", &rest);
         TableRow {
             name: name.to_owned(),
             cells: vec![
@@ -182,13 +180,13 @@ fn category_block(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -> Resul
             ],
             action_buttons: edit
                 .into_iter()
-                .chain(delete_buttons(desk, one, "categories", own))
+                .chain(delete_buttons(ctx, one, "categories", own))
                 .collect(),
         }
     });
     let rows: Vec<TableRow> = rows.collect();
     let add = format!("/line-items/{id}/category");
-    let add = desk.permitted_link("POST", path, "Choose curated category", &add);
+    let add = ctx.permitted_link("POST", path, "Choose curated category", &add);
     Ok(PageBlock::Table(DataTable {
         title: "Curated category".to_owned(),
         columns: ["Category", "Countries"].map(text_column).into(),
@@ -201,14 +199,13 @@ fn category_block(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -> Resul
     }))
 }
 
-/// The form that promotes a scheduled post.
 pub(super) fn scheduled_post_form(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     id: &str,
 ) -> Result<Option<FormDefinition>, Error> {
-    let item = desk.get_entity(tx, "line_items/{}", id)?;
-    let found = desk.list_entities(tx, "scheduled_<posts>", &[])?;
+    let item = ctx.get_entity(tx, "line_items/{}", id)?;
+    let found = ctx.list_entities(tx, "scheduled_<posts>", &[])?;
     let open = |post: &&Value| json_text(post, "scheduled_status") == "SCHEDULED";
     let posts = found.rows.iter().filter(open).map(|post| {
         let words: String = json_text(post, "text").chars().take(60).collect();
@@ -223,30 +220,29 @@ pub(super) fn scheduled_post_form(
             FormFieldSpec::choice("scheduled_post_id", "Scheduled post", posts.collect()).allow_none("Choose one"),
         ],
         submit: "Promote",
-        ..FormDefinition::line_item_form(desk, id, &item, "scheduled")
+        ..FormDefinition::line_item_form(ctx, id, &item, "scheduled")
     }))
 }
 
-/// The form that adds media.
-pub(super) fn media_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
-    let item = desk.get_entity(tx, "line_items/{}", id)?;
-    let mut asks = vec![
-        FormFieldSpec::choice("account_media_id", "Media", media::account_media_choices(tx, desk)?)
+pub(super) fn media_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
+    let item = ctx.get_entity(tx, "line_items/{}", id)?;
+    let mut fields = vec![
+        FormFieldSpec::choice("account_media_id", "Media", media::account_media_choices(tx, ctx)?)
             .allow_none("Choose one")
             .error_aliases(&["line_item_id"])
             .help("Suitable files from the media library are listed under Media."),
     ];
     if !is_preroll(&item) {
         let url = FormFieldSpec::text("landing_url", "Destination URL");
-        asks.push(url.help("Starts with https://"));
+        fields.push(url.help("Starts with https://"));
     }
     Ok(Some(FormDefinition {
         heading: "Add media".to_owned(),
         lead: "Shown in placements without posts.".to_owned(),
         path: "media_creatives",
-        fields: asks,
+        fields,
         submit: "Add media",
-        ..FormDefinition::line_item_form(desk, id, &item, "media")
+        ..FormDefinition::line_item_form(ctx, id, &item, "media")
     }))
 }
 
@@ -267,55 +263,52 @@ fn call_to_action_fields(now: &Value) -> Vec<FormFieldSpec> {
     ]
 }
 
-/// The form of a call to action.
 pub(super) fn call_to_action_form(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     id: &str,
 ) -> Result<Option<FormDefinition>, Error> {
-    let item = desk.get_entity(tx, "line_items/{}", id)?;
+    let item = ctx.get_entity(tx, "line_items/{}", id)?;
     Ok(Some(FormDefinition {
         heading: "Add call to action".to_owned(),
         lead: "Adds a button over the video.".to_owned(),
         path: "preroll_call_to_actions",
         fields: call_to_action_fields(&Value::Null),
         submit: "Add call to action",
-        ..FormDefinition::line_item_form(desk, id, &item, "call-to-action")
+        ..FormDefinition::line_item_form(ctx, id, &item, "call-to-action")
     }))
 }
 
-/// The form that changes something below a line item.
 fn change_form(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     (part, path): (&str, &'static str),
     id: &str,
-    asks: impl Fn(&mut Tx<'_>, &Value) -> Result<Vec<FormFieldSpec>, Error>,
+    fields: impl Fn(&mut Tx<'_>, &Value) -> Result<Vec<FormFieldSpec>, Error>,
 ) -> Result<FormDefinition, Error> {
-    let now = desk.get_entity(tx, path, id)?;
+    let now = ctx.get_entity(tx, path, id)?;
     let above = json_text(&now, "line_item_id").to_owned();
-    let item = desk.get_entity(tx, "line_items/{}", &above)?;
+    let item = ctx.get_entity(tx, "line_items/{}", &above)?;
     Ok(FormDefinition {
         method: "PUT",
         path,
         ids: vec![id.to_owned()],
         fixed_params: Vec::new(),
-        fields: asks(tx, &now)?,
+        fields: fields(tx, &now)?,
         submit: "Save changes",
-        action: desk.page_path(&format!("/{part}/{id}/edit")),
+        action: ctx.page_path(&format!("/{part}/{id}/edit")),
         done_code: "saved",
-        ..FormDefinition::line_item_form(desk, &above, &item, "")
+        ..FormDefinition::line_item_form(ctx, &above, &item, "")
     })
 }
 
-/// The form that changes a call to action.
 pub(super) fn edit_call_to_action_form(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     id: &str,
 ) -> Result<Option<FormDefinition>, Error> {
     let of = ("calls-to-action", "preroll_call_to_actions/{}");
-    let plan = change_form(tx, desk, of, id, |_, now| Ok(call_to_action_fields(now)))?;
+    let plan = change_form(tx, ctx, of, id, |_, now| Ok(call_to_action_fields(now)))?;
     Ok(Some(FormDefinition {
         heading: "Edit call to action".to_owned(),
         ..plan
@@ -329,50 +322,47 @@ fn category_fields(tx: &mut Tx<'_>, now: &Value) -> Result<Vec<FormFieldSpec>, E
         let named = format!("{} ({countries})", category.text("name"));
         (category.formatted_id(), named)
     });
-    let ask = FormFieldSpec::choice("curated_category_id", "Curated category", all.collect())
+    let field_spec = FormFieldSpec::choice("curated_category_id", "Curated category", all.collect())
         .error_aliases(&["line_item_id"])
         .help("The line item must first target a location in one of the category’s countries.");
     Ok(vec![match json_text(now, "curated_category_id") {
-        "" => ask.allow_none("Choose one"),
-        set => ask.initial_value(set),
+        "" => field_spec.allow_none("Choose one"),
+        set => field_spec.initial_value(set),
     }])
 }
 
-/// The form that chooses a curated category.
-pub(super) fn category_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
-    let item = desk.get_entity(tx, "line_items/{}", id)?;
+pub(super) fn category_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
+    let item = ctx.get_entity(tx, "line_items/{}", id)?;
     Ok(Some(FormDefinition {
         heading: "Choose curated category".to_owned(),
         lead: "The line item runs before videos of the category’s publishers.".to_owned(),
         path: "line_item_curated_categories",
         fields: category_fields(tx, &Value::Null)?,
         submit: "Choose",
-        ..FormDefinition::line_item_form(desk, id, &item, "category")
+        ..FormDefinition::line_item_form(ctx, id, &item, "category")
     }))
 }
 
-/// The form that chooses another.
 pub(super) fn edit_category_form(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     id: &str,
 ) -> Result<Option<FormDefinition>, Error> {
     let of = ("categories", "line_item_curated_categories/{}");
-    let plan = change_form(tx, desk, of, id, category_fields)?;
+    let plan = change_form(tx, ctx, of, id, category_fields)?;
     Ok(Some(FormDefinition {
         heading: "Change curated category".to_owned(),
         ..plan
     }))
 }
 
-/// The form that changes a tracking tag's address.
 pub(super) fn edit_tracking_tag_form(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     id: &str,
 ) -> Result<Option<FormDefinition>, Error> {
     let of = ("tracking-tags", "tracking_tags/{}");
-    let plan = change_form(tx, desk, of, id, |_, now| {
+    let plan = change_form(tx, ctx, of, id, |_, now| {
         let url = FormFieldSpec::text("tracking_tag_url", "URL");
         let url = url.initial_value(json_text(now, "tracking_tag_url"));
         Ok(vec![url.help("Starts with https://")])
@@ -383,26 +373,24 @@ pub(super) fn edit_tracking_tag_form(
     }))
 }
 
-/// The buttons of a tracking tag.
-pub(super) fn tracking_tag_actions(desk: &ManagerAccount, id: &str) -> Vec<ActionButton> {
+pub(super) fn tracking_tag_actions(ctx: &ManagerAccount, id: &str) -> Vec<ActionButton> {
     let path = "tracking_tags/{}";
     let rest = format!("/tracking-tags/{id}/edit");
-    let edit = form_button(desk, ("PUT", path), "Edit", &rest);
-    let delete = delete_buttons(desk, path, "tracking-tags", id);
+    let edit = form_button(ctx, ("PUT", path), "Edit", &rest);
+    let delete = delete_buttons(ctx, path, "tracking-tags", id);
     edit.into_iter().chain(delete).collect()
 }
 
-/// The form that targets an audience.
 pub(super) fn audience_targeting_form(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     id: &str,
 ) -> Result<Option<FormDefinition>, Error> {
-    let item = desk.get_entity(tx, "line_items/{}", id)?;
+    let item = ctx.get_entity(tx, "line_items/{}", id)?;
     let mut all = Vec::new();
     for scope in ["OWNER", "SHARED"] {
         let scope = [("permission_scope", scope.to_owned())];
-        for one in &desk.list_entities(tx, "custom_audiences", &scope)?.rows {
+        for one in &ctx.list_entities(tx, "custom_audiences", &scope)?.rows {
             let fit = one.get("targetable").and_then(Value::as_bool) == Some(true);
             let note = if fit { "" } else { " (not targetable yet)" };
             let named = format!("{}{note}", json_text(one, "name"));
@@ -411,7 +399,7 @@ pub(super) fn audience_targeting_form(
     }
     let means = [("EQ", "Include"), ("NE", "Exclude")];
     let means = means.map(|(word, text)| (word.to_owned(), text.to_owned()));
-    let plan = FormDefinition::line_item_form(desk, id, &item, "audience");
+    let plan = FormDefinition::line_item_form(ctx, id, &item, "audience");
     let mut fixed = plan.fixed_params.clone();
     fixed.push(("targeting_type", "CUSTOM_AUDIENCE".to_owned()));
     Ok(Some(FormDefinition {

@@ -1,6 +1,6 @@
-//! Line items: a campaign's, one of them with all that belongs to it, and their forms.
+//! Line items: list, details and forms.
 
-use ads::account_context::AccountContext as Records;
+use ads::account_context::AccountContext;
 use ads::field_kind::IdFormat;
 use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::line_items::LINE_ITEM;
@@ -21,7 +21,7 @@ use super::route::{ManagerRoute, collect_links};
 use super::stats::{self, EntityStats};
 use super::{account, form_routes, line_item_parts, text_column};
 
-/// What a line item is called; it need not have a name.
+/// Falls back to the ID.
 pub(super) fn line_item_name(item: &Value) -> String {
     match json_text(item, "name") {
         "" => format!("Line item {}", json_text(item, "id")),
@@ -29,17 +29,17 @@ pub(super) fn line_item_name(item: &Value) -> String {
     }
 }
 
-/// In which state a line item really is, and why.
-fn effective_state(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -> Result<(String, String), Error> {
+/// The effective status, and the reasons if it cannot serve.
+fn effective_state(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &Value) -> Result<(String, String), Error> {
     let stored = json_text(item, "entity_status");
     let caller = AdsCaller {
-        user: desk.request.user,
+        user: ctx.request.user,
         app: None,
         speech: Vocabulary::Post,
-        sandbox: desk.record.flag("sandbox"),
+        sandbox: ctx.record.flag("sandbox"),
     };
-    let mut records = Records::new(tx, caller);
-    records.open_account(desk.record.id, RequiredRole::CampaignReader, false, false)?;
+    let mut records = AccountContext::new(tx, caller);
+    records.open_account(ctx.record.id, RequiredRole::CampaignReader, false, false)?;
     let id = IdFormat::Short.parse("id", json_text(item, "id"))?;
     let (Some(item), now) = (records.find_record(&LINE_ITEM, id)?, records.now()) else {
         return Ok((stored.to_owned(), String::new()));
@@ -51,18 +51,17 @@ fn effective_state(tx: &mut Tx<'_>, desk: &ManagerAccount, item: &Value) -> Resu
     let both = [campaign, item];
     let means = servability::load_delivery_resources(&mut records, &both)?;
     let [campaign, item] = both;
-    let approval = desk.record.text("approval_status");
+    let approval = ctx.record.text("approval_status");
     let state = servability::line_item_servability(&item, &campaign, approval, &means, now);
     let reasons: Vec<String> = state.reasons.iter().map(|reason| word_label(reason)).collect();
     Ok((state.effective.to_owned(), reasons.join(", ")))
 }
 
-/// The line items of a campaign.
 pub(super) fn line_items_block(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     campaign: &str,
-    stand: &ManagerRoute,
+    route: &ManagerRoute,
     add: Option<NavLink>,
 ) -> Result<PageBlock, Error> {
     let pairs = [
@@ -70,13 +69,13 @@ pub(super) fn line_items_block(
         ("with_draft", "true".to_owned()),
         ("count", "100".to_owned()),
     ];
-    let found = desk.list_entities(tx, "line_items", &pairs)?;
+    let found = ctx.list_entities(tx, "line_items", &pairs)?;
     let ids: Vec<&str> = found.rows.iter().map(|one| json_text(one, "id")).collect();
-    let figures = EntityStats::load(tx, desk, "LINE_ITEM", &ids, stats::selected_days(stand))?;
+    let figures = EntityStats::load(tx, ctx, "LINE_ITEM", &ids, stats::selected_days(route))?;
     let here = format!("/campaigns/{campaign}");
     let mut rows = Vec::new();
     for item in &found.rows {
-        let (effective, reasons) = effective_state(tx, desk, item)?;
+        let (effective, reasons) = effective_state(tx, ctx, item)?;
         let reasons = match effective.as_str() {
             "RUNNING" | "PAUSED" => String::new(),
             _ => reasons,
@@ -85,7 +84,7 @@ pub(super) fn line_items_block(
         let (budget, total) = labels::budget_labels(item);
         let mut cells = vec![
             TableCell::from_text(line_item_name(item))
-                .with_link(desk.page_path(&format!("/line-items/{id}")))
+                .with_link(ctx.page_path(&format!("/line-items/{id}")))
                 .with_subtext(word_label(json_text(item, "objective"))),
             TableCell::from_badge(status_badge(&effective)).with_subtext(reasons),
             TableCell::from_text(budget).with_subtext(total),
@@ -94,7 +93,7 @@ pub(super) fn line_items_block(
         rows.push(TableRow {
             name: line_item_name(item),
             cells,
-            action_buttons: status_button(desk, "line-items", item, &here),
+            action_buttons: status_button(ctx, "line-items", item, &here),
         });
     }
     Ok(PageBlock::Table(DataTable {
@@ -116,44 +115,43 @@ pub(super) fn line_items_block(
     }))
 }
 
-/// One line item, and what belongs to it.
 pub(super) fn show(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     id: &str,
-    stand: &ManagerRoute,
+    route: &ManagerRoute,
 ) -> Result<AdsManagerPage, Error> {
-    let item = desk.get_entity(tx, "line_items/{}", id)?;
-    let campaign = desk.get_entity(tx, "campaigns/{}", json_text(&item, "campaign_id"))?;
-    let (effective, reasons) = effective_state(tx, desk, &item)?;
+    let item = ctx.get_entity(tx, "line_items/{}", id)?;
+    let campaign = ctx.get_entity(tx, "campaigns/{}", json_text(&item, "campaign_id"))?;
+    let (effective, reasons) = effective_state(tx, ctx, &item)?;
     let here = format!("/line-items/{id}");
-    let above = desk.page_path(&format!("/campaigns/{}", json_text(&campaign, "id")));
-    let charts = stats::entity_charts(tx, desk, stand, "LINE_ITEM", &item, &here)?;
+    let above = ctx.page_path(&format!("/campaigns/{}", json_text(&campaign, "id")));
+    let charts = stats::entity_charts(tx, ctx, route, "LINE_ITEM", &item, &here)?;
     let mut blocks: Vec<PageBlock> = charts.into_iter().collect();
     match json_text(&item, "product_type") {
         "MEDIA" => {}
         "PROMOTED_ACCOUNT" => {
-            blocks.push(promoted_accounts_block(tx, desk, id)?);
-            blocks.push(promoted_posts_block(tx, desk, &item, stand)?);
+            blocks.push(promoted_accounts_block(tx, ctx, id)?);
+            blocks.push(promoted_posts_block(tx, ctx, &item, route)?);
         }
-        _ => blocks.push(promoted_posts_block(tx, desk, &item, stand)?),
+        _ => blocks.push(promoted_posts_block(tx, ctx, &item, route)?),
     }
-    blocks.extend(line_item_parts::part_blocks(tx, desk, &item)?);
-    blocks.push(targeting_block(tx, desk, id)?);
-    blocks.push(tracking_tags_block(tx, desk, id)?);
+    blocks.extend(line_item_parts::part_blocks(tx, ctx, &item)?);
+    blocks.push(targeting_block(tx, ctx, id)?);
+    blocks.push(tracking_tags_block(tx, ctx, id)?);
     blocks.push(settings_block(&item));
-    blocks.extend(account::history_block(tx, desk, "LINE_ITEM", &item)?);
+    blocks.extend(account::history_block(tx, ctx, "LINE_ITEM", &item)?);
     Ok(AdsManagerPage {
         trail: vec![
-            NavLink::new("Campaigns", desk.page_path("")),
+            NavLink::new("Campaigns", ctx.page_path("")),
             NavLink::new(json_text(&campaign, "name"), above),
         ],
         heading: line_item_name(&item),
         badge: Some(status_badge(&effective)),
         lead: reasons,
         actions: collect_links([
-            desk.permitted_link("PUT", "line_items/{}", "Edit", &format!("{here}/edit")),
-            desk.permitted_link("DELETE", "line_items/{}", "Delete", &format!("{here}/delete"))
+            ctx.permitted_link("PUT", "line_items/{}", "Edit", &format!("{here}/edit")),
+            ctx.permitted_link("DELETE", "line_items/{}", "Delete", &format!("{here}/delete"))
                 .map(|link| link.with_kind("danger-quiet")),
         ]),
         blocks,
@@ -161,35 +159,33 @@ pub(super) fn show(
     })
 }
 
-/// The link to the question whether to delete something.
-pub(super) fn delete_buttons(desk: &ManagerAccount, path: &str, part: &str, id: &str) -> Vec<ActionButton> {
+pub(super) fn delete_buttons(ctx: &ManagerAccount, path: &str, part: &str, id: &str) -> Vec<ActionButton> {
     let act = ActionButton {
         text: match part {
             "promoted-posts" | "promoted-accounts" | "scheduled-promoted" => "Stop promoting",
             _ => "Delete",
         },
-        path: desk.page_path(&format!("/{part}/{id}/delete")),
+        path: ctx.page_path(&format!("/{part}/{id}/delete")),
         ..ActionButton::default()
     };
-    let may = desk.may_call("DELETE", path);
+    let may = ctx.may_call("DELETE", path);
     may.then_some(act).into_iter().collect()
 }
 
-/// Everything of a line item.
 pub(super) fn line_item_filter(id: &str) -> [(&'static str, String); 2] {
     [("line_item_ids", id.to_owned()), ("count", "200".to_owned())]
 }
 
 fn promoted_posts_block(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     item: &Value,
-    stand: &ManagerRoute,
+    route: &ManagerRoute,
 ) -> Result<PageBlock, Error> {
     let (id, currency) = (json_text(item, "id"), json_text(item, "currency"));
-    let found = desk.list_entities(tx, "promoted_<posts>", &line_item_filter(id))?;
+    let found = ctx.list_entities(tx, "promoted_<posts>", &line_item_filter(id))?;
     let ids: Vec<&str> = found.rows.iter().map(|one| json_text(one, "id")).collect();
-    let figures = EntityStats::load(tx, desk, "PROMOTED_POST", &ids, stats::selected_days(stand))?;
+    let figures = EntityStats::load(tx, ctx, "PROMOTED_POST", &ids, stats::selected_days(route))?;
     let mut rows = Vec::new();
     for one in &found.rows {
         let own = json_text(one, "id");
@@ -207,11 +203,11 @@ fn promoted_posts_block(
         rows.push(TableRow {
             name: json_text(one, "post_id").to_owned(),
             cells,
-            action_buttons: delete_buttons(desk, "promoted_<posts>/{}", "promoted-posts", own),
+            action_buttons: delete_buttons(ctx, "promoted_<posts>/{}", "promoted-posts", own),
         });
     }
     let path = format!("/line-items/{id}/promote");
-    let add = desk.permitted_link("POST", "promoted_<posts>", "Promote post", &path);
+    let add = ctx.permitted_link("POST", "promoted_<posts>", "Promote post", &path);
     let mut columns = stats_columns("Post", figures.has_stats());
     if let Some(third) = columns.get_mut(2) {
         third.name = "Review";
@@ -228,7 +224,7 @@ fn promoted_posts_block(
     }))
 }
 
-/// A table that is added to above its rows, or in their place.
+/// Shows the link to add rows above them, or in the empty state.
 pub(super) fn extendable_table(add: Option<NavLink>, rows: Vec<TableRow>, none: &str, text: &str) -> DataTable {
     DataTable {
         empty: EmptyState {
@@ -242,8 +238,8 @@ pub(super) fn extendable_table(add: Option<NavLink>, rows: Vec<TableRow>, none: 
     }
 }
 
-fn promoted_accounts_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<PageBlock, Error> {
-    let found = desk.list_entities(tx, "promoted_accounts", &line_item_filter(id))?;
+fn promoted_accounts_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<PageBlock, Error> {
+    let found = ctx.list_entities(tx, "promoted_accounts", &line_item_filter(id))?;
     let mut rows = Vec::new();
     for one in &found.rows {
         let user = json_text(one, "user_id");
@@ -259,20 +255,25 @@ fn promoted_accounts_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> 
                 TableCell::from_badge(status_badge(json_text(one, "entity_status"))),
                 TableCell::from_badge(status_badge(json_text(one, "approval_status"))),
             ],
-            action_buttons: delete_buttons(desk, "promoted_accounts/{}", "promoted-accounts", json_text(one, "id")),
+            action_buttons: delete_buttons(ctx, "promoted_accounts/{}", "promoted-accounts", json_text(one, "id")),
         });
     }
     let path = format!("/line-items/{id}/account");
-    let add = desk.permitted_link("POST", "promoted_accounts", "Promote account", &path);
+    let add = ctx.permitted_link("POST", "promoted_accounts", "Promote account", &path);
     Ok(PageBlock::Table(DataTable {
         title: "Promoted accounts".to_owned(),
         columns: ["User", "Status", "Review"].map(text_column).into(),
-        ..extendable_table(add, rows, "No promoted accounts", "Recommend an account for people to follow.")
+        ..extendable_table(
+            add,
+            rows,
+            "No promoted accounts",
+            "Recommend an account for people to follow.",
+        )
     }))
 }
 
-fn targeting_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<PageBlock, Error> {
-    let found = desk.list_entities(tx, "targeting_criteria", &line_item_filter(id))?;
+fn targeting_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<PageBlock, Error> {
+    let found = ctx.list_entities(tx, "targeting_criteria", &line_item_filter(id))?;
     let rows = found.rows.iter().map(|one| {
         let (name, value) = (json_text(one, "name"), json_text(one, "targeting_value"));
         let name = if name.is_empty() { value } else { name };
@@ -283,14 +284,14 @@ fn targeting_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<P
                 TableCell::from_text(word_label(json_text(one, "operator_type"))),
                 TableCell::from_text(name).with_subtext(if name == value { "" } else { value }),
             ],
-            action_buttons: delete_buttons(desk, "targeting_criteria/{}", "targeting", json_text(one, "id")),
+            action_buttons: delete_buttons(ctx, "targeting_criteria/{}", "targeting", json_text(one, "id")),
         }
     });
     let rows = rows.collect();
     let path = format!("/line-items/{id}/target");
-    let add = desk.permitted_link("POST", "targeting_criteria", "Add targeting", &path);
+    let add = ctx.permitted_link("POST", "targeting_criteria", "Add targeting", &path);
     let path = format!("/line-items/{id}/audience");
-    let audience = desk.permitted_link("POST", "targeting_criteria", "Target audience", &path);
+    let audience = ctx.permitted_link("POST", "targeting_criteria", "Target audience", &path);
     let mut table = extendable_table(
         add,
         rows,
@@ -305,28 +306,23 @@ fn targeting_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<P
     }))
 }
 
-fn tracking_tags_block(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<PageBlock, Error> {
-    let found = desk.list_entities(tx, "tracking_tags", &line_item_filter(id))?;
+fn tracking_tags_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<PageBlock, Error> {
+    let found = ctx.list_entities(tx, "tracking_tags", &line_item_filter(id))?;
     let rows = found.rows.iter().map(|one| TableRow {
         name: json_text(one, "tracking_tag_url").to_owned(),
         cells: vec![
             TableCell::from_text(word_label(json_text(one, "tracking_tag_type"))),
             TableCell::from_text(json_text(one, "tracking_tag_url")),
         ],
-        action_buttons: line_item_parts::tracking_tag_actions(desk, json_text(one, "id")),
+        action_buttons: line_item_parts::tracking_tag_actions(ctx, json_text(one, "id")),
     });
     let rows = rows.collect();
     let path = format!("/line-items/{id}/track");
-    let add = desk.permitted_link("POST", "tracking_tags", "Add tracking tag", &path);
+    let add = ctx.permitted_link("POST", "tracking_tags", "Add tracking tag", &path);
     Ok(PageBlock::Table(DataTable {
         title: "Tracking".to_owned(),
         columns: ["Triggered by", "URL"].map(text_column).into(),
-        ..extendable_table(
-            add,
-            rows,
-            "No tracking tags",
-            "Measurement partners provide the URL.",
-        )
+        ..extendable_table(add, rows, "No tracking tags", "Measurement partners provide the URL.")
     }))
 }
 
@@ -362,9 +358,8 @@ fn settings_block(item: &Value) -> PageBlock {
     })
 }
 
-/// The form of a new one.
-pub(super) fn create_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
-    let campaign = desk.get_entity(tx, "campaigns/{}", id)?;
+pub(super) fn create_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
+    let campaign = ctx.get_entity(tx, "campaigns/{}", id)?;
     let here = format!("/campaigns/{id}");
     let products = ["PROMOTED_POSTS", "PROMOTED_ACCOUNT", "MEDIA"];
     let places = [
@@ -375,60 +370,59 @@ pub(super) fn create_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> R
         ("PUBLISHER_NETWORK", "Publisher network"),
     ];
     let places = places.map(|(value, text)| (value.to_owned(), text.to_owned()));
-    let mut asks = vec![
+    let mut fields = vec![
         FormFieldSpec::text("name", "Name"),
         FormFieldSpec::word_choice("objective", "Objective", ads::resources::line_items::OBJECTIVES)
             .initial_value("ENGAGEMENTS"),
         FormFieldSpec::word_choice("product_type", "Product type", &products),
         FormFieldSpec::choice("placements", "Placements", places.into()),
     ];
-    asks.extend(editable_fields(&Value::Null, &campaign));
+    fields.extend(editable_fields(&Value::Null, &campaign));
     Ok(Some(FormDefinition {
         heading: "Add line item".to_owned(),
         trail: vec![
-            NavLink::new("Campaigns", desk.page_path("")),
-            NavLink::new(json_text(&campaign, "name"), desk.page_path(&here)),
+            NavLink::new("Campaigns", ctx.page_path("")),
+            NavLink::new(json_text(&campaign, "name"), ctx.page_path(&here)),
         ],
         path: "line_items",
         fixed_params: vec![("campaign_id", id.to_owned())],
-        fields: asks,
+        fields,
         submit: "Create line item",
-        action: desk.page_path(&format!("{here}/line-item")),
-        redirect: FormRedirect::Created(desk.page_path("/line-items")),
+        action: ctx.page_path(&format!("{here}/line-item")),
+        redirect: FormRedirect::Created(ctx.page_path("/line-items")),
         done_code: "created",
-        ..FormDefinition::new(desk, &here)
+        ..FormDefinition::new(ctx, &here)
     }))
 }
 
-/// The form of a change.
-pub(super) fn edit_form(tx: &mut Tx<'_>, desk: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
-    let now = desk.get_entity(tx, "line_items/{}", id)?;
-    let campaign = desk.get_entity(tx, "campaigns/{}", json_text(&now, "campaign_id"))?;
+pub(super) fn edit_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
+    let now = ctx.get_entity(tx, "line_items/{}", id)?;
+    let campaign = ctx.get_entity(tx, "campaigns/{}", json_text(&now, "campaign_id"))?;
     let here = format!("/line-items/{id}");
-    let mut asks = vec![FormFieldSpec::text("name", "Name").initial_value(json_text(&now, "name"))];
-    asks.extend(editable_fields(&now, &campaign));
+    let mut fields = vec![FormFieldSpec::text("name", "Name").initial_value(json_text(&now, "name"))];
+    fields.extend(editable_fields(&now, &campaign));
     Ok(Some(FormDefinition {
         heading: "Edit line item".to_owned(),
         trail: vec![
-            NavLink::new("Campaigns", desk.page_path("")),
-            NavLink::new(line_item_name(&now), desk.page_path(&here)),
+            NavLink::new("Campaigns", ctx.page_path("")),
+            NavLink::new(line_item_name(&now), ctx.page_path(&here)),
         ],
         method: "PUT",
         path: "line_items/{}",
         ids: vec![id.to_owned()],
-        fields: asks,
+        fields,
         submit: "Save changes",
-        action: desk.page_path(&format!("{here}/edit")),
-        ..FormDefinition::new(desk, &here)
+        action: ctx.page_path(&format!("{here}/edit")),
+        ..FormDefinition::new(ctx, &here)
     }))
 }
 
 fn editable_fields(now: &Value, campaign: &Value) -> Vec<FormFieldSpec> {
     let word = |name, label, all: &[&str]| {
-        let ask = FormFieldSpec::word_choice(name, label, all);
+        let field_spec = FormFieldSpec::word_choice(name, label, all);
         match json_text(now, name) {
-            "" => ask.allow_none("Default for the objective"),
-            set => ask.initial_value(set),
+            "" => field_spec.allow_none("Default for the objective"),
+            set => field_spec.initial_value(set),
         }
     };
     let amount = |name: &str| json_int(now, name).map(labels::format_amount).unwrap_or_default();
@@ -436,7 +430,7 @@ fn editable_fields(now: &Value, campaign: &Value) -> Vec<FormFieldSpec> {
     let whole = |name: &str| json_int(now, name).map(|one| one.to_string()).unwrap_or_default();
     let plain = |name: &'static str, label: &str| FormFieldSpec::text(name, label).initial_value(json_text(now, name));
     let bid = "bid_amount_local_micro";
-    let mut asks = vec![
+    let mut fields = vec![
         word("bid_strategy", "Bid", &["AUTO", "MAX", "TARGET"]),
         FormFieldSpec::amount(bid, "Bid amount")
             .initial_value(amount(bid))
@@ -446,7 +440,7 @@ fn editable_fields(now: &Value, campaign: &Value) -> Vec<FormFieldSpec> {
         form_routes::status_field(json_text(now, "entity_status")),
     ];
     if json_text(campaign, "budget_optimization") == "LINE_ITEM" {
-        asks.extend(form_routes::budget_fields(now));
+        fields.extend(form_routes::budget_fields(now));
     }
     let kinds = ads::resources::line_items::GOALS;
     let paid = ads::resources::line_items::PAY_BY;
@@ -469,6 +463,6 @@ fn editable_fields(now: &Value, campaign: &Value) -> Vec<FormFieldSpec> {
         plain("android_app_store_identifier", "Android app"),
         plain("ios_app_store_identifier", "iOS app"),
     ];
-    asks.extend(rarely.into_iter().map(FormFieldSpec::mark_advanced));
-    asks
+    fields.extend(rarely.into_iter().map(FormFieldSpec::mark_advanced));
+    fields
 }

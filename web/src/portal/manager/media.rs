@@ -1,4 +1,4 @@
-//! The media library, and what of it creatives of line items show.
+//! The media library and account media.
 
 use base::Error;
 use pages::Pager;
@@ -17,24 +17,20 @@ use super::text_column;
 
 const PAGE_SIZE: usize = 24;
 
-/// Which media are offered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum MediaFilter {
-    /// Of any kind.
     All,
-    /// Pictures that stand still.
     Images,
-    /// What plays.
     Videos,
 }
 
-/// The newest media of the library, each by its key.
+/// Pairs of media key and label, the newest media first.
 pub(super) fn choices(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     kinds: MediaFilter,
 ) -> Result<Vec<(String, String)>, Error> {
-    let found = desk.list_entities(tx, "media_library", &[("count", "50".to_owned())])?;
+    let found = ctx.list_entities(tx, "media_library", &[("count", "50".to_owned())])?;
     let fits = |one: &&Value| match kinds {
         MediaFilter::All => true,
         MediaFilter::Images => json_text(one, "media_type") == "IMAGE",
@@ -48,26 +44,25 @@ pub(super) fn choices(
     Ok(all.collect())
 }
 
-/// All of it.
-pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount, stand: &ManagerRoute) -> Result<AdsManagerPage, Error> {
+pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount, route: &ManagerRoute) -> Result<AdsManagerPage, Error> {
     let mut pairs = vec![("count", PAGE_SIZE.to_string())];
-    pairs.extend(stand.cursor.clone().map(|cursor| ("cursor", cursor)));
-    let found = desk.list_entities(tx, "media_library", &pairs)?;
+    pairs.extend(route.cursor.clone().map(|cursor| ("cursor", cursor)));
+    let found = ctx.list_entities(tx, "media_library", &pairs)?;
     let items = found.rows.iter().map(|medium| {
         let key = json_text(medium, "media_key");
         let at = |act: &str| format!("/media/{key}/{act}");
         let one = "media_library/{}";
-        let edit = form_button(desk, ("PUT", one), "Edit", &at("edit"));
-        let delete = form_button(desk, ("DELETE", one), "Delete", &at("delete"));
+        let edit = form_button(ctx, ("PUT", one), "Edit", &at("edit"));
+        let delete = form_button(ctx, ("DELETE", one), "Delete", &at("delete"));
         let state = status_badge(json_text(medium, "media_status")).text;
-        let shown = creatives::media_preview(desk, medium);
+        let shown = creatives::media_preview(ctx, medium);
         CreativePreview {
             kind: format!("{} · {state}", shown.kind),
             action_buttons: edit.into_iter().chain(delete).collect(),
             ..shown
         }
     });
-    let upload = desk.permitted_link("POST", "media_library", "Upload media", "/media/upload");
+    let upload = ctx.permitted_link("POST", "media_library", "Upload media", "/media/upload");
     let upload = upload.map(|link| link.with_kind("primary"));
     let library = CreativePreviews {
         title: "Library".to_owned(),
@@ -81,7 +76,7 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount, stand: &ManagerRoute)
             previous: None,
             next: found.next.map(|next| {
                 let next = base::percent::encode(&next);
-                desk.page_path(&format!("/media?cursor={next}"))
+                ctx.page_path(&format!("/media?cursor={next}"))
             }),
         },
         ..CreativePreviews::default()
@@ -90,17 +85,17 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount, stand: &ManagerRoute)
         heading: "Media".to_owned(),
         lead: "Images and videos for the account’s cards and posts.".to_owned(),
         actions: upload.filter(|_| !library.items.is_empty()).into_iter().collect(),
-        blocks: vec![PageBlock::Previews(library), account_media_block(tx, desk)?],
+        blocks: vec![PageBlock::Previews(library), account_media_block(tx, ctx)?],
         ..AdsManagerPage::default()
     })
 }
 
-fn account_media_block(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<PageBlock, Error> {
-    let found = desk.list_entities(tx, "account_media", &[("count", "200".to_owned())])?;
+fn account_media_block(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<PageBlock, Error> {
+    let found = ctx.list_entities(tx, "account_media", &[("count", "200".to_owned())])?;
     let rows = found.rows.iter().map(|one| {
         let id = json_text(one, "id");
         let rest = format!("/account-media/{id}/delete");
-        let delete = form_button(desk, ("DELETE", "account_media/{}"), "Delete", &rest);
+        let delete = form_button(ctx, ("DELETE", "account_media/{}"), "Delete", &rest);
         TableRow {
             name: id.to_owned(),
             cells: vec![
@@ -127,9 +122,9 @@ fn account_media_block(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<PageBlo
     }))
 }
 
-/// The account's media that line items show, each by its id.
-pub(super) fn account_media_choices(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<Vec<(String, String)>, Error> {
-    let found = desk.list_entities(tx, "account_media", &[("count", "200".to_owned())])?;
+/// Pairs of account media ID and label.
+pub(super) fn account_media_choices(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Vec<(String, String)>, Error> {
+    let found = ctx.list_entities(tx, "account_media", &[("count", "200".to_owned())])?;
     let all = found.rows.iter().map(|one| {
         let kind = word_label(json_text(one, "creative_type"));
         let named = format!("{kind}: {}", json_text(one, "media_key"));
@@ -138,11 +133,9 @@ pub(super) fn account_media_choices(tx: &mut Tx<'_>, desk: &ManagerAccount) -> R
     Ok(all.collect())
 }
 
-/// What browsers are to offer.
 const UPLOAD_TYPES: &str = "image/jpeg,image/png,image/webp,image/gif,video/mp4";
 
-/// The form that uploads.
-pub(super) fn upload_form(desk: &ManagerAccount) -> FormDefinition {
+pub(super) fn upload_form(ctx: &ManagerAccount) -> FormDefinition {
     let uses = [
         ("", "Posts and cards"),
         ("amplify_video", "Pre-roll before other videos"),
@@ -151,7 +144,7 @@ pub(super) fn upload_form(desk: &ManagerAccount) -> FormDefinition {
     FormDefinition {
         heading: "Upload media".to_owned(),
         lead: "The file is added to the library once it has been processed.".to_owned(),
-        trail: vec![NavLink::new("Media", desk.page_path("/media"))],
+        trail: vec![NavLink::new("Media", ctx.page_path("/media"))],
         path: "media_library",
         fields: vec![
             FormFieldSpec::file("media", "File", UPLOAD_TYPES)
@@ -160,21 +153,20 @@ pub(super) fn upload_form(desk: &ManagerAccount) -> FormDefinition {
             FormFieldSpec::choice("media_category", "Video use", uses.into()).skip_sending(),
         ],
         submit: "Upload",
-        action: desk.page_path("/media/upload"),
+        action: ctx.page_path("/media/upload"),
         done_code: "uploaded",
-        ..FormDefinition::new(desk, "/media")
+        ..FormDefinition::new(ctx, "/media")
     }
 }
 
-/// The form of what is said of a medium.
-pub(super) fn edit_form(tx: &mut Tx<'_>, desk: &ManagerAccount, key: &str) -> Result<Option<FormDefinition>, Error> {
-    let now = desk.get_entity(tx, "media_library/{}", key)?;
+pub(super) fn edit_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, key: &str) -> Result<Option<FormDefinition>, Error> {
+    let now = ctx.get_entity(tx, "media_library/{}", key)?;
     let plain = |name: &'static str, label: &str| FormFieldSpec::text(name, label).initial_value(json_text(&now, name));
-    let mut asks = vec![plain("name", "Name").help("Only visible to your team. At most 100 characters.")];
+    let mut fields = vec![plain("name", "Name").help("Only visible to your team. At most 100 characters.")];
     if json_text(&now, "media_type") != "IMAGE" {
         let poster = "poster_media_key";
-        let posters = FormFieldSpec::choice(poster, "Poster", choices(tx, desk, MediaFilter::Images)?);
-        asks.extend([
+        let posters = FormFieldSpec::choice(poster, "Poster", choices(tx, ctx, MediaFilter::Images)?);
+        fields.extend([
             plain("title", "Title").help("Shown with the video. At most 70 characters."),
             FormFieldSpec::text_area("description", "Description")
                 .initial_value(json_text(&now, "description"))
@@ -186,18 +178,18 @@ pub(super) fn edit_form(tx: &mut Tx<'_>, desk: &ManagerAccount, key: &str) -> Re
     }
     Ok(Some(FormDefinition {
         heading: "Edit media".to_owned(),
-        trail: vec![NavLink::new("Media", desk.page_path("/media"))],
+        trail: vec![NavLink::new("Media", ctx.page_path("/media"))],
         method: "PUT",
         path: "media_library/{}",
         ids: vec![key.to_owned()],
-        fields: asks,
+        fields,
         submit: "Save changes",
-        action: desk.page_path(&format!("/media/{key}/edit")),
+        action: ctx.page_path(&format!("/media/{key}/edit")),
         leading_blocks: vec![PageBlock::Previews(CreativePreviews {
             title: "Preview".to_owned(),
-            items: vec![creatives::media_preview(desk, &now)],
+            items: vec![creatives::media_preview(ctx, &now)],
             ..CreativePreviews::default()
         })],
-        ..FormDefinition::new(desk, "/media")
+        ..FormDefinition::new(ctx, "/media")
     }))
 }

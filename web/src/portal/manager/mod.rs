@@ -1,4 +1,4 @@
-//! The Ads Manager: advertising for people, by the same engine and with the same roles as for apps.
+//! The Ads Manager, which uses the same engine and roles as the Ads API.
 
 mod account;
 mod account_users;
@@ -65,7 +65,9 @@ pub(crate) fn choose_account(call: RequestContext) -> HandlerFuture {
             rows,
             empty: EmptyState {
                 title: "No ads accounts".to_owned(),
-                text: "An operator of this server can create an account, or an account administrator can give you a role.".to_owned(),
+                text:
+                    "An operator of this server can create an account, or an account administrator can give you a role."
+                        .to_owned(),
                 link: None,
             },
             ..DataTable::default()
@@ -96,15 +98,15 @@ const fn number_column(name: &'static str) -> TableColumn {
 pub(crate) fn show_page(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
-        let stand = parse_route(&call, &visit)?;
-        if stand.path.action == CSV_FILE {
-            let found = call.read(move |tx| stand.load_csv(tx)).await;
+        let route = parse_route(&call, &visit)?;
+        if route.path.action == CSV_FILE {
+            let found = call.read(move |tx| route.load_csv(tx)).await;
             return Ok(csv_reply(found_or_page(&call, &visit, found)?));
         }
         let query = PageQuery::from_call(&call).ok();
         let said = query.as_ref().and_then(|query| query.get("done"));
         let notice = said.and_then(done_message).map(Notice::success);
-        let found = call.read(move |tx| stand.load_page(tx)).await;
+        let found = call.read(move |tx| route.load_page(tx)).await;
         let mut page = found_or_page(&call, &visit, found)?;
         page.frame = visit.page_frame(&call);
         page.frame.notices.extend(notice);
@@ -112,7 +114,6 @@ pub(crate) fn show_page(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// Figures as a file.
 const CSV_FILE: &str = "figures.csv";
 
 fn csv_reply(text: String) -> HttpReply {
@@ -149,14 +150,14 @@ pub(crate) fn submit_form(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
         visit.require_sign_in(&call)?;
-        let stand = parse_route(&call, &visit)?;
+        let route = parse_route(&call, &visit)?;
         if call.content_type == BodyContentType::Other {
-            return Box::pin(upload::receive_form(call, visit, stand)).await;
+            return Box::pin(upload::receive_form(call, visit, route)).await;
         }
         let form = accept_form(&call, &visit).await?;
         let sent = SubmittedFields::from_form(&call, &form);
         let next = form.return_path();
-        let (there, typed) = (stand.clone(), sent.clone());
+        let (there, typed) = (route.clone(), sent.clone());
         let done = call.write(move |tx| there.submit_form(tx, &typed)).await;
         let declined = match done {
             Ok(Some((path, what))) => {
@@ -168,25 +169,24 @@ pub(crate) fn submit_form(call: RequestContext) -> HandlerFuture {
             Err(Error::Refused(Refusal::Ads(declined))) => all_problems(*declined),
             Err(stop) => return Err(stop.into()),
         };
-        refused_form_page(&call, &visit, stand, sent, declined).await
+        refused_form_page(&call, &visit, route, sent, declined).await
     })
 }
 
-/// All that is wrong, that of the items of a batch included.
+/// Including those of the items of a batch.
 fn all_problems(declined: AdsRefusal) -> Vec<AdsProblem> {
     let items = declined.items.into_iter().flatten();
     declined.problems.into_iter().chain(items).collect()
 }
 
-/// The form with what was typed, and why it was refused.
 async fn refused_form_page(
     call: &RequestContext,
     visit: &BrowserVisit,
-    stand: ManagerRoute,
+    route: ManagerRoute,
     sent: SubmittedFields,
     problems: Vec<AdsProblem>,
 ) -> Result<HttpReply, PageExit> {
-    let work = move |tx: &mut Tx<'_>| stand.refused_form(tx, &sent, &problems);
+    let work = move |tx: &mut Tx<'_>| route.refused_form(tx, &sent, &problems);
     let found = call.read(work).await;
     let found = found.map(|found| found.map(|(page, failure)| (Box::new(page), failure)));
     let (mut page, failure) = found_or_page(call, visit, found)?;
@@ -219,7 +219,6 @@ fn parse_route(call: &RequestContext, visit: &BrowserVisit) -> Result<ManagerRou
     })
 }
 
-/// A part of the path; empty where it has none of this name.
 fn path_part(call: &RequestContext, name: &str) -> String {
     call.path_text(name).map(str::to_owned).unwrap_or_default()
 }
@@ -231,7 +230,6 @@ fn not_found_page(call: &RequestContext, visit: &BrowserVisit) -> PageExit {
     }
 }
 
-/// What was found, or the page that says that it is not there or not for this role.
 fn found_or_page<T>(
     call: &RequestContext,
     visit: &BrowserVisit,

@@ -1,4 +1,4 @@
-//! Posts of the account: written for later, kept as drafts, or published for promotion only.
+//! Posts of the account: scheduled, drafts and published.
 
 use base::Error;
 use pages::manager::{
@@ -15,14 +15,12 @@ use super::request::{ManagerAccount, json_array, json_text};
 use super::route::{SubmittedFields, collect_links};
 use super::{cards, text_column};
 
-/// The media of a post: so many fields.
 const MEDIA_FIELDS: [&str; 4] = ["media_1", "media_2", "media_3", "media_4"];
 
-/// What is not published yet.
-pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<AdsManagerPage, Error> {
-    let schedule = desk.permitted_link("POST", "scheduled_<posts>", "Schedule post", "/scheduled/new");
-    let draft = desk.permitted_link("POST", "draft_<posts>", "Create draft", "/drafts/new");
-    let publish = desk.permitted_link("POST", "<post>", "Publish post", "/posts/new");
+pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<AdsManagerPage, Error> {
+    let schedule = ctx.permitted_link("POST", "scheduled_<posts>", "Schedule post", "/scheduled/new");
+    let draft = ctx.permitted_link("POST", "draft_<posts>", "Create draft", "/drafts/new");
+    let publish = ctx.permitted_link("POST", "<post>", "Publish post", "/posts/new");
     Ok(AdsManagerPage {
         heading: "Posts".to_owned(),
         lead: "Posts by the account’s user, which line items can promote.".to_owned(),
@@ -32,35 +30,35 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<AdsManagerP
             draft.clone(),
         ]),
         blocks: vec![
-            scheduled_block(tx, desk, schedule)?,
-            drafts_block(tx, desk, draft)?,
-            published_block(tx, desk, publish)?,
+            scheduled_block(tx, ctx, schedule)?,
+            drafts_block(tx, ctx, draft)?,
+            published_block(tx, ctx, publish)?,
         ],
         ..AdsManagerPage::default()
     })
 }
 
-fn post_actions(desk: &ManagerAccount, (path, part): (&str, &str), post: &Value) -> Vec<pages::manager::ActionButton> {
+fn post_actions(ctx: &ManagerAccount, (path, part): (&str, &str), post: &Value) -> Vec<pages::manager::ActionButton> {
     let id = json_text(post, "id");
     let open = matches!(json_text(post, "scheduled_status"), "" | "SCHEDULED");
     let at = |act: &str| format!("/{part}/{id}/{act}");
-    let edit = form_button(desk, ("PUT", path), "Edit", &at("edit"));
-    let delete = form_button(desk, ("DELETE", path), "Delete", &at("delete"));
+    let edit = form_button(ctx, ("PUT", path), "Edit", &at("edit"));
+    let delete = form_button(ctx, ("DELETE", path), "Delete", &at("delete"));
     let all = edit.into_iter().chain(delete);
     all.filter(|_| open).collect()
 }
 
-fn scheduled_block(tx: &mut Tx<'_>, desk: &ManagerAccount, add: Option<NavLink>) -> Result<PageBlock, Error> {
-    let found = desk.list_entities(tx, "scheduled_<posts>", &[])?;
+fn scheduled_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, add: Option<NavLink>) -> Result<PageBlock, Error> {
+    let found = ctx.list_entities(tx, "scheduled_<posts>", &[])?;
     let rows = found.rows.iter().map(|post| TableRow {
         name: json_text(post, "id").to_owned(),
         cells: vec![
-            text_cell(desk, "scheduled", post),
+            text_cell(ctx, "scheduled", post),
             TableCell::from_text(format_time(json_text(post, "scheduled_at"))),
             TableCell::from_text(visibility_label(post)),
             TableCell::from_badge(status_badge(json_text(post, "scheduled_status"))),
         ],
-        action_buttons: post_actions(desk, ("scheduled_<posts>/{}", "scheduled"), post),
+        action_buttons: post_actions(ctx, ("scheduled_<posts>/{}", "scheduled"), post),
     });
     Ok(PageBlock::Table(DataTable {
         title: "Scheduled posts".to_owned(),
@@ -75,16 +73,16 @@ fn scheduled_block(tx: &mut Tx<'_>, desk: &ManagerAccount, add: Option<NavLink>)
     }))
 }
 
-fn drafts_block(tx: &mut Tx<'_>, desk: &ManagerAccount, add: Option<NavLink>) -> Result<PageBlock, Error> {
-    let found = desk.list_entities(tx, "draft_<posts>", &[])?;
+fn drafts_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, add: Option<NavLink>) -> Result<PageBlock, Error> {
+    let found = ctx.list_entities(tx, "draft_<posts>", &[])?;
     let rows = found.rows.iter().map(|post| TableRow {
         name: json_text(post, "id").to_owned(),
         cells: vec![
-            text_cell(desk, "drafts", post),
+            text_cell(ctx, "drafts", post),
             TableCell::from_text(format_time(json_text(post, "updated_at"))),
             TableCell::from_text(visibility_label(post)),
         ],
-        action_buttons: post_actions(desk, ("draft_<posts>/{}", "drafts"), post),
+        action_buttons: post_actions(ctx, ("draft_<posts>/{}", "drafts"), post),
     });
     Ok(PageBlock::Table(DataTable {
         title: "Drafts".to_owned(),
@@ -99,13 +97,13 @@ fn drafts_block(tx: &mut Tx<'_>, desk: &ManagerAccount, add: Option<NavLink>) ->
     }))
 }
 
-fn published_block(tx: &mut Tx<'_>, desk: &ManagerAccount, add: Option<NavLink>) -> Result<PageBlock, Error> {
+fn published_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, add: Option<NavLink>) -> Result<PageBlock, Error> {
     let pairs = [
         ("post_type", "PUBLISHED".to_owned()),
         ("timeline_type", "ALL".to_owned()),
         ("count", "50".to_owned()),
     ];
-    let found = desk.list_entities(tx, "<posts>", &pairs)?;
+    let found = ctx.list_entities(tx, "<posts>", &pairs)?;
     let rows = found.rows.iter().map(|post| TableRow {
         name: json_text(post, "id_str").to_owned(),
         cells: vec![
@@ -141,9 +139,9 @@ fn visibility_label(post: &Value) -> &'static str {
     }
 }
 
-fn text_cell(desk: &ManagerAccount, part: &str, post: &Value) -> TableCell {
+fn text_cell(ctx: &ManagerAccount, part: &str, post: &Value) -> TableCell {
     TableCell::from_text(text_excerpt(json_text(post, "text")))
-        .with_link(desk.page_path(&format!("/{part}/{}", json_text(post, "id"))))
+        .with_link(ctx.page_path(&format!("/{part}/{}", json_text(post, "id"))))
         .with_subtext(json_text(post, "name"))
 }
 
@@ -154,22 +152,21 @@ fn text_excerpt(words: &str) -> String {
     words.chars().take(140).collect()
 }
 
-/// One of them, as it will look.
-pub(super) fn show(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str, id: &str) -> Result<AdsManagerPage, Error> {
+pub(super) fn show(tx: &mut Tx<'_>, ctx: &ManagerAccount, part: &str, id: &str) -> Result<AdsManagerPage, Error> {
     let path = operation_path(part);
-    let post = desk.get_entity(tx, path, id)?;
+    let post = ctx.get_entity(tx, path, id)?;
     let here = format!("/{part}/{id}");
     let state = json_text(&post, "scheduled_status");
     let open = matches!(state, "" | "SCHEDULED");
-    let edit = desk.permitted_link("PUT", path, "Edit", &format!("{here}/edit"));
-    let delete = desk.permitted_link("DELETE", path, "Delete", &format!("{here}/delete"));
+    let edit = ctx.permitted_link("PUT", path, "Edit", &format!("{here}/edit"));
+    let delete = ctx.permitted_link("DELETE", path, "Delete", &format!("{here}/delete"));
     let when = match json_text(&post, "scheduled_at") {
         "" => String::new(),
         at if open => format!("Scheduled for {}.", format_time(at)),
         at => format!("Was scheduled for {}.", format_time(at)),
     };
     Ok(AdsManagerPage {
-        trail: vec![NavLink::new("Posts", desk.page_path("/posts"))],
+        trail: vec![NavLink::new("Posts", ctx.page_path("/posts"))],
         heading: match (json_text(&post, "name"), part) {
             ("", "drafts") => "Draft".to_owned(),
             ("", _) => "Scheduled post".to_owned(),
@@ -183,33 +180,32 @@ pub(super) fn show(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str, id: &str)
         ]),
         blocks: vec![PageBlock::Previews(CreativePreviews {
             title: "Preview".to_owned(),
-            items: vec![post_preview(tx, desk, &post)?],
+            items: vec![post_preview(tx, ctx, &post)?],
             ..CreativePreviews::default()
         })],
         ..AdsManagerPage::default()
     })
 }
 
-/// A post with its card or its first medium.
-fn post_preview(tx: &mut Tx<'_>, desk: &ManagerAccount, post: &Value) -> Result<CreativePreview, Error> {
+fn post_preview(tx: &mut Tx<'_>, ctx: &ManagerAccount, post: &Value) -> Result<CreativePreview, Error> {
     let mut shown = CreativePreview::default();
     let uri = json_text(post, "card_uri");
     if !uri.is_empty() {
         let pairs = [("card_uris", uri.to_owned())];
-        let found = desk.list_entities(tx, "cards/all", &pairs)?.rows;
+        let found = ctx.list_entities(tx, "cards/all", &pairs)?.rows;
         if let Some(card) = found.first() {
-            shown = creatives::card_preview(desk, card);
+            shown = creatives::card_preview(ctx, card);
         }
     } else if let Some(key) = json_array(post, "media_keys").first().and_then(Value::as_str) {
-        match desk.get_entity(tx, "media_library/{}", key) {
-            Ok(medium) => shown = creatives::media_preview(desk, &medium),
-            // It was taken out of the library meanwhile.
+        match ctx.get_entity(tx, "media_library/{}", key) {
+            Ok(medium) => shown = creatives::media_preview(ctx, &medium),
+            // It has been removed from the library since.
             Err(Error::Refused(_)) => {}
             Err(other) => return Err(other),
         }
     }
     Ok(CreativePreview {
-        post: creatives::enclosing_post(tx, desk, json_text(post, "text"))?,
+        post: creatives::enclosing_post(tx, ctx, json_text(post, "text"))?,
         name: String::new(),
         kind: String::new(),
         ..shown
@@ -224,9 +220,8 @@ fn operation_path(part: &str) -> &'static str {
     }
 }
 
-/// The form of a new one.
-pub(super) fn create_form(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str) -> Result<Option<FormDefinition>, Error> {
-    let user = creatives::account_user(tx, desk)?.map(|user| user.to_string());
+pub(super) fn create_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, part: &str) -> Result<Option<FormDefinition>, Error> {
+    let user = creatives::account_user(tx, ctx)?.map(|user| user.to_string());
     let (heading, lead, path, submit, done) = match part {
         "drafts" => (
             "Create draft",
@@ -254,27 +249,26 @@ pub(super) fn create_form(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str) ->
     Ok(Some(FormDefinition {
         heading: heading.to_owned(),
         lead: lead.to_owned(),
-        trail: vec![NavLink::new("Posts", desk.page_path("/posts"))],
+        trail: vec![NavLink::new("Posts", ctx.page_path("/posts"))],
         path,
         fixed_params: vec![("as_user_id", user.unwrap_or_default())],
-        fields: post_fields(tx, desk, part, &Value::Null)?,
+        fields: post_fields(tx, ctx, part, &Value::Null)?,
         submit,
-        action: desk.page_path(&format!("/{part}/new")),
-        redirect: FormRedirect::Path(desk.page_path("/posts")),
+        action: ctx.page_path(&format!("/{part}/new")),
+        redirect: FormRedirect::Path(ctx.page_path("/posts")),
         done_code: done,
         handler: Some(submit_post),
-        ..FormDefinition::new(desk, "/posts")
+        ..FormDefinition::new(ctx, "/posts")
     }))
 }
 
-/// The form of a change.
 pub(super) fn edit_form(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     part: &str,
     id: &str,
 ) -> Result<Option<FormDefinition>, Error> {
-    let now = desk.get_entity(tx, operation_path(part), id)?;
+    let now = ctx.get_entity(tx, operation_path(part), id)?;
     let here = format!("/{part}/{id}");
     Ok(Some(FormDefinition {
         heading: if part == "drafts" {
@@ -282,19 +276,19 @@ pub(super) fn edit_form(
         } else {
             "Edit scheduled post".to_owned()
         },
-        trail: vec![NavLink::new("Posts", desk.page_path("/posts"))],
+        trail: vec![NavLink::new("Posts", ctx.page_path("/posts"))],
         method: "PUT",
         path: operation_path(part),
         ids: vec![id.to_owned()],
-        fields: post_fields(tx, desk, part, &now)?,
+        fields: post_fields(tx, ctx, part, &now)?,
         submit: "Save changes",
-        action: desk.page_path(&format!("{here}/edit")),
+        action: ctx.page_path(&format!("{here}/edit")),
         handler: Some(submit_post),
-        ..FormDefinition::new(desk, &here)
+        ..FormDefinition::new(ctx, &here)
     }))
 }
 
-fn post_fields(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str, now: &Value) -> Result<Vec<FormFieldSpec>, Error> {
+fn post_fields(tx: &mut Tx<'_>, ctx: &ManagerAccount, part: &str, now: &Value) -> Result<Vec<FormFieldSpec>, Error> {
     let promoted = vec![
         ("true".to_owned(), "Promoted only".to_owned()),
         ("false".to_owned(), "Followers and promoted".to_owned()),
@@ -305,23 +299,23 @@ fn post_fields(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str, now: &Value) 
     } else {
         shown.initial_value(is_promoted_only(now).to_string())
     };
-    let mut asks = vec![FormFieldSpec::text_area("text", "Text").initial_value(json_text(now, "text"))];
+    let mut fields = vec![FormFieldSpec::text_area("text", "Text").initial_value(json_text(now, "text"))];
     if part == "scheduled" {
         let at = labels::format_input_time(json_text(now, "scheduled_at"));
-        asks.push(
+        fields.push(
             FormFieldSpec::timestamp("scheduled_at", "Scheduled for (UTC)")
                 .initial_value(at)
                 .help("A whole minute within the next year."),
         );
     }
-    let cards = FormFieldSpec::choice("card_uri", "Card", cards::choices(tx, desk)?);
-    asks.push(
+    let cards = FormFieldSpec::choice("card_uri", "Card", cards::choices(tx, ctx)?);
+    fields.push(
         cards
             .allow_none("None")
             .initial_value(json_text(now, "card_uri"))
             .help("A post can have either a card or media, not both."),
     );
-    let media = media::choices(tx, desk, MediaFilter::All)?;
+    let media = media::choices(tx, ctx, MediaFilter::All)?;
     let keys = json_array(now, "media_keys");
     for (place, name) in MEDIA_FIELDS.into_iter().enumerate() {
         let key = keys.get(place).and_then(Value::as_str).unwrap_or_default();
@@ -329,26 +323,26 @@ fn post_fields(tx: &mut Tx<'_>, desk: &ManagerAccount, part: &str, now: &Value) 
             0 => "Image, GIF or video".to_owned(),
             place => format!("Image {}", place + 1),
         };
-        let ask = FormFieldSpec::choice(name, &label, media.clone());
-        let ask = ask.allow_none("None").initial_value(key).skip_sending();
-        asks.push(match place {
-            0 => ask.error_aliases(&["media_keys"]),
-            _ => ask.mark_advanced(),
+        let field_spec = FormFieldSpec::choice(name, &label, media.clone());
+        let field_spec = field_spec.allow_none("None").initial_value(key).skip_sending();
+        fields.push(match place {
+            0 => field_spec.error_aliases(&["media_keys"]),
+            _ => field_spec.mark_advanced(),
         });
     }
-    asks.extend([
+    fields.extend([
         shown,
         FormFieldSpec::text("name", "Name")
             .initial_value(json_text(now, "name"))
             .help("Optional. Only visible to your team."),
     ]);
-    Ok(asks)
+    Ok(fields)
 }
 
-/// The fields of media are one parameter.
+/// Joins the media fields into one parameter.
 fn submit_post(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     plan: &FormDefinition,
     sent: &SubmittedFields,
 ) -> Result<Value, Error> {
@@ -362,5 +356,5 @@ fn submit_post(
     if keys != before {
         pairs.push(("media_keys", keys));
     }
-    desk.call_api(tx, plan.method, plan.path, &plan.path_ids(), &pairs)
+    ctx.call_api(tx, plan.method, plan.path, &plan.path_ids(), &pairs)
 }

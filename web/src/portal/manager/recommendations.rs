@@ -1,10 +1,10 @@
-//! Recommendations: what could do better, what following it would change, and a button that does it.
+//! Recommendations: what they would change, and applying or dismissing them.
 
 use std::cmp::Reverse;
 
 use ads::AdsCaller;
 use ads::access::RequiredRole;
-use ads::account_context::AccountContext as Records;
+use ads::account_context::AccountContext;
 use ads::recommendations;
 use ads::resources::recommendations::RECOMMENDATION;
 use base::refusal::AdsProblem;
@@ -14,12 +14,12 @@ use serde_json::{Map, Value, json};
 use store::Tx;
 
 use super::forms::FormDefinition;
-use super::labels::{format_money, word_label};
+use super::labels::{format_money, value_label, word_label};
 use super::line_items::line_item_name;
 use super::request::{ManagerAccount, json_array, json_text};
 use super::{account, text_column};
 
-/// What nodes of a tree are about: the kind, the path of one, and the parameter that names it.
+/// Entity type, path of one entity, and the parameter with its ID.
 const NODE_KINDS: &[(&str, &str, &str)] = &[
     ("campaigns", "campaigns/{}", "campaign_id"),
     ("line_items", "line_items/{}", "line_item_id"),
@@ -27,19 +27,17 @@ const NODE_KINDS: &[(&str, &str, &str)] = &[
     ("targeting_criteria", "targeting_criteria/{}", "targeting_criterion_id"),
 ];
 
-/// Whether there are any for the account.
-fn is_available(desk: &ManagerAccount) -> bool {
-    desk.may_call("GET", "recommendations") && !desk.record.has("refused", "RECOMMENDATIONS")
+fn is_available(ctx: &ManagerAccount) -> bool {
+    ctx.may_call("GET", "recommendations") && !ctx.record.has("refused", "RECOMMENDATIONS")
 }
 
-/// All that are open.
-pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<AdsManagerPage, Error> {
+pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<AdsManagerPage, Error> {
     let mut blocks = Vec::new();
-    if is_available(desk) {
-        let found = desk.list_entities(tx, "recommendations", &[])?;
+    if is_available(ctx) {
+        let found = ctx.list_entities(tx, "recommendations", &[])?;
         for one in &found.rows {
-            let whole = desk.get_entity(tx, "recommendations/{}", json_text(one, "id"))?;
-            blocks.push(recommendation_block(tx, desk, &whole)?);
+            let whole = ctx.get_entity(tx, "recommendations/{}", json_text(one, "id"))?;
+            blocks.push(recommendation_block(tx, ctx, &whole)?);
         }
     }
     if blocks.is_empty() {
@@ -59,20 +57,20 @@ pub(super) fn list(tx: &mut Tx<'_>, desk: &ManagerAccount) -> Result<AdsManagerP
     })
 }
 
-fn recommendation_block(tx: &mut Tx<'_>, desk: &ManagerAccount, one: &Value) -> Result<PageBlock, Error> {
+fn recommendation_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, one: &Value) -> Result<PageBlock, Error> {
     let mut rows = Vec::new();
     for node in &changed_nodes(one.get("changes").unwrap_or(&Value::Null)) {
-        rows.extend(change_rows(tx, desk, node)?);
+        rows.extend(change_rows(tx, ctx, node)?);
     }
     let id = json_text(one, "id");
     let instrument = json_text(one, "funding_instrument_id");
     let pays = [("funding_instrument_ids", instrument.to_owned())];
-    let pays = desk.list_entities(tx, "funding_instruments", &pays)?;
+    let pays = ctx.list_entities(tx, "funding_instruments", &pays)?;
     let pays = pays.rows.first().map(account::instrument_label);
     let act = |text, act: &str| ActionButton {
         text,
-        path: desk.page_path(&format!("/recommendations/{id}/{act}")),
-        hidden: vec![("next", desk.page_path("/recommendations"))],
+        path: ctx.page_path(&format!("/recommendations/{id}/{act}")),
+        hidden: vec![("next", ctx.page_path("/recommendations"))],
         is_primary: act == "apply",
     };
     let acts = vec![act("Apply", "apply"), act("Dismiss", "dismiss")];
@@ -84,7 +82,7 @@ fn recommendation_block(tx: &mut Tx<'_>, desk: &ManagerAccount, one: &Value) -> 
         },
         columns: ["Change", "Current", "New"].map(text_column).into(),
         rows,
-        action_buttons: if RequiredRole::CampaignWriter.allows_role(desk.role) {
+        action_buttons: if RequiredRole::CampaignWriter.allows_role(ctx.role) {
             acts
         } else {
             Vec::new()
@@ -93,7 +91,7 @@ fn recommendation_block(tx: &mut Tx<'_>, desk: &ManagerAccount, one: &Value) -> 
     }))
 }
 
-/// The nodes of a tree that change something.
+/// The nodes of a tree that have an operation.
 fn changed_nodes(node: &Value) -> Vec<Value> {
     let nodes = match node {
         Value::Array(nodes) => nodes.as_slice(),
@@ -133,8 +131,8 @@ fn change_row(what: String, now: String, then: String) -> TableRow {
     }
 }
 
-/// What a node changes, in words: what it is, what it is now, and what it would be.
-fn change_rows(tx: &mut Tx<'_>, desk: &ManagerAccount, node: &Value) -> Result<Vec<TableRow>, Error> {
+/// Rows of what changes, its current and its new value.
+fn change_rows(tx: &mut Tx<'_>, ctx: &ManagerAccount, node: &Value) -> Result<Vec<TableRow>, Error> {
     let params = node_params(node);
     let word = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
     let Some((kind, path, id)) = node_kind(node) else {
@@ -143,9 +141,9 @@ fn change_rows(tx: &mut Tx<'_>, desk: &ManagerAccount, node: &Value) -> Result<V
     };
     let now = match word(id) {
         "" => Value::Null,
-        id => match desk.get_entity(tx, path, id) {
+        id => match ctx.get_entity(tx, path, id) {
             Ok(now) => now,
-            // It is gone meanwhile.
+            // It has been deleted since.
             Err(Error::Refused(_)) => Value::Null,
             Err(other) => return Err(other),
         },
@@ -158,7 +156,7 @@ fn change_rows(tx: &mut Tx<'_>, desk: &ManagerAccount, node: &Value) -> Result<V
     }
     let item = match (word("line_item_id"), json_text(&now, "line_item_id")) {
         ("", "") => String::new(),
-        ("", item) | (item, _) => line_item_name(&desk.get_entity(tx, "line_items/{}", item)?),
+        ("", item) | (item, _) => line_item_name(&ctx.get_entity(tx, "line_items/{}", item)?),
     };
     if *kind == "promoted_posts" {
         return promoted_post_rows(tx, &params, &now, &item);
@@ -174,7 +172,6 @@ fn change_rows(tx: &mut Tx<'_>, desk: &ManagerAccount, node: &Value) -> Result<V
     }])
 }
 
-/// What changes of the posts of a line item.
 fn promoted_post_rows(
     tx: &mut Tx<'_>,
     params: &Map<String, Value>,
@@ -203,7 +200,7 @@ fn entity_name(kind: &str, now: &Value) -> String {
     }
 }
 
-/// What is changed of something: its name, before and after.
+/// Name, current and new value of each changed field.
 fn changed_fields(params: &Map<String, Value>, now: &Value, id: &str) -> Vec<(String, String, String)> {
     let currency = json_text(now, "currency");
     let others = params.iter().filter(|(name, _)| *name != id);
@@ -213,9 +210,7 @@ fn changed_fields(params: &Map<String, Value>, now: &Value, id: &str) -> Vec<(St
             Some(Value::Number(micros)) if name.ends_with("_micro") => {
                 format_money(micros.as_i64().unwrap_or(0), currency)
             }
-            Some(Value::String(word)) if account::is_enum_word(word) => word_label(word),
-            Some(Value::String(text)) => text.clone(),
-            Some(other) => other.to_string(),
+            Some(value) => value_label(name, value),
         };
         let plain = word_label(&name.replace("_amount_local_micro", ""));
         (plain, written(now.get(name)), written(Some(new)))
@@ -232,8 +227,7 @@ fn post_text(tx: &mut Tx<'_>, post: &str) -> Result<String, Error> {
     Ok(words.unwrap_or_else(|| format!("Post {post}")))
 }
 
-/// The buttons.
-pub(super) fn action_form(desk: &ManagerAccount, id: &str, act: &str) -> FormDefinition {
+pub(super) fn action_form(ctx: &ManagerAccount, id: &str, act: &str) -> FormDefinition {
     let applies = act == "apply";
     FormDefinition {
         ids: vec![id.to_owned()],
@@ -241,19 +235,19 @@ pub(super) fn action_form(desk: &ManagerAccount, id: &str, act: &str) -> FormDef
         required_access: Some(RequiredRole::CampaignWriter),
         handler: Some(if applies { apply } else { dismiss }),
         done_code: if applies { "applied" } else { "dismissed" },
-        ..FormDefinition::new(desk, "/recommendations")
+        ..FormDefinition::new(ctx, "/recommendations")
     }
 }
 
-/// Does everything of the tree, what is deleted first: all of it, or nothing.
+/// Applies the whole tree or nothing, deletions first.
 fn apply(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     plan: &FormDefinition,
     _: &super::route::SubmittedFields,
 ) -> Result<Value, Error> {
     let id = plan.ids.first().map(String::as_str).unwrap_or_default();
-    let one = desk.get_entity(tx, "recommendations/{}", id)?;
+    let one = ctx.get_entity(tx, "recommendations/{}", id)?;
     if json_text(&one, "status") != "PENDING" {
         let message = "The recommendation is no longer open";
         return Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into());
@@ -264,7 +258,7 @@ fn apply(
         .into_iter()
         .partition(|node| json_text(node, "entity_type") == "promoted_posts");
     for node in &posts {
-        apply_promoted_post(tx, desk, node)?;
+        apply_promoted_post(tx, ctx, node)?;
     }
     for (kind, ..) in NODE_KINDS.iter().filter(|(kind, ..)| *kind != "promoted_posts") {
         let same = others.iter().filter(|node| json_text(node, "entity_type") == *kind);
@@ -276,21 +270,21 @@ fn apply(
             .collect();
         if !batch.is_empty() {
             let path = format!("/12/batch/accounts/{{}}/{kind}");
-            desk.call_api_json(tx, "POST", &path, &[], batch.into())?;
+            ctx.call_api_json(tx, "POST", &path, &[], batch.into())?;
         }
     }
-    let mut records = open_records(tx, desk)?;
+    let mut records = open_records(tx, ctx)?;
     recommendations::mark_as_applied(&mut records, RECOMMENDATION.id_format.parse("id", id)?)?;
     Ok(one)
 }
 
-/// Posts have no batch: each operation is its own.
-fn apply_promoted_post(tx: &mut Tx<'_>, desk: &ManagerAccount, node: &Value) -> Result<(), Error> {
+/// Promoted posts have no batch operation.
+fn apply_promoted_post(tx: &mut Tx<'_>, ctx: &ManagerAccount, node: &Value) -> Result<(), Error> {
     let params = node_params(node);
     let word = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
     if json_text(node, "operation_type").eq_ignore_ascii_case("delete") {
         let id = word("promoted_post_id");
-        desk.call_api(tx, "DELETE", "promoted_<posts>/{}", &[id], &[])?;
+        ctx.call_api(tx, "DELETE", "promoted_<posts>/{}", &[id], &[])?;
         return Ok(());
     }
     let posts = params.get("post_ids").and_then(Value::as_array);
@@ -299,30 +293,29 @@ fn apply_promoted_post(tx: &mut Tx<'_>, desk: &ManagerAccount, node: &Value) -> 
         ("line_item_id", word("line_item_id").to_owned()),
         ("post_ids", posts.join(",")),
     ];
-    desk.call_api(tx, "POST", "promoted_<posts>", &[], &pairs)?;
+    ctx.call_api(tx, "POST", "promoted_<posts>", &[], &pairs)?;
     Ok(())
 }
 
-/// The records of the account, for somebody who works on its campaigns.
-fn open_records<'t, 'c>(tx: &'t mut Tx<'c>, desk: &ManagerAccount) -> Result<Records<'t, 'c>, Error> {
+fn open_records<'t, 'c>(tx: &'t mut Tx<'c>, ctx: &ManagerAccount) -> Result<AccountContext<'t, 'c>, Error> {
     let caller = AdsCaller {
-        user: desk.request.user,
+        user: ctx.request.user,
         app: None,
         speech: Vocabulary::Post,
-        sandbox: desk.record.flag("sandbox"),
+        sandbox: ctx.record.flag("sandbox"),
     };
-    let mut records = Records::new(tx, caller);
-    records.open_account(desk.record.id, RequiredRole::CampaignWriter, true, false)?;
+    let mut records = AccountContext::new(tx, caller);
+    records.open_account(ctx.record.id, RequiredRole::CampaignWriter, true, false)?;
     Ok(records)
 }
 
 fn dismiss(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     plan: &FormDefinition,
     _: &super::route::SubmittedFields,
 ) -> Result<Value, Error> {
-    let mut records = open_records(tx, desk)?;
+    let mut records = open_records(tx, ctx)?;
     let id = plan.ids.first().map(String::as_str).unwrap_or_default();
     let id = RECOMMENDATION.id_format.parse("id", id)?;
     if recommendations::dismiss(&mut records, id)? {

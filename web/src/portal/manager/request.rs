@@ -1,7 +1,7 @@
-//! Asking the advertising engine as a request of the interface would, with the person's own role.
+//! Calls to the ads engine with the role of the signed-in person.
 
 use ads::access::AdsRole;
-use ads::account_context::AccountContext as Records;
+use ads::account_context::AccountContext;
 use ads::operations::find_operation;
 use ads::parsed_params::ParsedParams;
 use ads::record::AdsRecord;
@@ -16,34 +16,22 @@ use super::labels::role_label;
 
 const STATS_JOBS_PATH: &str = "/12/stats/jobs/accounts/{}";
 
-/// What asking takes, whatever account is worked on.
 #[derive(Clone)]
 pub(super) struct ManagerRequest {
-    /// Who asks.
     pub(super) user: UserId,
-    /// What cursors are signed with.
     pub(super) cursor_key: [u8; 32],
-    /// Where the site is.
     pub(super) site_url: &'static str,
-    /// When.
     pub(super) now: Time,
-    /// From where.
     pub(super) client_address: String,
 }
 
-/// An account, for a person who has a role on it.
 pub(super) struct ManagerAccount {
-    /// What asking takes.
     pub(super) request: ManagerRequest,
-    /// The account.
     pub(super) record: AdsRecord,
-    /// What the person is on it.
     pub(super) role: AdsRole,
-    /// All accounts of the person.
     pub(super) accounts: Vec<pages::manager::AdsAccountSummary>,
 }
 
-/// The accounts that a person has a role on, as pages name them.
 pub(super) fn list_user_accounts(
     tx: &mut Tx<'_>,
     user: UserId,
@@ -68,32 +56,30 @@ pub(super) fn list_user_accounts(
 }
 
 impl ManagerAccount {
-    /// An account, if the person has a role on it.
-    pub(super) fn open(tx: &mut Tx<'_>, asking: &ManagerRequest, account: &str) -> Result<Option<Self>, Error> {
-        let all = list_user_accounts(tx, asking.user)?;
+    pub(super) fn open(tx: &mut Tx<'_>, request: &ManagerRequest, account: &str) -> Result<Option<Self>, Error> {
+        let all = list_user_accounts(tx, request.user)?;
         let accounts = all.iter().map(|(_, _, shown)| shown.clone()).collect();
         let found = all.into_iter().find(|(_, _, shown)| shown.id == account);
         Ok(found.map(|(account, role, _)| Self {
-            request: asking.clone(),
+            request: request.clone(),
             record: account,
             role,
             accounts,
         }))
     }
 
-    /// The path of a page of the account.
     pub(super) fn page_path(&self, rest: &str) -> String {
         format!("/ads/{}{rest}", self.record.formatted_id())
     }
 
-    /// Whether the role may do an operation, and there is one.
+    /// Whether the role may call the operation, and it exists.
     pub(super) fn may_call(&self, method: &str, path: &str) -> bool {
         let sandbox = self.record.flag("sandbox");
         find_operation(method, path)
             .is_some_and(|known| known.required_role.allows_role(self.role) && (sandbox || !known.sandbox_only))
     }
 
-    /// Does an operation of the interface; what it answers. Ids are those of its path, in order.
+    /// Calls an API operation as the person; `ids` are those in the path after the account's, in order.
     pub(super) fn call_api(
         &self,
         tx: &mut Tx<'_>,
@@ -105,7 +91,6 @@ impl ManagerAccount {
         self.send_request(tx, (method, path), ids, pairs, None)
     }
 
-    /// The same for an operation that takes JSON.
     pub(super) fn call_api_json(
         &self,
         tx: &mut Tx<'_>,
@@ -127,14 +112,15 @@ impl ManagerAccount {
     ) -> Result<Value, Error> {
         let request = self.build_request((method, path), ids, pairs, json)?;
         let answered = ads::dispatch_request(tx, &request)?;
-        Ok(serde_json::from_str(&answered.body).map_err(base::Fault::context("an answer of the engine"))?)
+        Ok(serde_json::from_str(&answered.body)
+            .map_err(base::Fault::context("failed to parse a response of the ads engine"))?)
     }
 
-    /// Figures that apps have worked out as a file, at once.
+    /// Runs a statistics job synchronously.
     pub(super) fn run_stats_job(&self, tx: &mut Tx<'_>, pairs: &[(&str, String)]) -> Result<Value, Error> {
         let request = self.build_request(("POST", STATS_JOBS_PATH), &[], pairs, None)?;
         let given = ParsedParams::parse(&request);
-        let mut records = Records::new(tx, request.caller);
+        let mut records = AccountContext::new(tx, request.caller);
         records.open_account(self.record.id, request.operation.required_role, false, false)?;
         ads::analytics::compute_job_stats(&mut records, &given)
     }
@@ -147,7 +133,7 @@ impl ManagerAccount {
         json: Option<Value>,
     ) -> Result<AdsRequest, Error> {
         let known = find_operation(method, path);
-        let known = known.ok_or_else(|| base::Fault::new(format!("no {method} of {path}")))?;
+        let known = known.ok_or_else(|| base::Fault::new(format!("unknown operation {method} {path}")))?;
         let account = self.record.formatted_id();
         let ids: Vec<&str> = std::iter::once(account.as_str()).chain(ids.iter().copied()).collect();
         let caller = AdsCaller {
@@ -163,13 +149,12 @@ impl ManagerAccount {
         })
     }
 
-    /// One thing of the account.
     pub(super) fn get_entity(&self, tx: &mut Tx<'_>, path: &str, id: &str) -> Result<Value, Error> {
         let found = self.call_api(tx, "GET", path, &[id], &[])?;
         Ok(found.get("data").cloned().unwrap_or_default())
     }
 
-    /// A list of the account; nothing where the role may not see it, or there is none.
+    /// Empty if the role may not see the list.
     pub(super) fn list_entities(
         &self,
         tx: &mut Tx<'_>,
@@ -184,12 +169,9 @@ impl ManagerAccount {
     }
 }
 
-/// A page of a list.
 #[derive(Default)]
 pub(super) struct EntityListPage {
-    /// What is on it.
     pub(super) rows: Vec<Value>,
-    /// What leads to the next.
     pub(super) next: Option<String>,
 }
 
@@ -204,17 +186,16 @@ impl EntityListPage {
     }
 }
 
-/// A member that is a text; empty where it is none.
+/// Empty if the member is not a string.
 pub(super) fn json_text<'v>(value: &'v Value, name: &str) -> &'v str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A member that is a number.
 pub(super) fn json_int(value: &Value, name: &str) -> Option<i64> {
     value.get(name).and_then(Value::as_i64)
 }
 
-/// A member that is a list.
+/// Empty if the member is not an array.
 pub(super) fn json_array<'v>(value: &'v Value, name: &str) -> &'v [Value] {
     let items = value.get(name).and_then(Value::as_array);
     items.map(Vec::as_slice).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Where in the Ads Manager somebody stands, what is there, and what a form there does.
+//! Routing of Ads Manager paths to pages and forms.
 
 use base::Error;
 use base::refusal::{AdsProblem, ProblemLocation};
@@ -13,7 +13,6 @@ use crate::endpoint::BodySpec;
 use crate::pages::forms::SubmittedForm;
 use crate::request_context::RequestContext;
 
-/// The parts of a path.
 #[derive(Clone, Default)]
 pub(super) struct ManagerPath {
     pub(super) account: String,
@@ -22,25 +21,19 @@ pub(super) struct ManagerPath {
     pub(super) action: String,
 }
 
-/// Where somebody stands.
 #[derive(Clone)]
 pub(super) struct ManagerRoute {
     pub(super) request: ManagerRequest,
     pub(super) path: ManagerPath,
-    /// Where a list goes on.
     pub(super) cursor: Option<String>,
-    /// How many days figures are of.
     pub(super) days: Option<u32>,
-    /// What figures are taken apart by.
     pub(super) breakdown_by: Option<String>,
 }
 
-/// What a form sent.
 #[derive(Clone, Default)]
 pub(super) struct SubmittedFields(Vec<(String, String)>);
 
 impl SubmittedFields {
-    /// The fields that the endpoint declares.
     pub(super) fn from_form(call: &RequestContext, form: &SubmittedForm<'_>) -> Self {
         let BodySpec::Multipart(members) = call.endpoint().body else {
             return Self::default();
@@ -50,13 +43,13 @@ impl SubmittedFields {
         Self::from_pairs(names.map(|name| (name.to_owned(), form.text(name))))
     }
 
-    /// These, without the space around them.
+    /// Trims the values.
     pub(super) fn from_pairs(pairs: impl Iterator<Item = (String, String)>) -> Self {
         let plain = |text: String| text.replace("\r\n", "\n").trim().to_owned();
         Self(pairs.map(|(name, text)| (name, plain(text))).collect())
     }
 
-    /// What was typed; empty where nothing was.
+    /// Empty if the field is missing.
     pub(super) fn text(&self, name: &str) -> &str {
         let found = self.0.iter().find(|(known, _)| *known == name);
         found.map_or("", |(_, typed)| typed)
@@ -64,93 +57,91 @@ impl SubmittedFields {
 }
 
 impl ManagerRoute {
-    /// The page that is there.
     pub(super) fn load_page(&self, tx: &mut Tx<'_>) -> Result<Option<AdsManagerPage>, Error> {
-        let Some(desk) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
+        let Some(ctx) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
             return Ok(None);
         };
-        if let Some(plan) = form_routes::find_form(tx, &desk, &self.path)?.filter(|plan| !plan.is_button_only()) {
-            desk.check_permission(&plan)?;
-            return Ok(Some(desk.wrap_page(&self.path.section, plan.into_page())));
+        if let Some(plan) = form_routes::find_form(tx, &ctx, &self.path)?.filter(|plan| !plan.is_button_only()) {
+            ctx.check_permission(&plan)?;
+            return Ok(Some(ctx.wrap_page(&self.path.section, plan.into_page())));
         }
         let place = &self.path;
         if place.action == "figures" {
-            let found = StatsBreakdown::load(tx, &desk, self)?;
-            return Ok(found.map(|found| desk.wrap_page(&place.section, found.into_page(&desk, self))));
+            let found = StatsBreakdown::load(tx, &ctx, self)?;
+            return Ok(found.map(|found| ctx.wrap_page(&place.section, found.into_page(&ctx, self))));
         }
         if !place.action.is_empty() {
             return Ok(None);
         }
         let page = match (place.section.as_str(), place.id.as_str()) {
-            ("" | "campaigns", "") => campaigns::list(tx, &desk, self)?,
-            ("campaigns", id) => campaigns::show(tx, &desk, id, self)?,
-            ("line-items", id) if !id.is_empty() => line_items::show(tx, &desk, id, self)?,
-            ("posts", "") => posts::list(tx, &desk)?,
-            (part @ ("scheduled" | "drafts"), id) if !id.is_empty() => posts::show(tx, &desk, part, id)?,
-            ("cards", "") => cards::list(tx, &desk)?,
-            (part, id) if cards::is_card_section(part) => cards::show(tx, &desk, part, id)?,
-            ("media", "") => media::list(tx, &desk, self)?,
-            ("audiences", "") => audiences::list(tx, &desk, self)?,
-            ("audiences", id) => audiences::show(tx, &desk, id)?,
-            ("recommendations", "") => recommendations::list(tx, &desk)?,
-            ("account", "") => account::account_page(tx, &desk)?,
+            ("" | "campaigns", "") => campaigns::list(tx, &ctx, self)?,
+            ("campaigns", id) => campaigns::show(tx, &ctx, id, self)?,
+            ("line-items", id) if !id.is_empty() => line_items::show(tx, &ctx, id, self)?,
+            ("posts", "") => posts::list(tx, &ctx)?,
+            (part @ ("scheduled" | "drafts"), id) if !id.is_empty() => posts::show(tx, &ctx, part, id)?,
+            ("cards", "") => cards::list(tx, &ctx)?,
+            (part, id) if cards::is_card_section(part) => cards::show(tx, &ctx, part, id)?,
+            ("media", "") => media::list(tx, &ctx, self)?,
+            ("audiences", "") => audiences::list(tx, &ctx, self)?,
+            ("audiences", id) => audiences::show(tx, &ctx, id)?,
+            ("recommendations", "") => recommendations::list(tx, &ctx)?,
+            ("account", "") => account::account_page(tx, &ctx)?,
             _ => return Ok(None),
         };
-        Ok(Some(desk.wrap_page(&place.section, page)))
+        Ok(Some(ctx.wrap_page(&place.section, page)))
     }
 
-    /// The file that is there.
     pub(super) fn load_csv(&self, tx: &mut Tx<'_>) -> Result<Option<String>, Error> {
-        let Some(desk) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
+        let Some(ctx) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
             return Ok(None);
         };
-        let found = StatsBreakdown::load(tx, &desk, self)?;
+        let found = StatsBreakdown::load(tx, &ctx, self)?;
         Ok(found.map(|found| found.to_csv()))
     }
 
-    /// Does what a form there says; where to go then, and what was done.
+    /// Returns the path to redirect to and the form's `done_code`.
     pub(super) fn submit_form(
         &self,
         tx: &mut Tx<'_>,
         sent: &SubmittedFields,
     ) -> Result<Option<(String, &'static str)>, Error> {
-        let Some(desk) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
+        let Some(ctx) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
             return Ok(None);
         };
-        let Some(plan) = form_routes::find_form(tx, &desk, &self.path)? else {
+        let Some(plan) = form_routes::find_form(tx, &ctx, &self.path)? else {
             return Ok(None);
         };
-        desk.check_permission(&plan)?;
-        let answer = plan.submit_form(tx, &desk, sent)?;
+        ctx.check_permission(&plan)?;
+        let answer = plan.submit_form(tx, &ctx, sent)?;
         Ok(Some((plan.redirect.resolve_path(&answer), plan.done_code)))
     }
 
-    /// Whether a form of this place is one that the role may send. Nothing is done yet.
+    /// Whether the role may send the form at this path; does not act on it.
     pub(super) fn check_form(&self, tx: &mut Tx<'_>) -> Result<Option<()>, Error> {
-        let Some(desk) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
+        let Some(ctx) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
             return Ok(None);
         };
-        let Some(plan) = form_routes::find_form(tx, &desk, &self.path)? else {
+        let Some(plan) = form_routes::find_form(tx, &ctx, &self.path)? else {
             return Ok(None);
         };
-        desk.check_permission(&plan).map(Some)
+        ctx.check_permission(&plan).map(Some)
     }
 
-    /// The form that was refused, with what was typed, and why as far as no field is to blame.
+    /// The form with what was typed, and the errors that belong to no field.
     pub(super) fn refused_form(
         &self,
         tx: &mut Tx<'_>,
         sent: &SubmittedFields,
         problems: &[AdsProblem],
     ) -> Result<Option<(AdsManagerPage, Option<String>)>, Error> {
-        let Some(desk) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
+        let Some(ctx) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
             return Ok(None);
         };
         let forbidden = problems.iter().find(|one| one.code == "ACTION_NOT_ALLOWED");
         if let Some(problem) = forbidden.filter(|one| one.location == ProblemLocation::Request) {
             return Err(problem.clone().into());
         }
-        let Some(mut plan) = form_routes::find_form(tx, &desk, &self.path)? else {
+        let Some(mut plan) = form_routes::find_form(tx, &ctx, &self.path)? else {
             return Ok(None);
         };
         let failure = plan.apply_problems(sent, problems);
@@ -165,13 +156,12 @@ impl ManagerRoute {
             };
             return Ok(here.load_page(tx)?.map(|page| (page, failure)));
         }
-        let page = desk.wrap_page(&self.path.section, plan.into_page());
+        let page = ctx.wrap_page(&self.path.section, plan.into_page());
         Ok(Some((page, failure)))
     }
 }
 
 impl ManagerAccount {
-    /// Refuses what the role may not do.
     fn check_permission(&self, plan: &FormDefinition) -> Result<(), Error> {
         let may = match plan.required_access {
             Some(who) => who.allows_role(self.role),
@@ -180,11 +170,10 @@ impl ManagerAccount {
         if may {
             return Ok(());
         }
-        let message = "Your role on this account does not allow this action";
+        let message = "The role on this account does not allow this action";
         Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into())
     }
 
-    /// A page with the account around it.
     fn wrap_page(&self, part: &str, page: AdsManagerPage) -> AdsManagerPage {
         let id = self.record.formatted_id();
         let mine = self.accounts.iter().find(|one| one.id == id).cloned();
@@ -226,14 +215,13 @@ impl ManagerAccount {
         }
     }
 
-    /// A link, where the role may do what it leads to.
+    /// `None` if the role may not call the operation that the link leads to.
     pub(super) fn permitted_link(&self, method: &str, path: &str, text: &str, rest: &str) -> Option<NavLink> {
         let may = self.may_call(method, path);
         may.then(|| NavLink::new(text, self.page_path(rest)))
     }
 }
 
-/// The links that are there.
 pub(super) fn collect_links<const N: usize>(all: [Option<NavLink>; N]) -> Vec<NavLink> {
     all.into_iter().flatten().collect()
 }

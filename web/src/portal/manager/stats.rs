@@ -1,4 +1,4 @@
-//! Figures of what was shown: the same that apps are answered for the same days.
+//! Statistics in tables and charts, with the same numbers as the Ads API.
 
 use std::collections::HashMap;
 
@@ -15,24 +15,23 @@ use super::labels::{format_integer, format_money};
 use super::request::{ManagerAccount, json_array, json_text};
 use super::route::ManagerRoute;
 
-/// Figures that are answered at once.
 pub(super) const STATS_PATH: &str = "/12/stats/accounts/{}";
 const DAY_MS: i64 = 86_400_000;
-/// Days that are answered at once.
+/// Limit of one synchronous request.
 const DAYS_PER_REQUEST: i64 = 7;
-/// Entities that are asked for at once, and whose figures one page shows at most.
+/// Limit of one synchronous request.
 const ENTITIES_PER_REQUEST: usize = 20;
 const MAX_ENTITIES: usize = 100;
 
-/// How many days figures are of, of those that are offered.
-pub(super) fn selected_days(stand: &ManagerRoute) -> i64 {
-    match stand.days {
+/// 7, 14 or 28.
+pub(super) fn selected_days(route: &ManagerRoute) -> i64 {
+    match route.days {
         Some(days @ (14 | 28)) => i64::from(days),
         _ => DAYS_PER_REQUEST,
     }
 }
 
-/// What was shown, what came of it and what that cost, by day.
+/// Per day; `charge` is in micros of the entity's currency.
 #[derive(Clone, Default)]
 struct DailyStats {
     impressions: Vec<i64>,
@@ -49,7 +48,6 @@ impl DailyStats {
         }
     }
 
-    /// Adds what was answered for some days, of which the first is this.
     fn add_metrics(&mut self, metrics: &Value, first: usize) {
         for (name, line) in [
             ("impressions", &mut self.impressions),
@@ -63,7 +61,6 @@ impl DailyStats {
         }
     }
 
-    /// All of these together.
     fn sum_all<'l>(lines: impl Iterator<Item = &'l Self>, days: usize) -> Self {
         let mut all = Self::new(days);
         for line in lines {
@@ -88,7 +85,7 @@ impl DailyStats {
     }
 }
 
-/// The days that figures are of: the last of them is today, by the account's clocks.
+/// Days that end today, in the account's time zone.
 pub(super) struct DayRange {
     offset: i64,
     from: i64,
@@ -96,10 +93,9 @@ pub(super) struct DayRange {
 }
 
 impl DayRange {
-    /// So many, up to today.
-    pub(super) fn last_days(desk: &ManagerAccount, count: i64) -> Self {
-        let now = desk.request.now;
-        let offset = AccountTimeZone::from_name(desk.record.text("timezone")).utc_offset_ms(now);
+    pub(super) fn last_days(ctx: &ManagerAccount, count: i64) -> Self {
+        let now = ctx.request.now;
+        let offset = AccountTimeZone::from_name(ctx.record.text("timezone")).utc_offset_ms(now);
         let today = (now.ms() + offset).div_euclid(DAY_MS) * DAY_MS - offset;
         Self {
             offset,
@@ -108,7 +104,7 @@ impl DayRange {
         }
     }
 
-    /// Spans that are asked for at once: their first day, and from when to when.
+    /// Index of the first day, start and end of each request.
     pub(super) fn request_spans(&self) -> impl Iterator<Item = (usize, String, String)> {
         let first = (0..self.count).step_by(7);
         first.map(|first| {
@@ -118,13 +114,12 @@ impl DayRange {
         })
     }
 
-    /// From when to when they are.
     pub(super) fn full_span(&self) -> (String, String) {
         let at = |day: i64| format_time(Time::from_ms(self.from + day * DAY_MS));
         (at(0), at(self.count))
     }
 
-    /// The days as dates: `2026-11-21`.
+    /// For example `2026-11-21`.
     pub(super) fn iso_dates(&self) -> Vec<String> {
         let date = |day: i64| {
             let written = Time::from_ms(self.from + self.offset + day * DAY_MS).to_string();
@@ -133,7 +128,7 @@ impl DayRange {
         (0..self.count).map(date).collect()
     }
 
-    /// What the days are called: `21 Nov`.
+    /// For example `21 Nov`.
     fn day_labels(&self) -> Vec<String> {
         const MONTHS: [&str; 12] = [
             "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -149,14 +144,13 @@ impl DayRange {
     }
 }
 
-/// Whether there are figures, and the role may see them.
-fn are_available(desk: &ManagerAccount) -> bool {
-    desk.may_call("GET", STATS_PATH) && desk.may_call("GET", "campaigns")
+fn are_available(ctx: &ManagerAccount) -> bool {
+    ctx.may_call("GET", STATS_PATH) && ctx.may_call("GET", "campaigns")
 }
 
 fn load_daily_stats(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
+    ctx: &ManagerAccount,
     entity: &str,
     ids: &[&str],
     days: &DayRange,
@@ -178,7 +172,7 @@ fn load_daily_stats(
                 ("metric_groups", "ENGAGEMENT,BILLING".to_owned()),
                 ("placement", placement.to_owned()),
             ];
-            let answer = desk.call_api(tx, "GET", STATS_PATH, &[], &pairs)?;
+            let answer = ctx.call_api(tx, "GET", STATS_PATH, &[], &pairs)?;
             for one in json_array(&answer, "data") {
                 let line = lines
                     .entry(json_text(one, "id").to_owned())
@@ -192,7 +186,6 @@ fn load_daily_stats(
     Ok(lines)
 }
 
-/// Spend and results of some entities.
 pub(super) struct EntityStats {
     is_available: bool,
     days: i64,
@@ -200,17 +193,16 @@ pub(super) struct EntityStats {
 }
 
 impl EntityStats {
-    /// Of these entities.
     pub(super) fn load(
         tx: &mut Tx<'_>,
-        desk: &ManagerAccount,
+        ctx: &ManagerAccount,
         entity: &str,
         ids: &[&str],
         days: i64,
     ) -> Result<Self, Error> {
-        let known = are_available(desk);
+        let known = are_available(ctx);
         let lines = if known {
-            load_daily_stats(tx, desk, entity, ids, &DayRange::last_days(desk, days))?
+            load_daily_stats(tx, ctx, entity, ids, &DayRange::last_days(ctx, days))?
         } else {
             HashMap::new()
         };
@@ -221,12 +213,10 @@ impl EntityStats {
         })
     }
 
-    /// Whether there are any.
     pub(super) const fn has_stats(&self) -> bool {
         self.is_available
     }
 
-    /// Of which days they are.
     pub(super) fn caption(&self) -> String {
         if self.is_available {
             format!("Statistics for the last {} days.", self.days)
@@ -235,12 +225,11 @@ impl EntityStats {
         }
     }
 
-    /// The columns of a table with them.
     pub(super) fn table_columns(&self, name: &'static str) -> Vec<TableColumn> {
         stats_columns(name, self.is_available)
     }
 
-    /// The cells of a row: spend, results, cost per result.
+    /// Spend, results, cost per result.
     pub(super) fn table_cells(&self, id: &str, currency: &str) -> Vec<TableCell> {
         if !self.is_available {
             return Vec::new();
@@ -262,7 +251,6 @@ impl EntityStats {
     }
 }
 
-/// What one result cost.
 fn cost_per_result(charge: i64, results: i64, currency: &str) -> String {
     match charge.checked_div(results) {
         Some(each) => format_money(each, currency),
@@ -270,53 +258,52 @@ fn cost_per_result(charge: i64, results: i64, currency: &str) -> String {
     }
 }
 
-/// The whole account's figures by day: of all that pays in its first currency.
+/// Statistics of all funding instruments in the first one's currency.
 pub(super) fn account_charts(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    stand: &ManagerRoute,
+    ctx: &ManagerAccount,
+    route: &ManagerRoute,
 ) -> Result<Option<PageBlock>, Error> {
-    if !are_available(desk) {
+    if !are_available(ctx) {
         return Ok(None);
     }
-    let pays = desk.list_entities(tx, "funding_instruments", &[])?;
+    let pays = ctx.list_entities(tx, "funding_instruments", &[])?;
     let Some(first) = pays.rows.first() else {
         return Ok(None);
     };
     let currency = json_text(first, "currency");
     let same = pays.rows.iter().filter(|one| json_text(one, "currency") == currency);
     let ids: Vec<&str> = same.map(|one| json_text(one, "id")).collect();
-    chart_block(tx, desk, stand, ("FUNDING_INSTRUMENT", &ids), currency, "").map(Some)
+    chart_block(tx, ctx, route, ("FUNDING_INSTRUMENT", &ids), currency, "").map(Some)
 }
 
-/// The figures of one campaign or line item by day.
 pub(super) fn entity_charts(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    stand: &ManagerRoute,
+    ctx: &ManagerAccount,
+    route: &ManagerRoute,
     entity: &str,
     of: &Value,
     here: &str,
 ) -> Result<Option<PageBlock>, Error> {
-    if !are_available(desk) {
+    if !are_available(ctx) {
         return Ok(None);
     }
     let ids = [json_text(of, "id")];
     let currency = json_text(of, "currency");
-    chart_block(tx, desk, stand, (entity, &ids), currency, here).map(Some)
+    chart_block(tx, ctx, route, (entity, &ids), currency, here).map(Some)
 }
 
 fn chart_block(
     tx: &mut Tx<'_>,
-    desk: &ManagerAccount,
-    stand: &ManagerRoute,
+    ctx: &ManagerAccount,
+    route: &ManagerRoute,
     (entity, ids): (&str, &[&str]),
     currency: &str,
     here: &str,
 ) -> Result<PageBlock, Error> {
-    let count = selected_days(stand);
-    let days = DayRange::last_days(desk, count);
-    let lines = load_daily_stats(tx, desk, entity, ids, &days)?;
+    let count = selected_days(route);
+    let days = DayRange::last_days(ctx, count);
+    let lines = load_daily_stats(tx, ctx, entity, ids, &days)?;
     let all = DailyStats::sum_all(lines.values(), usize::try_from(count).unwrap_or(0));
     let names = days.day_labels();
     let (impressions, results, charge) = all.totals();
@@ -341,10 +328,10 @@ fn chart_block(
     });
     let spans = [7, 14, 28].map(|span: i64| NavLink {
         current: span == count,
-        ..NavLink::new(format!("{span} days"), desk.page_path(&format!("{here}?days={span}")))
+        ..NavLink::new(format!("{span} days"), ctx.page_path(&format!("{here}?days={span}")))
     });
     let more = format!("{here}/figures?days={count}");
-    let more = NavLink::new("Breakdown", desk.page_path(&more));
+    let more = NavLink::new("Breakdown", ctx.page_path(&more));
     Ok(PageBlock::Charts(DailyCharts {
         title: format!("Last {count} days"),
         actions: Some(more).filter(|_| !here.is_empty()).into_iter().collect(),

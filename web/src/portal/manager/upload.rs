@@ -1,5 +1,4 @@
-//! Forms that send a file: media for the library, and lists of people. A list never touches a disk;
-//! media take the way of all uploads.
+//! Forms with files: media and lists of people. A list is never written to disk.
 
 use base::refusal::AdsProblem;
 use base::{Error, Refusal, UserId};
@@ -22,35 +21,32 @@ use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
 use crate::uploads::{IncomingFile, UploadProcessor, receive, segment_path, storage_unavailable};
 
-/// Bytes of a list, and of what stands beside it.
 const MAX_LIST_BYTES: u64 = 5 * 1024 * 1024;
 const MAX_OTHER_BYTES: u64 = 64 * 1024;
-/// Parts of a form.
 const MAX_PARTS: usize = 16;
 
-/// Takes a form with a file. Nothing of it is read before it is known that it may come.
+/// Checks origin and permission before the body is read.
 pub(super) async fn receive_form(
     mut call: RequestContext,
     visit: BrowserVisit,
-    stand: ManagerRoute,
+    route: ManagerRoute,
 ) -> Result<HttpReply, PageExit> {
     check_same_origin(&call, &visit)?;
-    let there = stand.clone();
+    let there = route.clone();
     let open = call.read(move |tx| there.check_form(tx)).await;
     found_or_page(&call, &visit, open)?;
-    let place = &stand.path;
+    let place = &route.path;
     match (place.section.as_str(), place.id.as_str(), place.action.as_str()) {
-        ("media", "upload", "") => receive_media(call, visit, stand).await,
-        ("audiences", _, "people") => receive_people(&mut call, &visit, stand).await,
+        ("media", "upload", "") => receive_media(call, visit, route).await,
+        ("audiences", _, "people") => receive_people(&mut call, &visit, route).await,
         _ => Err(body::invalid_body("This form does not accept files.").into()),
     }
 }
 
-/// What was done, or the form again.
 async fn form_reply(
     call: &RequestContext,
     visit: &BrowserVisit,
-    stand: ManagerRoute,
+    route: ManagerRoute,
     sent: SubmittedFields,
     done: Result<Option<(String, &'static str)>, Error>,
 ) -> Result<HttpReply, PageExit> {
@@ -61,26 +57,25 @@ async fn form_reply(
             return Ok(redirect_to(&format!("{path}?done={what}")));
         }
     };
-    refused_form_page(call, visit, stand, sent, declined).await
+    refused_form_page(call, visit, route, sent, declined).await
 }
 
-/// A list of people, in memory alone.
+/// Keeps the list in memory only.
 async fn receive_people(
     call: &mut RequestContext,
     visit: &BrowserVisit,
-    stand: ManagerRoute,
+    route: ManagerRoute,
 ) -> Result<HttpReply, PageExit> {
     let pairs = read_parts(call).await?;
     let csrf = pairs.iter().find(|(name, _)| name == "csrf");
     let csrf = csrf.map(|(_, text)| text.clone()).unwrap_or_default();
     check_csrf_token(call, visit, &csrf).await?;
     let sent = SubmittedFields::from_pairs(pairs.into_iter().filter(|(name, _)| name != "csrf"));
-    let (there, typed) = (stand.clone(), sent.clone());
+    let (there, typed) = (route.clone(), sent.clone());
     let done = call.write(move |tx| there.submit_form(tx, &typed)).await;
-    form_reply(call, visit, stand, sent, done).await
+    form_reply(call, visit, route, sent, done).await
 }
 
-/// The parts of a form, none of which is large.
 async fn read_parts(call: &mut RequestContext) -> Result<Vec<(String, String)>, Error> {
     let head = call.head();
     let expected = "multipart/form-data";
@@ -131,11 +126,10 @@ fn multipart_refusal(error: multer::Error) -> Refusal {
     body::invalid_body("The form is not complete multipart/form-data.")
 }
 
-/// A medium for the library.
 async fn receive_media(
     mut call: RequestContext,
     visit: BrowserVisit,
-    stand: ManagerRoute,
+    route: ManagerRoute,
 ) -> Result<HttpReply, PageExit> {
     let uploads = call.uploads()?;
     let came = match receive(&mut call, uploads.files()).await {
@@ -144,7 +138,7 @@ async fn receive_media(
             if wrong.iter().any(|wrong| wrong.parameter == "media") =>
         {
             let declined = vec![media_problem("Choose a file")];
-            return refused_form_page(&call, &visit, stand, SubmittedFields::default(), declined).await;
+            return refused_form_page(&call, &visit, route, SubmittedFields::default(), declined).await;
         }
         Err(stop) => return Err(stop.into()),
     };
@@ -153,39 +147,38 @@ async fn receive_media(
     let sent = SubmittedFields::from_pairs(names.iter().map(|name| ((*name).to_owned(), text(name))));
     let csrf = text("csrf");
     let outcome = match check_csrf_token(&call, &visit, &csrf).await {
-        Ok(()) => store_media(&call, &uploads, &stand, &sent, came.media.as_ref()).await,
+        Ok(()) => store_media(&call, &uploads, &route, &sent, came.media.as_ref()).await,
         Err(turn) => Err(turn),
     };
     if let Some(incoming) = &came.media {
-        // What cannot be removed now is when the process starts again.
+        // Files that cannot be removed now are removed at the next start.
         let _left = uploads.files().delete(&incoming.name).await;
     }
-    form_reply(&call, &visit, stand, sent, outcome?).await
+    form_reply(&call, &visit, route, sent, outcome?).await
 }
 
 fn media_problem(message: &str) -> AdsProblem {
     AdsProblem::invalid_parameter("media", "", message)
 }
 
-/// What becomes of a form: where one is led then, or why not.
+/// Path to redirect to and `done_code`; `None` if there is no such form.
 type FormOutcome = Result<Option<(String, &'static str)>, Error>;
 
-/// From the bytes that came to a medium of the library.
 async fn store_media(
     call: &RequestContext,
     uploads: &UploadProcessor,
-    stand: &ManagerRoute,
+    route: &ManagerRoute,
     sent: &SubmittedFields,
     came: Option<&IncomingFile>,
 ) -> Result<FormOutcome, PageExit> {
     let Some(incoming) = came else {
         return Ok(Err(media_problem("Choose a file").into()));
     };
-    let made = match create_media(call, uploads, stand, sent, incoming).await? {
+    let made = match create_media(call, uploads, route, sent, incoming).await? {
         Ok(made) => made,
         Err(unread) => return Ok(Err(media_problem(&unread.to_string()).into())),
     };
-    let (there, typed) = (stand.clone(), sent.clone());
+    let (there, typed) = (route.clone(), sent.clone());
     let added = call.write(move |tx| there.add_medium(tx, &typed, &made.media_key));
     Ok(added.await)
 }
@@ -193,7 +186,7 @@ async fn store_media(
 async fn create_media(
     call: &RequestContext,
     uploads: &UploadProcessor,
-    stand: &ManagerRoute,
+    route: &ManagerRoute,
     sent: &SubmittedFields,
     incoming: &IncomingFile,
 ) -> Result<Result<Media, MediaRejection>, Error> {
@@ -212,7 +205,7 @@ async fn create_media(
     if incoming.size > limit {
         return Ok(Err(MediaRejection::TooLarge(limit)));
     }
-    let (user, there) = (stand.request.user, stand.clone());
+    let (user, there) = (route.request.user, route.clone());
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let upload = call.write(move |tx| {
         let shared_with = there.shared_user(tx)?;
@@ -238,24 +231,23 @@ async fn create_media(
 }
 
 impl ManagerRoute {
-    /// Whoever else is to have what is uploaded here: the account's own user.
+    /// The account's own user, who also gets access to the upload.
     fn shared_user(&self, tx: &mut store::Tx<'_>) -> Result<Option<UserId>, Error> {
-        let Some(desk) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
+        let Some(ctx) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
             return Ok(None);
         };
-        let own = creatives::account_user(tx, &desk)?;
+        let own = creatives::account_user(tx, &ctx)?;
         Ok(own.filter(|own| *own != self.request.user))
     }
 
-    /// Takes a medium into the library, with what is said of it.
     fn add_medium(&self, tx: &mut store::Tx<'_>, sent: &SubmittedFields, key: &str) -> FormOutcome {
-        let Some(desk) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
+        let Some(ctx) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
             return Ok(None);
         };
-        let plan = super::media::upload_form(&desk);
+        let plan = super::media::upload_form(&ctx);
         let mut pairs = plan.changed_params(sent)?;
         pairs.push(("media_key", key.to_owned()));
-        let answer = desk.call_api(tx, plan.method, plan.path, &[], &pairs)?;
+        let answer = ctx.call_api(tx, plan.method, plan.path, &[], &pairs)?;
         Ok(Some((plan.redirect.resolve_path(&answer), plan.done_code)))
     }
 }
