@@ -1,7 +1,7 @@
 //! Lists of a resource: filters, sort orders and pagination.
 
-use base::{Error, Fault};
 use base::refusal::AdsProblem;
+use base::{Error, Fault};
 use serde_json::{Map, Value};
 use store::records::{self, OrderValue, RecordListing, RecordOrder, RecordOrderKey, RecordVisibility};
 

@@ -1,7 +1,7 @@
 //! Settings pages: account, sessions and connected apps.
 
-use crate::field::collect_problems;
-use crate::{AppSummary, FormField, FormProblem, HtmlPage, PageFrame, SiteLinks};
+use crate::page::{HtmlPage, html_page};
+use crate::{AppSummary, FormField, PageFrame, SiteLinks};
 use askama::Template;
 use base::Time;
 
@@ -55,31 +55,19 @@ impl AccountSettingsPage {
     const SECTION: &'static str = "Account";
 }
 
-impl HtmlPage for AccountSettingsPage {
-    const NAME: &'static str = "account";
-
-    fn title(&self) -> String {
-        "Account".to_owned()
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn form_problems(&self) -> Vec<FormProblem> {
-        collect_problems(&[
-            ("email", &self.email.email),
-            ("email_password", &self.email.password),
-            ("current", &self.password.current),
-            ("password", &self.password.password),
-            ("born_on", &self.about.born_on),
-        ])
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::account::account_settings_states()
-    }
-}
+html_page!(
+    AccountSettingsPage,
+    "account",
+    crate::samples::account::account_settings_states,
+    |_| "Account".to_owned(),
+    |page| vec![
+        ("email", &page.email.email),
+        ("email_password", &page.email.password),
+        ("current", &page.password.current),
+        ("password", &page.password.password),
+        ("born_on", &page.about.born_on)
+    ]
+);
 
 pub struct SessionItem {
     pub id: String,
@@ -105,21 +93,12 @@ impl SessionsPage {
     const SECTION: &'static str = "Sessions";
 }
 
-impl HtmlPage for SessionsPage {
-    const NAME: &'static str = "sessions";
-
-    fn title(&self) -> String {
-        "Sessions".to_owned()
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::account::sessions_states()
-    }
-}
+html_page!(
+    SessionsPage,
+    "sessions",
+    crate::samples::account::sessions_states,
+    |_| "Sessions".to_owned()
+);
 
 pub struct ConnectedAppItem {
     pub id: String,
@@ -143,18 +122,9 @@ impl ConnectedAppsPage {
     const SECTION: &'static str = "Connected apps";
 }
 
-impl HtmlPage for ConnectedAppsPage {
-    const NAME: &'static str = "connected";
-
-    fn title(&self) -> String {
-        "Connected apps".to_owned()
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::account::connected_apps_states()
-    }
-}
+html_page!(
+    ConnectedAppsPage,
+    "connected",
+    crate::samples::account::connected_apps_states,
+    |_| "Connected apps".to_owned()
+);

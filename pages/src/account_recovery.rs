@@ -1,7 +1,7 @@
 //! Password reset and email confirmation.
 
-use crate::field::collect_problems;
-use crate::{FormField, FormProblem, HtmlPage, PageFrame};
+use crate::page::{HtmlPage, html_page};
+use crate::{FormField, PageFrame};
 use askama::Template;
 
 /// Form fields: `email`.
@@ -15,29 +15,17 @@ pub struct ForgotPasswordPage {
     pub sent: bool,
 }
 
-impl HtmlPage for ForgotPasswordPage {
-    const NAME: &'static str = "forgotten";
-
-    fn title(&self) -> String {
-        if self.sent {
-            "Check your inbox".to_owned()
-        } else {
-            "Reset your password".to_owned()
-        }
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn form_problems(&self) -> Vec<FormProblem> {
-        collect_problems(&[("email", &self.email)])
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::account_recovery::forgot_password_states()
-    }
-}
+html_page!(
+    ForgotPasswordPage,
+    "forgotten",
+    crate::samples::account_recovery::forgot_password_states,
+    |page| if page.sent {
+        "Check your inbox".to_owned()
+    } else {
+        "Reset your password".to_owned()
+    },
+    |page| vec![("email", &page.email)]
+);
 
 pub enum PasswordResetState {
     ValidLink {
@@ -59,28 +47,16 @@ pub struct ResetPasswordPage {
     pub password: FormField,
 }
 
-impl HtmlPage for ResetPasswordPage {
-    const NAME: &'static str = "reset";
-
-    fn title(&self) -> String {
-        match self.state {
-            PasswordResetState::ValidLink { .. } => "Choose a new password".to_owned(),
-            PasswordResetState::InvalidLink => "This link no longer works".to_owned(),
-        }
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn form_problems(&self) -> Vec<FormProblem> {
-        collect_problems(&[("password", &self.password)])
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::account_recovery::reset_password_states()
-    }
-}
+html_page!(
+    ResetPasswordPage,
+    "reset",
+    crate::samples::account_recovery::reset_password_states,
+    |page| match page.state {
+        PasswordResetState::ValidLink { .. } => "Choose a new password".to_owned(),
+        PasswordResetState::InvalidLink => "This link no longer works".to_owned(),
+    },
+    |page| vec![("password", &page.password)]
+);
 
 pub enum EmailConfirmationState {
     /// A form confirms, so that mail scanners that open links do not.
@@ -109,23 +85,14 @@ pub struct EmailConfirmationPage {
     pub state: EmailConfirmationState,
 }
 
-impl HtmlPage for EmailConfirmationPage {
-    const NAME: &'static str = "confirmed";
-
-    fn title(&self) -> String {
-        match self.state {
-            EmailConfirmationState::LinkOpened { .. } => "Confirm your email address".to_owned(),
-            EmailConfirmationState::Sent { .. } => "Check your inbox".to_owned(),
-            EmailConfirmationState::Confirmed { .. } => "Email address confirmed".to_owned(),
-            EmailConfirmationState::InvalidLink => "This link no longer works".to_owned(),
-        }
+html_page!(
+    EmailConfirmationPage,
+    "confirmed",
+    crate::samples::account_recovery::email_confirmation_states,
+    |page| match page.state {
+        EmailConfirmationState::LinkOpened { .. } => "Confirm your email address".to_owned(),
+        EmailConfirmationState::Sent { .. } => "Check your inbox".to_owned(),
+        EmailConfirmationState::Confirmed { .. } => "Email address confirmed".to_owned(),
+        EmailConfirmationState::InvalidLink => "This link no longer works".to_owned(),
     }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::account_recovery::email_confirmation_states()
-    }
-}
+);

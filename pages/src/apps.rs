@@ -1,7 +1,8 @@
 //! The developer's apps: list, create, edit.
 
 use crate::field::collect_problems;
-use crate::{FormField, FormProblem, HtmlPage, PageFrame, Pager, PermissionLevel};
+use crate::page::{HtmlPage, html_page};
+use crate::{FormField, FormProblem, PageFrame, Pager, PermissionLevel};
 use askama::Template;
 use base::Time;
 
@@ -126,21 +127,9 @@ pub struct AppListPage {
     pub pager: Pager,
 }
 
-impl HtmlPage for AppListPage {
-    const NAME: &'static str = "apps";
-
-    fn title(&self) -> String {
-        "Your apps".to_owned()
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::apps::app_list_states()
-    }
-}
+html_page!(AppListPage, "apps", crate::samples::apps::app_list_states, |_| {
+    "Your apps".to_owned()
+});
 
 /// Form fields: `name`, `description`, `website`, `kind` ([`AppKind::form_value`]), `permission`
 /// ([`PermissionLevel::form_value`]), `callbacks` (one per line), and `sign_in` and `email`, which are `on` or

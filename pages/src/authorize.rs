@@ -1,6 +1,7 @@
 //! Pages on which a person answers an app's authorization request.
 
-use crate::{HtmlPage, PageFrame, PermissionLevel, ScopePermission, describe_scope};
+use crate::page::{HtmlPage, html_page};
+use crate::{PageFrame, PermissionLevel, ScopePermission, describe_scope};
 use askama::Template;
 use base::{Scope, Scopes};
 
@@ -37,21 +38,12 @@ pub struct OAuth1AuthorizePage {
     pub switch: String,
 }
 
-impl HtmlPage for OAuth1AuthorizePage {
-    const NAME: &'static str = "authorize";
-
-    fn title(&self) -> String {
-        format!("Authorize {}", self.app.name)
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::authorize::authorize_states()
-    }
-}
+html_page!(
+    OAuth1AuthorizePage,
+    "authorize",
+    crate::samples::authorize::authorize_states,
+    |page| format!("Authorize {}", page.app.name)
+);
 
 /// OAuth 1.0a without a callback.
 #[derive(Template)]
@@ -76,21 +68,10 @@ impl PinPage {
     }
 }
 
-impl HtmlPage for PinPage {
-    const NAME: &'static str = "pin";
-
-    fn title(&self) -> String {
-        format!("PIN for {}", self.app.name)
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::authorize::pin_states()
-    }
-}
+html_page!(PinPage, "pin", crate::samples::authorize::pin_states, |page| format!(
+    "PIN for {}",
+    page.app.name
+));
 
 /// OAuth 1.0a without a callback: access was denied.
 #[derive(Template)]
@@ -100,21 +81,12 @@ pub struct AuthorizationDeniedPage {
     pub app: AppSummary,
 }
 
-impl HtmlPage for AuthorizationDeniedPage {
-    const NAME: &'static str = "cancelled";
-
-    fn title(&self) -> String {
-        "Access denied".to_owned()
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::authorize::authorization_denied_states()
-    }
-}
+html_page!(
+    AuthorizationDeniedPage,
+    "cancelled",
+    crate::samples::authorize::authorization_denied_states,
+    |_| "Access denied".to_owned()
+);
 
 /// Form fields: the names in `hidden`, and `decision` (`allow` or `deny`).
 #[derive(Template)]
@@ -155,18 +127,9 @@ impl OAuth2ConsentPage {
     }
 }
 
-impl HtmlPage for OAuth2ConsentPage {
-    const NAME: &'static str = "consent";
-
-    fn title(&self) -> String {
-        format!("Authorize {}", self.app.name)
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::authorize::consent_states()
-    }
-}
+html_page!(
+    OAuth2ConsentPage,
+    "consent",
+    crate::samples::authorize::consent_states,
+    |page| format!("Authorize {}", page.app.name)
+);

@@ -1,7 +1,7 @@
 //! The callback tester, and deleting an app.
 
-use crate::field::collect_problems;
-use crate::{AppRef, AppTab, FormField, FormProblem, HtmlPage, PageFrame, TextDifference};
+use crate::page::{HtmlPage, html_page};
+use crate::{AppRef, AppTab, FormField, PageFrame, TextDifference};
 use askama::Template;
 
 #[derive(Clone, Debug)]
@@ -53,25 +53,13 @@ impl CallbackTesterPage {
     const TAB: AppTab = AppTab::Callbacks;
 }
 
-impl HtmlPage for CallbackTesterPage {
-    const NAME: &'static str = "callbacks";
-
-    fn title(&self) -> String {
-        format!("Callback tester: {}", self.app.name)
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn form_problems(&self) -> Vec<FormProblem> {
-        collect_problems(&[("url", &self.url)])
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::app::callback_tester_states()
-    }
-}
+html_page!(
+    CallbackTesterPage,
+    "callbacks",
+    crate::samples::app::callback_tester_states,
+    |page| format!("Callback tester: {}", page.app.name),
+    |page| vec![("url", &page.url)]
+);
 
 /// Form fields: `name`, which must be the app's name.
 #[derive(Template)]
@@ -88,22 +76,10 @@ impl DeleteAppPage {
     const TAB: AppTab = AppTab::Delete;
 }
 
-impl HtmlPage for DeleteAppPage {
-    const NAME: &'static str = "delete";
-
-    fn title(&self) -> String {
-        format!("Delete {}", self.app.name)
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn form_problems(&self) -> Vec<FormProblem> {
-        collect_problems(&[("name", &self.name)])
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::app::delete_app_states()
-    }
-}
+html_page!(
+    DeleteAppPage,
+    "delete",
+    crate::samples::app::delete_app_states,
+    |page| format!("Delete {}", page.app.name),
+    |page| vec![("name", &page.name)]
+);

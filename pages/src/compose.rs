@@ -1,7 +1,7 @@
 //! Writing a post, alone or as an answer to a conversation card.
 
-use crate::field::collect_problems;
-use crate::{FormField, FormProblem, HtmlPage, PageFrame};
+use crate::page::{HtmlPage, html_page};
+use crate::{FormField, PageFrame};
 use askama::Template;
 
 /// Paths of an image and of the video that it is a frame of.
@@ -25,24 +25,15 @@ pub struct ConversationCardPage {
     pub choices: Vec<ConversationChoice>,
 }
 
-impl HtmlPage for ConversationCardPage {
-    const NAME: &'static str = "conversation";
-
-    fn title(&self) -> String {
-        match self.heading.as_str() {
-            "" => "Join the conversation".to_owned(),
-            heading => heading.to_owned(),
-        }
+html_page!(
+    ConversationCardPage,
+    "conversation",
+    crate::samples::compose::conversation_card_states,
+    |page| match page.heading.as_str() {
+        "" => "Join the conversation".to_owned(),
+        heading => heading.to_owned(),
     }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::compose::conversation_card_states()
-    }
-}
+);
 
 /// Form fields: `text`, and those of `hidden`.
 #[derive(Template)]
@@ -55,29 +46,17 @@ pub struct ComposePage {
     pub is_reply: bool,
 }
 
-impl HtmlPage for ComposePage {
-    const NAME: &'static str = "compose";
-
-    fn title(&self) -> String {
-        if self.is_reply {
-            "Write a reply".to_owned()
-        } else {
-            "Write a post".to_owned()
-        }
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn form_problems(&self) -> Vec<FormProblem> {
-        collect_problems(&[("text", &self.text)])
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::compose::compose_states()
-    }
-}
+html_page!(
+    ComposePage,
+    "compose",
+    crate::samples::compose::compose_states,
+    |page| if page.is_reply {
+        "Write a reply".to_owned()
+    } else {
+        "Write a post".to_owned()
+    },
+    |page| vec![("text", &page.text)]
+);
 
 pub struct ThankYouMessage {
     pub text: String,
@@ -95,18 +74,9 @@ pub struct PostSentPage {
     pub thanks: Option<ThankYouMessage>,
 }
 
-impl HtmlPage for PostSentPage {
-    const NAME: &'static str = "written";
-
-    fn title(&self) -> String {
-        "Your post was sent".to_owned()
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::compose::post_sent_states()
-    }
-}
+html_page!(
+    PostSentPage,
+    "written",
+    crate::samples::compose::post_sent_states,
+    |_| "Your post was sent".to_owned()
+);

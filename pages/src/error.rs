@@ -1,6 +1,7 @@
 //! The error page. It never links to the requested redirect target.
 
-use crate::{CallbackDiff, HtmlPage, PageFrame};
+use crate::page::{HtmlPage, html_page};
+use crate::{CallbackDiff, PageFrame};
 use askama::Template;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,18 +119,7 @@ pub struct ErrorPage {
     pub reference: Option<String>,
 }
 
-impl HtmlPage for ErrorPage {
-    const NAME: &'static str = "error";
-
-    fn title(&self) -> String {
-        self.kind.heading().to_owned()
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::authorize::error_states()
-    }
-}
+html_page!(ErrorPage, "error", crate::samples::authorize::error_states, |page| page
+    .kind
+    .heading()
+    .to_owned());

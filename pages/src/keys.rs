@@ -1,6 +1,7 @@
 //! An app's keys and tokens: shown once, then only their last characters.
 
-use crate::{AppRef, AppTab, HtmlPage, PageFrame};
+use crate::page::{HtmlPage, html_page};
+use crate::{AppRef, AppTab, PageFrame};
 use askama::Template;
 use base::Time;
 
@@ -109,21 +110,12 @@ impl AppKeysPage {
     const TAB: AppTab = AppTab::Keys;
 }
 
-impl HtmlPage for AppKeysPage {
-    const NAME: &'static str = "keys";
-
-    fn title(&self) -> String {
-        format!("Keys and tokens: {}", self.app.name)
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::app::app_keys_states()
-    }
-}
+html_page!(
+    AppKeysPage,
+    "keys",
+    crate::samples::app::app_keys_states,
+    |page| format!("Keys and tokens: {}", page.app.name)
+);
 
 #[derive(Template)]
 #[template(path = "regenerate.html")]
@@ -135,19 +127,12 @@ pub struct RegenerateKeyPage {
     pub action: String,
 }
 
-impl HtmlPage for RegenerateKeyPage {
-    const NAME: &'static str = "regenerate";
-
-    fn title(&self) -> String {
-        let verb = if self.exists { "Regenerate" } else { "Create" };
-        format!("{verb} {}", self.kind.noun_phrase())
+html_page!(
+    RegenerateKeyPage,
+    "regenerate",
+    crate::samples::app::regenerate_key_states,
+    |page| {
+        let verb = if page.exists { "Regenerate" } else { "Create" };
+        format!("{verb} {}", page.kind.noun_phrase())
     }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::app::regenerate_key_states()
-    }
-}
+);

@@ -1,6 +1,7 @@
 //! The landing page.
 
-use crate::{HtmlPage, PageFrame};
+use crate::PageFrame;
+use crate::page::{HtmlPage, html_page};
 use askama::Template;
 
 #[derive(Template)]
@@ -16,18 +17,6 @@ pub struct LandingPage {
     pub description: String,
 }
 
-impl HtmlPage for LandingPage {
-    const NAME: &'static str = "landing";
-
-    fn title(&self) -> String {
-        "Welcome".to_owned()
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::sign_in::landing_states()
-    }
-}
+html_page!(LandingPage, "landing", crate::samples::sign_in::landing_states, |_| {
+    "Welcome".to_owned()
+});

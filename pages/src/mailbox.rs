@@ -1,7 +1,8 @@
 //! Emails of a development server, which are shown instead of sent.
 
 use crate::page::is_web_url;
-use crate::{HtmlPage, PageFrame, Pager};
+use crate::page::{HtmlPage, html_page};
+use crate::{PageFrame, Pager};
 use askama::Template;
 use base::Time;
 
@@ -21,21 +22,9 @@ pub struct MailboxPage {
     pub pager: Pager,
 }
 
-impl HtmlPage for MailboxPage {
-    const NAME: &'static str = "mailbox";
-
-    fn title(&self) -> String {
-        "Mailbox".to_owned()
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::tools::mailbox_states()
-    }
-}
+html_page!(MailboxPage, "mailbox", crate::samples::tools::mailbox_states, |_| {
+    "Mailbox".to_owned()
+});
 
 #[derive(Template)]
 #[template(path = "email.html")]
@@ -68,18 +57,6 @@ impl EmailPage {
     }
 }
 
-impl HtmlPage for EmailPage {
-    const NAME: &'static str = "email";
-
-    fn title(&self) -> String {
-        self.subject.clone()
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::tools::email_states()
-    }
-}
+html_page!(EmailPage, "email", crate::samples::tools::email_states, |page| page
+    .subject
+    .clone());

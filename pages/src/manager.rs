@@ -130,21 +130,7 @@ impl DailySeries {
 
     /// `(x, y, height)` of each bar in a chart that is 100 units high.
     pub fn bar_rects(&self) -> Vec<(usize, u64, u64)> {
-        let max = self.bars.iter().map(|bar| bar.value).max();
-        let max = max.unwrap_or(0).max(1);
-        let height = |value: u64| {
-            let share = u128::from(value).saturating_mul(100) / u128::from(max);
-            // Non-zero values stay visible.
-            let min = u64::from(value > 0).saturating_mul(2);
-            u64::try_from(share).unwrap_or(100).max(min)
-        };
-        let bars = self.bars.iter().zip(0_usize..);
-        bars.map(|(bar, index)| {
-            let height = height(bar.value);
-            let top = 100_u64.saturating_sub(height);
-            (index.saturating_mul(10), top, height)
-        })
-        .collect()
+        crate::page::bar_rects(self.bars.iter().map(|bar| bar.value))
     }
 
     pub fn max_label(&self) -> &str {

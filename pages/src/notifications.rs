@@ -1,6 +1,7 @@
 //! Notifications, and the preview of an unpublished post.
 
-use crate::{HtmlPage, PageFrame, Pager};
+use crate::page::{HtmlPage, html_page};
+use crate::{PageFrame, Pager};
 use askama::Template;
 use base::Time;
 
@@ -20,21 +21,12 @@ pub struct NotificationsPage {
     pub pager: Pager,
 }
 
-impl HtmlPage for NotificationsPage {
-    const NAME: &'static str = "notifications";
-
-    fn title(&self) -> String {
-        "Notifications".to_owned()
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::tools::notifications_states()
-    }
-}
+html_page!(
+    NotificationsPage,
+    "notifications",
+    crate::samples::tools::notifications_states,
+    |_| "Notifications".to_owned()
+);
 
 /// A post on its own, which other sites may frame.
 #[derive(Template)]
@@ -64,18 +56,9 @@ impl PostPreviewPage {
     }
 }
 
-impl HtmlPage for PostPreviewPage {
-    const NAME: &'static str = "preview";
-
-    fn title(&self) -> String {
-        format!("Preview of a post by @{}", self.username)
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::tools::post_preview_states()
-    }
-}
+html_page!(
+    PostPreviewPage,
+    "preview",
+    crate::samples::tools::post_preview_states,
+    |page| format!("Preview of a post by @{}", page.username)
+);

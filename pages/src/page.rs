@@ -13,9 +13,7 @@ pub trait HtmlPage: askama::Template + Sized {
     fn page_frame(&self) -> &PageFrame;
 
     /// Invalid fields, for the summary at the top.
-    fn form_problems(&self) -> Vec<FormProblem> {
-        Vec::new()
-    }
+    fn form_problems(&self) -> Vec<FormProblem>;
 
     /// Every state worth reviewing, each with a short name.
     fn sample_states() -> Vec<(&'static str, Self)>;
@@ -29,10 +27,54 @@ pub trait HtmlPage: askama::Template + Sized {
     }
 }
 
+/// Implements [`HtmlPage`]: the page's name, its samples, its title and, if it has a form, its fields by their IDs.
+macro_rules! html_page {
+    ($page:ty, $name:literal, $samples:path, $title:expr) => {
+        crate::page::html_page!($page, $name, $samples, $title, |_| Vec::new());
+    };
+    ($page:ty, $name:literal, $samples:path, $title:expr, $fields:expr) => {
+        impl crate::HtmlPage for $page {
+            const NAME: &'static str = $name;
+
+            fn title(&self) -> String {
+                let title: fn(&Self) -> String = $title;
+                title(self)
+            }
+
+            fn page_frame(&self) -> &crate::PageFrame {
+                &self.frame
+            }
+
+            fn form_problems(&self) -> Vec<crate::FormProblem> {
+                let fields: fn(&Self) -> Vec<(&'static str, &crate::FormField)> = $fields;
+                crate::field::collect_problems(&fields(self))
+            }
+
+            fn sample_states() -> Vec<(&'static str, Self)> {
+                $samples()
+            }
+        }
+    };
+}
+pub(crate) use html_page;
+
 #[derive(Clone, Debug, Default)]
 pub struct Pager {
     pub previous: Option<String>,
     pub next: Option<String>,
+}
+
+/// `(x, y, height)` of each bar in a chart that is 100 units high and has ten units per bar.
+pub(crate) fn bar_rects(values: impl Iterator<Item = u64> + Clone) -> Vec<(usize, u64, u64)> {
+    let max = values.clone().max().unwrap_or(0).max(1);
+    let bars = values.zip(0_usize..).map(|(value, index)| {
+        let share = u128::from(value).saturating_mul(100) / u128::from(max);
+        // Non-zero values stay visible.
+        let min = u64::from(value > 0).saturating_mul(2);
+        let height = u64::try_from(share).unwrap_or(100).max(min);
+        (index.saturating_mul(10), 100_u64.saturating_sub(height), height)
+    });
+    bars.collect()
 }
 
 /// Whether the scheme is http or https.

@@ -1,7 +1,7 @@
 //! The search console, and its parts: parsed queries, matching posts and counts.
 
-use crate::field::collect_problems;
-use crate::{FormField, FormProblem, HtmlPage, PageFrame, TextDifference};
+use crate::page::{HtmlPage, html_page};
+use crate::{FormField, PageFrame, TextDifference};
 use askama::Template;
 use base::Time;
 
@@ -128,15 +128,7 @@ impl PostCountChart {
 
     /// `(x, y, height)` of each bar in a chart that is 100 units high.
     pub fn bar_rects(&self) -> Vec<(usize, u64, u64)> {
-        let max = self.max_count();
-        let bars = self.bars.iter().zip(0_usize..);
-        bars.map(|((_, count), index)| {
-            let height = count.saturating_mul(100) / max;
-            // Non-zero values stay visible.
-            let height = if *count > 0 { height.max(2) } else { 0 };
-            (index.saturating_mul(10), 100_u64.saturating_sub(height), height)
-        })
-        .collect()
+        crate::page::bar_rects(self.bars.iter().map(|(_, count)| *count))
     }
 
     pub fn nonempty_bars(&self) -> Vec<(Time, u64)> {
@@ -173,22 +165,10 @@ pub struct SearchConsolePage {
     pub operators: Vec<OperatorHelp>,
 }
 
-impl HtmlPage for SearchConsolePage {
-    const NAME: &'static str = "search-console";
-
-    fn title(&self) -> String {
-        "Search console".to_owned()
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn form_problems(&self) -> Vec<FormProblem> {
-        collect_problems(&[("query", &self.query), ("post", &self.post)])
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::search_console::search_console_states()
-    }
-}
+html_page!(
+    SearchConsolePage,
+    "search-console",
+    crate::samples::search_console::search_console_states,
+    |_| "Search console".to_owned(),
+    |page| vec![("query", &page.query), ("post", &page.post)]
+);

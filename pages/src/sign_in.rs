@@ -1,7 +1,7 @@
 //! Signing in and out, and creating an account.
 
-use crate::field::collect_problems;
-use crate::{FormField, FormProblem, HtmlPage, PageFrame};
+use crate::page::{HtmlPage, html_page};
+use crate::{FormField, PageFrame};
 use askama::Template;
 
 /// Form fields: `login`, `password`, `next`.
@@ -27,25 +27,13 @@ pub struct CancelForm {
     pub hidden: Vec<(String, String)>,
 }
 
-impl HtmlPage for SignInPage {
-    const NAME: &'static str = "sign-in";
-
-    fn title(&self) -> String {
-        "Sign in".to_owned()
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn form_problems(&self) -> Vec<FormProblem> {
-        collect_problems(&[("login", &self.login), ("password", &self.password)])
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::sign_in::sign_in_states()
-    }
-}
+html_page!(
+    SignInPage,
+    "sign-in",
+    crate::samples::sign_in::sign_in_states,
+    |_| "Sign in".to_owned(),
+    |page| vec![("login", &page.login), ("password", &page.password)]
+);
 
 /// Form fields: `username`, `name`, `email`, `password`, `next`.
 #[derive(Template)]
@@ -63,30 +51,18 @@ pub struct SignUpPage {
     pub password: FormField,
 }
 
-impl HtmlPage for SignUpPage {
-    const NAME: &'static str = "sign-up";
-
-    fn title(&self) -> String {
-        "Create account".to_owned()
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn form_problems(&self) -> Vec<FormProblem> {
-        collect_problems(&[
-            ("name", &self.name),
-            ("username", &self.username),
-            ("email", &self.email),
-            ("password", &self.password),
-        ])
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::sign_in::sign_up_states()
-    }
-}
+html_page!(
+    SignUpPage,
+    "sign-up",
+    crate::samples::sign_in::sign_up_states,
+    |_| "Create account".to_owned(),
+    |page| vec![
+        ("name", &page.name),
+        ("username", &page.username),
+        ("email", &page.email),
+        ("password", &page.password)
+    ]
+);
 
 #[derive(Template)]
 #[template(path = "sign_out.html")]
@@ -96,18 +72,9 @@ pub struct SignOutPage {
     pub back: String,
 }
 
-impl HtmlPage for SignOutPage {
-    const NAME: &'static str = "sign-out";
-
-    fn title(&self) -> String {
-        "Sign out".to_owned()
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::sign_in::sign_out_states()
-    }
-}
+html_page!(
+    SignOutPage,
+    "sign-out",
+    crate::samples::sign_in::sign_out_states,
+    |_| "Sign out".to_owned()
+);

@@ -1,7 +1,7 @@
 //! The explainer of OAuth 1.0a signatures.
 
-use crate::field::collect_problems;
-use crate::{FormField, FormProblem, HtmlPage, PageFrame, TextDifference};
+use crate::page::{HtmlPage, html_page};
+use crate::{FormField, PageFrame, TextDifference};
 use askama::Template;
 
 pub struct SignatureReport {
@@ -45,28 +45,16 @@ pub struct SignatureExplainerPage {
     pub report: Option<SignatureReport>,
 }
 
-impl HtmlPage for SignatureExplainerPage {
-    const NAME: &'static str = "signature";
-
-    fn title(&self) -> String {
-        "Signature explainer".to_owned()
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn form_problems(&self) -> Vec<FormProblem> {
-        collect_problems(&[
-            ("method", &self.method),
-            ("url", &self.url),
-            ("authorization", &self.authorization),
-            ("body", &self.body),
-            ("base_string", &self.base_string),
-        ])
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::tools::signature_states()
-    }
-}
+html_page!(
+    SignatureExplainerPage,
+    "signature",
+    crate::samples::tools::signature_states,
+    |_| "Signature explainer".to_owned(),
+    |page| vec![
+        ("method", &page.method),
+        ("url", &page.url),
+        ("authorization", &page.authorization),
+        ("body", &page.body),
+        ("base_string", &page.base_string)
+    ]
+);

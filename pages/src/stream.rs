@@ -1,8 +1,8 @@
 //! An app's filtered stream: its rules and the live view.
 
-use crate::field::collect_problems;
+use crate::page::{HtmlPage, html_page};
 use crate::search_console::{PostMatch, QueryErrorMessage};
-use crate::{AppRef, AppTab, FormField, FormProblem, HtmlPage, PageFrame, Pager};
+use crate::{AppRef, AppTab, FormField, PageFrame, Pager};
 use askama::Template;
 use base::Time;
 
@@ -41,25 +41,13 @@ impl StreamRulesPage {
     const TAB: AppTab = AppTab::Stream;
 }
 
-impl HtmlPage for StreamRulesPage {
-    const NAME: &'static str = "stream";
-
-    fn title(&self) -> String {
-        format!("Stream: {}", self.app.name)
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn form_problems(&self) -> Vec<FormProblem> {
-        collect_problems(&[("value", &self.value), ("tag", &self.tag)])
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::search_console::stream_rules_states()
-    }
-}
+html_page!(
+    StreamRulesPage,
+    "stream",
+    crate::samples::search_console::stream_rules_states,
+    |page| format!("Stream: {}", page.app.name),
+    |page| vec![("value", &page.value), ("tag", &page.tag)]
+);
 
 /// The only page with a script ([`crate::SCRIPT_PATH`]), which reads the stream at `events`.
 #[derive(Template)]
@@ -75,18 +63,9 @@ impl LiveStreamPage {
     const TAB: AppTab = AppTab::Stream;
 }
 
-impl HtmlPage for LiveStreamPage {
-    const NAME: &'static str = "live";
-
-    fn title(&self) -> String {
-        format!("Live: {}", self.app.name)
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::search_console::live_stream_states()
-    }
-}
+html_page!(
+    LiveStreamPage,
+    "live",
+    crate::samples::search_console::live_stream_states,
+    |page| format!("Live: {}", page.app.name)
+);

@@ -1,6 +1,7 @@
 //! An app's use of its rate limits.
 
-use crate::{AppRef, AppTab, HtmlPage, PageFrame, Pager};
+use crate::page::{HtmlPage, html_page};
+use crate::{AppRef, AppTab, PageFrame, Pager};
 use askama::Template;
 use base::Time;
 
@@ -47,18 +48,9 @@ impl AppUsagePage {
     const TAB: AppTab = AppTab::Usage;
 }
 
-impl HtmlPage for AppUsagePage {
-    const NAME: &'static str = "usage";
-
-    fn title(&self) -> String {
-        format!("Usage: {}", self.app.name)
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::app::app_usage_states()
-    }
-}
+html_page!(
+    AppUsagePage,
+    "usage",
+    crate::samples::app::app_usage_states,
+    |page| format!("Usage: {}", page.app.name)
+);

@@ -1,6 +1,7 @@
 //! An app's webhooks, their challenges and deliveries.
 
-use crate::{AppRef, AppTab, HtmlPage, PageFrame};
+use crate::page::{HtmlPage, html_page};
+use crate::{AppRef, AppTab, PageFrame};
 use askama::Template;
 use base::Time;
 
@@ -66,18 +67,9 @@ impl WebhooksPage {
     const TAB: AppTab = AppTab::Webhooks;
 }
 
-impl HtmlPage for WebhooksPage {
-    const NAME: &'static str = "webhooks";
-
-    fn title(&self) -> String {
-        format!("Webhooks: {}", self.app.name)
-    }
-
-    fn page_frame(&self) -> &PageFrame {
-        &self.frame
-    }
-
-    fn sample_states() -> Vec<(&'static str, Self)> {
-        crate::samples::webhooks::webhooks_states()
-    }
-}
+html_page!(
+    WebhooksPage,
+    "webhooks",
+    crate::samples::webhooks::webhooks_states,
+    |page| format!("Webhooks: {}", page.app.name)
+);

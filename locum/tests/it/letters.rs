@@ -124,10 +124,7 @@ fn nobody_joins_a_network_that_is_closed() {
     let server = TestServer::start_network(&[]);
     let mut browser = Browser::new(&server);
     let page = browser.get("/").text();
-    assert!(
-        page.contains("Sign in") && !page.contains("Create account"),
-        "{page}"
-    );
+    assert!(page.contains("Sign in") && !page.contains("Create account"), "{page}");
     let page = browser.get("/join");
     assert!(page.text().contains("Registration is closed"));
     let refused = server.run_cli(&["invite"]);

@@ -55,7 +55,7 @@ pub(crate) fn revoke_session(call: RequestContext) -> HandlerFuture {
         let person = visit.require_sign_in(&call)?;
         let sent = forms::accept_form(&call, &visit).await?;
         let Ok(id) = sent.text("id").parse::<i64>() else {
-            return Ok(errors::render_page(&call, &visit, PageErrorKind::NotFound, None)?);
+            return Err(errors::exit_page(&call, &visit, PageErrorKind::NotFound));
         };
         let (by, user, own) = (person.audit_actor(&visit), person.user.id, person.session.id);
         let ended = call.write(move |tx| sessions::revoke(tx, &by, user, id));
@@ -136,7 +136,7 @@ pub(crate) fn disconnect_app(call: RequestContext) -> HandlerFuture {
         let sent = forms::accept_form(&call, &visit).await?;
         let app: Option<AppId> = Id::parse(&sent.text("id"));
         let Some(app) = app else {
-            return Ok(errors::render_page(&call, &visit, PageErrorKind::NotFound, None)?);
+            return Err(errors::exit_page(&call, &visit, PageErrorKind::NotFound));
         };
         match call.write(move |tx| grants::revoke(tx, &by, app)).await {
             Ok(()) | Err(Error::Refused(_)) => Ok(redirect_to(SITE_LINKS.connected_apps)),

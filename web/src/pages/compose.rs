@@ -5,11 +5,10 @@ use base::refusal::ResourceRef;
 use base::{Error, Id, PostId, Refusal};
 use network::posts::{self, NewPost, PostAuthor};
 use pages::{
-    CardMedia, ComposePage, ConversationCardPage, ConversationChoice, FormField, PageErrorKind, PostSentPage,
-    ThankYouMessage,
+    CardMedia, ComposePage, ConversationCardPage, ConversationChoice, FormField, PostSentPage, ThankYouMessage,
 };
 
-use super::forms::{self, PageQuery};
+use super::forms;
 use super::{BrowserVisit, PageExit, SignedInPerson, errors, redirect_to, run_page};
 use crate::endpoint::HandlerFuture;
 use crate::reply::HttpReply;
@@ -93,17 +92,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
         visit.require_sign_in(&call)?;
-        let query = match PageQuery::from_call(&call) {
-            Ok(query) => query,
-            Err(why) => {
-                return Ok(errors::render_page(
-                    &call,
-                    &visit,
-                    PageErrorKind::InvalidRequest(why),
-                    None,
-                )?);
-            }
-        };
+        let query = errors::require_query(&call, &visit)?;
         let get = |name: &'static str| query.get(name).map(str::to_owned);
         let mut text: Vec<String> = get("text").into_iter().chain(get("url")).collect();
         let hashtags = get("hashtags").unwrap_or_default();
@@ -186,17 +175,7 @@ pub(crate) fn show_sent_post(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
         let person = visit.require_sign_in(&call)?;
-        let query = match PageQuery::from_call(&call) {
-            Ok(query) => query,
-            Err(why) => {
-                return Ok(errors::render_page(
-                    &call,
-                    &visit,
-                    PageErrorKind::InvalidRequest(why),
-                    None,
-                )?);
-            }
-        };
+        let query = errors::require_query(&call, &visit)?;
         let get = |name: &'static str| query.get(name).map(str::to_owned);
         let (text, id, card) = find_sent_post(&call, person, get("id"), CardAnswer::parse(get)).await?;
         let page = PostSentPage {

@@ -6,7 +6,8 @@ use edge::Body;
 use http::header::{HeaderValue, RETRY_AFTER};
 use pages::{CallbackDiff, ErrorPage, HtmlPage, PageErrorKind};
 
-use super::{BrowserVisit, PageContext};
+use super::forms::PageQuery;
+use super::{BrowserVisit, PageContext, PageExit};
 use crate::access_log::RequestId;
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
@@ -18,6 +19,19 @@ pub(crate) fn render_page(
     app: Option<String>,
 ) -> Result<HttpReply, Fault> {
     render_callback_mismatch(call, visit, kind, app, Vec::new())
+}
+
+/// Ends a handler with an error page.
+pub(crate) fn exit_page(call: &RequestContext, visit: &BrowserVisit, kind: PageErrorKind) -> PageExit {
+    match render_page(call, visit, kind, None) {
+        Ok(reply) => reply.into(),
+        Err(fault) => fault.into(),
+    }
+}
+
+/// The query of a request, or an error page if it is malformed.
+pub(super) fn require_query(call: &RequestContext, visit: &BrowserVisit) -> Result<PageQuery, PageExit> {
+    PageQuery::from_call(call).map_err(|advice| exit_page(call, visit, PageErrorKind::InvalidRequest(advice)))
 }
 
 /// As [`render_page`], with a comparison with the app's registered callback URLs.

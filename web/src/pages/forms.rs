@@ -50,19 +50,14 @@ pub(crate) fn check_same_origin(call: &RequestContext, visit: &BrowserVisit) -> 
     if is_same_origin(&call.state.page_context, &call.head().headers) {
         return Ok(());
     }
-    Err(form_expired_page(call, visit)?)
+    Err(errors::exit_page(call, visit, PageErrorKind::FormExpired))
 }
 
 pub(crate) async fn check_csrf_token(call: &RequestContext, visit: &BrowserVisit, token: &str) -> Result<(), PageExit> {
     if visit.verify_csrf_token(call, token).await? {
         return Ok(());
     }
-    Err(form_expired_page(call, visit)?)
-}
-
-fn form_expired_page(call: &RequestContext, visit: &BrowserVisit) -> Result<PageExit, PageExit> {
-    let page = errors::render_page(call, visit, PageErrorKind::FormExpired, None)?;
-    Ok(page.status(403).into())
+    Err(errors::exit_page(call, visit, PageErrorKind::FormExpired))
 }
 
 fn is_same_origin(page_context: &PageContext, headers: &HeaderMap) -> bool {

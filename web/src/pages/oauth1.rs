@@ -4,7 +4,7 @@ use network::oauth1_flow::{self, OAuth1Approval, PendingAuthorization, RequestTo
 use pages::{AuthorizationDeniedPage, OAuth1AuthorizePage, PageErrorKind, PinPage};
 
 use super::app_summary::{load_app_summary, permission_level, redirect_destination};
-use super::forms::{self, PageQuery};
+use super::forms;
 use super::{BrowserVisit, PageExit, SignedInPerson, errors, redirect_to, run_page, security_headers, sign_in};
 use crate::endpoint::HandlerFuture;
 use crate::reply::HttpReply;
@@ -25,24 +25,9 @@ pub(crate) fn authenticate(call: RequestContext) -> HandlerFuture {
 fn show_authorization(call: RequestContext, silent: bool) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
-        let query = match PageQuery::from_call(&call) {
-            Ok(query) => query,
-            Err(text) => {
-                return Ok(errors::render_page(
-                    &call,
-                    &visit,
-                    PageErrorKind::InvalidRequest(text),
-                    None,
-                )?);
-            }
-        };
+        let query = errors::require_query(&call, &visit)?;
         let Some(token) = query.get("oauth_token") else {
-            return Ok(errors::render_page(
-                &call,
-                &visit,
-                PageErrorKind::RequestTokenMissing,
-                None,
-            )?);
+            return Err(errors::exit_page(&call, &visit, PageErrorKind::RequestTokenMissing));
         };
         let pending = find_pending_request(&call, &visit, token).await?;
         let forced = !matches!(query.get_raw("force_login"), None | Some("false" | "0"));
@@ -103,12 +88,7 @@ pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
             return Ok(redirect_to(&format!("{AUTHORIZE_PATH}?oauth_token={token}")));
         }
         if token.is_empty() {
-            return Ok(errors::render_page(
-                &call,
-                &visit,
-                PageErrorKind::RequestTokenMissing,
-                None,
-            )?);
+            return Err(errors::exit_page(&call, &visit, PageErrorKind::RequestTokenMissing));
         }
         let pending = find_pending_request(&call, &visit, &token).await?;
         match (decision.as_str(), &visit.person) {
@@ -116,12 +96,7 @@ pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
             ("deny", _) => deny(&call, &visit, &pending, &token).await,
             _ => {
                 let text = "The form did not contain a decision.".to_owned();
-                Ok(errors::render_page(
-                    &call,
-                    &visit,
-                    PageErrorKind::InvalidRequest(text),
-                    None,
-                )?)
+                Err(errors::exit_page(&call, &visit, PageErrorKind::InvalidRequest(text)))
             }
         }
     })
@@ -146,7 +121,7 @@ async fn approve(
             };
             Ok(visit.render_page(call, &page)?)
         }
-        Err(gone) => Err(request_gone_page(call, visit, gone)?),
+        Err(gone) => Err(request_gone_page(call, visit, gone)),
     }
 }
 
@@ -167,7 +142,7 @@ async fn deny(
             };
             Ok(visit.render_page(call, &page)?)
         }
-        Err(gone) => Err(request_gone_page(call, visit, gone)?),
+        Err(gone) => Err(request_gone_page(call, visit, gone)),
     }
 }
 
@@ -182,15 +157,11 @@ async fn find_pending_request(
         .await?;
     match found {
         Ok(pending) => Ok(pending),
-        Err(gone) => Err(request_gone_page(call, visit, gone)?),
+        Err(gone) => Err(request_gone_page(call, visit, gone)),
     }
 }
 
-fn request_gone_page(
-    call: &RequestContext,
-    visit: &BrowserVisit,
-    gone: RequestTokenProblem,
-) -> Result<PageExit, PageExit> {
+fn request_gone_page(call: &RequestContext, visit: &BrowserVisit, gone: RequestTokenProblem) -> PageExit {
     let kind = match gone {
         RequestTokenProblem::Unknown | RequestTokenProblem::Used | RequestTokenProblem::Denied => {
             PageErrorKind::RequestTokenUnknown
@@ -198,5 +169,5 @@ fn request_gone_page(
         RequestTokenProblem::Expired => PageErrorKind::RequestTokenExpired,
         RequestTokenProblem::App => PageErrorKind::AppSuspended,
     };
-    Ok(errors::render_page(call, visit, kind, None)?.into())
+    errors::exit_page(call, visit, kind)
 }

@@ -51,17 +51,7 @@ fn build_request(get: impl Fn(&'static str) -> Option<String>) -> AuthorizeReque
 pub(crate) fn show_consent(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
-        let query = match PageQuery::from_call(&call) {
-            Ok(query) => query,
-            Err(text) => {
-                return Ok(errors::render_page(
-                    &call,
-                    &visit,
-                    PageErrorKind::InvalidRequest(text),
-                    None,
-                )?);
-            }
-        };
+        let query = errors::require_query(&call, &visit)?;
         let found = validate_request(&call, &visit, request_from_query(&query)).await?;
         let hidden = hidden_fields(&query);
         let next = authorize_url(&hidden);
@@ -109,12 +99,7 @@ pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
             }
             _ => {
                 let text = "The form did not contain a decision.".to_owned();
-                Ok(errors::render_page(
-                    &call,
-                    &visit,
-                    PageErrorKind::InvalidRequest(text),
-                    None,
-                )?)
+                Err(errors::exit_page(&call, &visit, PageErrorKind::InvalidRequest(text)))
             }
         }
     })

@@ -6,6 +6,7 @@ use network::portal::{AppChanges, AppDraft};
 use pages::{AppForm, AppKind, FormField, PermissionLevel};
 use store::apps::App;
 
+use crate::pages::app_summary::permission_level;
 use crate::pages::forms::SubmittedForm;
 
 /// The form as sent, and whether type and permission are valid.
@@ -127,14 +128,6 @@ const fn network_app_kind(kind: AppKind) -> OAuthClientKind {
 
 pub(super) fn parse_permission_level(app: &App) -> Result<PermissionLevel, Fault> {
     Ok(permission_level(app.permission.parse()?))
-}
-
-pub(super) const fn permission_level(permission: Permission) -> PermissionLevel {
-    match permission {
-        Permission::Read => PermissionLevel::Read,
-        Permission::Write => PermissionLevel::Write,
-        Permission::Messages => PermissionLevel::DirectMessages,
-    }
 }
 
 const fn network_permission(level: PermissionLevel) -> Permission {

@@ -12,6 +12,7 @@ use store::usage::CredentialLastUse;
 
 use super::{OwnedApp, app_form, not_found_page, outcome_or_page};
 use crate::endpoint::HandlerFuture;
+use crate::pages::app_summary::permission_level;
 use crate::pages::forms::accept_form;
 use crate::pages::{PageExit, run_page};
 use crate::reply::HttpReply;
@@ -207,7 +208,7 @@ fn credential_items(own: &OwnedApp, state: &CredentialState, warns: bool) -> Res
         uses.map(|used| used.at).max()
     };
     let level = app_form::parse_permission_level(app)?;
-    let older = token.map(|token| app_form::permission_level(token.permission));
+    let older = token.map(|token| permission_level(token.permission));
     let older = older.filter(|older| *older != level);
     let note = older.map(|older| {
         let (older, level) = (older.name(), level.name());

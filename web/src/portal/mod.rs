@@ -61,10 +61,7 @@ fn app_ref(app: &App) -> pages::AppRef {
 }
 
 fn not_found_page(call: &RequestContext, visit: &BrowserVisit) -> PageExit {
-    match errors::render_page(call, visit, PageErrorKind::NotFound, None) {
-        Ok(reply) => reply.into(),
-        Err(fault) => fault.into(),
-    }
+    errors::exit_page(call, visit, PageErrorKind::NotFound)
 }
 
 /// Turns `NotFound` and `Forbidden` refusals into error pages.
@@ -72,9 +69,7 @@ fn outcome_or_page<T>(call: &RequestContext, visit: &BrowserVisit, outcome: Resu
     match outcome {
         Ok(done) => Ok(done),
         Err(Error::Refused(Refusal::NotFound(_))) => Err(not_found_page(call, visit)),
-        Err(Error::Refused(Refusal::Forbidden { .. })) => {
-            Err(errors::render_page(call, visit, PageErrorKind::Forbidden, None)?.into())
-        }
+        Err(Error::Refused(Refusal::Forbidden { .. })) => Err(errors::exit_page(call, visit, PageErrorKind::Forbidden)),
         Err(stop) => Err(stop.into()),
     }
 }

@@ -29,6 +29,7 @@ use pages::manager::{AdsManagerPage, DataTable, EmptyState, PageBlock, TableCell
 use pages::{Notice, PageErrorKind};
 use store::Tx;
 
+use super::not_found_page;
 use crate::body::BodyContentType;
 use crate::endpoint::HandlerFuture;
 use crate::pages::forms::{PageQuery, accept_form, local_path};
@@ -223,13 +224,6 @@ fn path_part(call: &RequestContext, name: &str) -> String {
     call.path_text(name).map(str::to_owned).unwrap_or_default()
 }
 
-fn not_found_page(call: &RequestContext, visit: &BrowserVisit) -> PageExit {
-    match errors::render_page(call, visit, PageErrorKind::NotFound, None) {
-        Ok(reply) => reply.into(),
-        Err(fault) => fault.into(),
-    }
-}
-
 fn found_or_page<T>(
     call: &RequestContext,
     visit: &BrowserVisit,
@@ -250,5 +244,5 @@ fn found_or_page<T>(
         }
         _ => PageErrorKind::Refused(message),
     };
-    Err(errors::render_page(call, visit, wrong, None)?.into())
+    Err(errors::exit_page(call, visit, wrong))
 }
