@@ -1,33 +1,37 @@
-# What is done every day. `just --list` shows this.
+# Everyday commands. `just --list` prints them.
 
-# Checks one crate, or all
+# Lint one crate, or all of them
 check crate="":
     cargo clippy {{ if crate == "" { "--workspace" } else { "-p " + crate } }} --all-targets -- -D warnings
 
-# Formats everything
+# Format the code
 format:
     cargo fmt --all
 
-# All Rust tests on SQLite
+# Run all Rust tests on SQLite
 test *arguments:
     cargo test --workspace {{ arguments }}
 
-# Everything: both engines, client libraries, real data
+# Run all tests: both databases, client libraries, a browser, real data
 test-all:
     scripts/test
 
-# A test world in ./.locum
+# Start a development server in ./.locum
 run *arguments:
     cargo run --release -- dev {{ arguments }}
 
-# Speed and memory
+# Measure speed and memory
 bench *arguments:
     scripts/bench {{ arguments }}
 
-# Generated pages and documents, written anew
+# Check the naming limits; `just names --worst 40` lists the worst names
+names *arguments:
+    scripts/check-names {{ arguments }}
+
+# Rewrite the generated documentation
 generate:
     LOCUM_WRITE_GENERATED=1 cargo test --workspace --lib --bins
 
-# What must hold of a commit
+# Run every check that a commit must pass
 gate:
     .ci/run
