@@ -1,4 +1,4 @@
-"""P12 and what of P13 a server is asked for: lists of campaigns, batches, members of audiences,
+"""Rows P12 and part of P13: campaign lists, batches, audience members,
 keyword insights."""
 
 import hashlib
@@ -12,11 +12,11 @@ from load import Load, beside, written
 from server import Failed, say
 from signer import Signer
 
-# Campaigns that are there, and beside them those that were deleted.
+# Live campaigns, and deleted ones.
 CAMPAIGNS, DELETED = 8_000, 32_000
 BATCH, PAGE = 40, 200
 INSTRUMENTS = 4
-# Changes of an audience in one request.
+# Audience changes per request.
 MEMBERS = 2_500
 READERS = 4
 BATCHES, TIMES = 50, 10
@@ -25,7 +25,7 @@ DAILY = "daily_budget_amount_local_micro"
 
 
 class Advertiser:
-    """Someone with an account, and what is below it."""
+    """An advertiser with an account and its records."""
 
     def __init__(self, world):
         self.world, self.server = world, world.server
@@ -43,7 +43,7 @@ class Advertiser:
         self.client = self.server.client()
 
     def send(self, method, path, params=None, body=None):
-        """The body of a good answer."""
+        """The body of a successful response."""
         path += f"?{urlencode(params)}" if params else ""
         headers = {"Authorization": self.signer.header(path, method)}
         headers |= {"Content-Type": "application/json"} if body else {}
@@ -51,7 +51,7 @@ class Advertiser:
         answer = self.client.getresponse()
         said = answer.read()
         if answer.status != 200:
-            raise Failed(f"{method} {path} answered {answer.status}: {said[:500]!r}")
+            raise Failed(f"{method} {path} returned {answer.status}: {said[:500]!r}")
         return json.loads(said)
 
     def batch(self, items):
@@ -60,7 +60,7 @@ class Advertiser:
         return [one["id"] for one in answer["data"]]
 
     def create(self, first):
-        """A batch of new campaigns, by turns of each instrument, with names of one start in ten."""
+        """A batch of new campaigns, alternating between instruments; one in ten names shares a prefix."""
         return self.batch([self.campaign(first + place) for place in range(BATCH)])
 
     def campaign(self, number):
@@ -78,7 +78,7 @@ class Advertiser:
         )
 
     def worked(self, *calls):
-        """Medians of what each call costs the server, and how long it takes: milliseconds."""
+        """Median CPU time and latency of each call, in milliseconds."""
         costs, took = [], []
         for call in calls:
             before, begun = self.server.fine_cpu(), time.monotonic()
@@ -89,7 +89,7 @@ class Advertiser:
 
 
 class Signed:
-    """Requests whose signatures are made before each round, since each is taken once."""
+    """Requests signed before each round, because each signature is accepted once."""
 
     def __init__(self, advertiser, path):
         self.server, self.connections = advertiser.server, READERS
@@ -112,7 +112,7 @@ class Signed:
 
 
 def filled(world):
-    """An account with all its campaigns."""
+    """An account with all campaigns."""
     own, begun = Advertiser(world), time.monotonic()
     for number in range(0, DELETED, BATCH):
         own.change(own.create(number), "Delete")
@@ -123,7 +123,7 @@ def filled(world):
 
 
 def lists(own):
-    """Pages by name: what is asked for, how many there are, and whether they are in order."""
+    """Pages by name: parameters, expected total, and whether they must be sorted."""
     two = ",".join(own.instruments[:2])
     some = {"count": PAGE, "with_total_count": "true"}
     filters = {"funding_instrument_ids": two, "q": "spring", **some}
@@ -144,7 +144,7 @@ def check(own, params, total, order):
     if answer["total_count"] != total or len(data) != min(PAGE, total):
         raise Failed(f"{params}: {len(data)} of {answer['total_count']}, not of {total}")
     if order and sorted(data, key=order) != data:
-        raise Failed(f"{params}: not in order")
+        raise Failed(f"{params}: not sorted")
 
 
 def p12(world):
@@ -175,7 +175,7 @@ def middle(several):
 
 
 def members(begin):
-    """A request that names so many people by their addresses."""
+    """A request that adds this many people by their email addresses."""
     digest = lambda number: hashlib.sha256(f"{number}@bench.example".encode()).hexdigest()
     return json.dumps(
         [
@@ -193,7 +193,7 @@ def audience(own):
     def change(body):
         answer = own.send("POST", path, body=body)
         if answer["data"]["success_count"] != MEMBERS:
-            raise Failed(f"an audience took {answer}")
+            raise Failed(f"an audience accepted {answer}")
 
     calls = [lambda body=body: change(body) for body in bodies]
     yield "audience-new", own.worked(*calls)
@@ -201,13 +201,13 @@ def audience(own):
 
 
 def insights(own, world):
-    """Of words of each commonness: the first time, when nothing is remembered."""
+    """For words of each frequency: the first request, with cold caches."""
     posts = searches.Posts(world.source)
     newest = max(int(post["id"]) for post in posts.each())
-    # The index looks back from now; what was written last may be some days old.
+    # Insights look back from now; the newest posts may be some days old.
     until = min(((newest >> 22) + 1_288_834_974_657) // 1000 // 3600 * 3600, int(time.time()))
     iso = lambda seconds: time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
-    # Reading the posts took longer than a connection may rest.
+    # Reading the posts took longer than the idle timeout.
     own.client = own.server.client()
     for name, rank in (("common", 0), ("middle", 100), ("rare", 2_000)):
         words = posts.ranked[rank : rank + TIMES]

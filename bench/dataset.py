@@ -1,7 +1,7 @@
-"""Seeded data sets as JSON Lines: people, posts, follows, and what the right answers about them are.
+"""Seeded data sets as JSON Lines: users, posts, follows, and the expected responses about them.
 
-The same seed, size and week give the same files. Times end at the start of this week, so that ids
-lie below those that a server issues now, and a set is made anew once a week at most.
+The same seed, size and week produce the same files. Times end at the start of this week, so that ids
+are below those that a server issues now, and a set is regenerated at most once a week.
 """
 
 import array
@@ -13,7 +13,7 @@ import random
 import time
 from pathlib import Path
 
-# Raised by every change of what is generated.
+# Increase with every change to the generated data.
 VERSION = 3
 EPOCH_MS = 1_288_834_974_657
 DAY_MS = 86_400_000
@@ -23,22 +23,22 @@ READER_500 = "reader500"
 READER_5000 = "reader5000"
 STAR = "star"
 PROLIFIC = "prolific"
-# Lists that are read: their ids, and how many are on them.
+# Measured lists: ids and member counts.
 FIRST_LIST = (1_400_000_000_000 - EPOCH_MS) << 22
 LISTS = {"list-500": (FIRST_LIST, 500), "list-5000": (FIRST_LIST + 1, 5000)}
-# One of the others for so many posts, each with so many on it.
+# Other lists: one per this many posts, each with this many members.
 LIST_FOR, ON_EACH = 500, 100
-# Rows by which the dearest page of followers is measured.
+# Rows of the most expensive page of followers.
 FULL_AUDIENCE = 1_000_000
-# Posts whose whole content is remembered, to compare answers with.
+# Posts whose content is retained to compare responses with.
 SAMPLE = 1000
 PAGE = 100
-# What one author wrote, and what mentions one user, fills this many posts at any size.
+# The minimum number of posts by one author, and of mentions of one user, at any size.
 FEWEST = 250
 
 
 def anchor_ms(now=None):
-    """Monday 00:00 UTC of this week: the end of the data's time."""
+    """Monday 00:00 UTC of this week: the end of the data's time range."""
     days = int((now or time.time()) // 86_400)
     return (days - (days + 3) % 7) * DAY_MS
 
@@ -48,12 +48,12 @@ def snowflake(ms, low):
 
 
 def first_id(number, label):
-    """Where a kind of account's ids begin: years before the posts."""
+    """The first id of a type of account, years before the posts."""
     return snowflake(1_500_000_000_000 + number * 1_000_000_000, 0) + label
 
 
 class Words:
-    """Invented words, the common ones often: Zipf's law."""
+    """Generated words, distributed by Zipf's law."""
 
     def __init__(self, chance, count):
         heads = "b c d f g h j k l m n p r s t v w z br ch dr fl gr kl pr sh st tr".split()
@@ -74,7 +74,7 @@ class Words:
 
 
 class Weighted:
-    """Draws numbers below `count`, some far more often than others: log-normal."""
+    """Draws numbers below `count` with a log-normal distribution."""
 
     def __init__(self, chance, count, sigma):
         weights = [chance.lognormvariate(0, sigma) for _ in range(count)]
@@ -108,7 +108,7 @@ class Maker:
         self.user_ids = [first_id(number % 200, number // 200 << 8) for number in range(self.count)]
         self.user_ids.sort()
         self.handles = [f"user{number}" for number in range(self.count)]
-        # The special ones stand at the end of the list: nobody is followed for their place.
+        # Special users are at the end of the list, so that their position attracts no followers.
         for place, handle in enumerate(self.special, start=1):
             self.handles[-place] = handle
         self.place = {handle: self.count - at for at, handle in enumerate(self.special, start=1)}
@@ -120,7 +120,7 @@ class Maker:
         self.lists()
         self.write_facts()
 
-    # People.
+    # Users.
 
     def person(self, user_id, handle, name, bio):
         return {
@@ -172,7 +172,7 @@ class Maker:
         with open(self.folder / "posts.jsonl", "w", encoding="utf-8") as file:
             for number in range(size):
                 at = (number + chance.random()) / size * 30
-                # More by day than by night.
+                # More during the day than at night.
                 at -= 0.6 * math.sin(2 * math.pi * at) / (2 * math.pi)
                 post_id = max(snowflake(start + int(at * DAY_MS), 0), last + 1)
                 last = post_id
@@ -275,7 +275,7 @@ class Maker:
     # Lists.
 
     def lists(self):
-        """The lists that are read, and others beside them, so that members have many neighbours."""
+        """The measured lists, and others, so that the members table is large."""
         chance, plain = self.chance, self.count - len(self.special)
         owner = self.user_ids[self.place[PROLIFIC]]
         self.on = {}
@@ -297,10 +297,10 @@ class Maker:
                 members = chance.sample(range(plain), min(ON_EACH, plain))
                 make(FIRST_LIST + 100 + number, f"list {number}", members)
 
-    # The right answers.
+    # Expected responses.
 
     def newest_by(self, authors):
-        """The newest posts of some."""
+        """The newest of these posts."""
         wanted = set(authors)
         newest = []
         for at in range(self.size - 1, -1, -1):
@@ -341,12 +341,12 @@ def newest(ids):
 
 
 def usual_audience(size):
-    """How many follow one user at least, unless it is said."""
+    """The default minimum number of followers of the most followed user."""
     return FULL_AUDIENCE if size >= 1_000_000 else 0
 
 
 def make(folder, size, seed, audience=None):
-    """Writes a data set into an empty folder."""
+    """Writes a data set to an empty directory."""
     Maker(folder, size, seed, audience).make()
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What figures of advertising cost (row P13): 20 entities, 7 days, by the hour.
+"""Measures ad statistics (row P13): 20 entities, 7 days, hourly.
 
     python3 bench/figures.py [--events 10000000] [--requests 50] [--binary target/release/locum]
 
-Fills the ledger of a new server with events of twenty line items over thirty days, and the sums as
-the server writes them; then asks for figures and reads the server's processor time. The database is
-SQLite and is removed afterwards; ten million events take 2.5 GB for a while.
+Fills the ledger of a new server with events of twenty line items over thirty days, and aggregates as
+the server writes them; then requests statistics and reads the server's CPU time. The database is
+SQLite and removed afterwards; ten million events need 2.5 GB temporarily.
 """
 
 import argparse
@@ -31,7 +31,7 @@ DAYS = 30
 
 
 class Caller:
-    """Signs requests as the demo world's first user."""
+    """Signs requests as the first demo user."""
 
     def __init__(self, server):
         self.url, self.env = server.url, server.env
@@ -68,7 +68,7 @@ def number(text):
 
 
 def tree(caller):
-    """An account with twenty line items: its ids as numbers, and as they are written."""
+    """An account with twenty line items: the ids as numbers and as strings."""
     account = caller.send("GET", "/12/accounts")[0]["data"][0]["id"]
     at = f"/12/accounts/{account}"
     instrument = caller.send("GET", f"{at}/funding_instruments")[0]["data"][0]["id"]
@@ -88,7 +88,7 @@ def tree(caller):
 
 
 def fill(path, ids, events, begin):
-    """Rows as the server writes them, and their sums."""
+    """Rows as the server writes them, and their aggregates."""
     account, instrument, campaign, items = ids
     span = DAYS * 24 * HOUR
     database = sqlite3.connect(path)
@@ -101,7 +101,7 @@ def fill(path, ids, events, begin):
             "event_time": f"{begin} + CAST(n AS INTEGER) * {span} / {each}",
             "id": f"n + {place * each + 1}",
             "recorded_at": f"{begin} + CAST(n AS INTEGER) * {span} / {each}",
-            # One in ten is something else than an impression.
+            # One in ten is not an impression.
             "kind": "CASE WHEN n % 10 = 0 THEN 3 + n % 5 ELSE 0 END",
             "account_id": number(account),
             "funding_instrument_id": number(instrument),
@@ -155,7 +155,7 @@ def written(ms):
 
 
 def used(process):
-    """Processor milliseconds of a process."""
+    """CPU time of a process in milliseconds."""
     fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
 
@@ -198,7 +198,7 @@ def main():
             caller.send("GET", path, **ask)
         cpu = (used(server.process) - before) / options.requests
         wall = (time.monotonic() - began) * 1000 / options.requests
-        print(f"20 entities x 7 days by hour: {cpu:.1f} ms of processor, {wall:.1f} ms, "
+        print(f"20 entities x 7 days by hour: {cpu:.1f} ms CPU, {wall:.1f} ms, "
               f"{length / 1000:.0f} kB, {seen} impressions")
 
 

@@ -1,4 +1,4 @@
-"""P7 and P10: from an acknowledged post to the receivers of webhooks, and what a delivery costs."""
+"""Rows P7 and P10: latency from post to webhook receiver, and the cost of a delivery."""
 
 import asyncio
 import base64
@@ -17,13 +17,13 @@ from streams import percentile
 
 HOOKS, EVENTS = 100, 500
 WARM, CONNECTIONS = 2, 32
-# Seconds of measuring, and deliveries to each webhook at once.
+# Seconds to measure, and concurrent deliveries per webhook.
 SECONDS, BACKLOG = 20, 200
 PATIENCE = 30
 
 
 class Receiver(asyncio.Protocol):
-    """Answers challenges, checks every signature, and keeps when each text came."""
+    """Answers challenges, checks every signature, and records when each text arrived."""
 
     def __init__(self, desk):
         self.desk, self.data = desk, b""
@@ -49,7 +49,7 @@ class Receiver(asyncio.Protocol):
 
 
 class Desk:
-    """What the receivers of all webhooks got."""
+    """What all receivers got."""
 
     def __init__(self, secret):
         self.secret, self.came, self.wrong = secret.encode(), [], 0
@@ -71,7 +71,7 @@ class Desk:
 
 
 def receive(secret, port, counted, stop, results):
-    """The receivers; a process of its own."""
+    """The receivers, in a separate process."""
 
     async def serve():
         desk, loop = Desk(secret), asyncio.get_running_loop()
@@ -86,7 +86,7 @@ def receive(secret, port, counted, stop, results):
 
 
 def write(address, tokens, seconds, results):
-    """Writes posts at an even pace, and keeps when each was acknowledged; a process of its own."""
+    """Writes posts at a constant rate and records when each was acknowledged, in a separate process."""
     host, _, port = address.partition(":")
     waiting, selector, under_way = [], selectors.DefaultSelector(), {}
 
@@ -111,18 +111,18 @@ def write(address, tokens, seconds, results):
             under_way[one] = text
             one.sendall((head + body).encode())
             number += 1
-        # What could not be sent in time is not made up for in a burst.
+        # Late posts are skipped instead of sent in a burst.
         late += max(0, due - number - CONNECTIONS)
         for key, _ in selector.select(0.002):
             answer, now = key.fileobj.recv(65536), time.monotonic()
             if not answer and key.fileobj not in under_way:
-                # It was idle for too long.
+                # The connection was idle for too long.
                 waiting.remove(key.fileobj)
                 selector.unregister(key.fileobj)
                 connect()
                 continue
             if not answer.startswith(b"HTTP/1.1 201 "):
-                results.put(f"a post was refused: {answer!r}")
+                results.put(f"a post was rejected: {answer!r}")
                 return
             acknowledged[under_way.pop(key.fileobj)] = now
             waiting.append(key.fileobj)
@@ -130,7 +130,7 @@ def write(address, tokens, seconds, results):
 
 
 class Bench:
-    """Receivers at work, a webhook each, and writers of whom each webhook is told one's posts."""
+    """Running receivers, one per webhook, and writers, one subscribed by each webhook."""
 
     def __init__(self, world):
         self.world, self.server = world, world.server
@@ -150,7 +150,7 @@ class Bench:
         return self.server.change("POST", path, self.app["bearer_token"], body)
 
     def writers(self):
-        """Tokens of as many people as there are webhooks."""
+        """Tokens of one user per webhook."""
         handles = self.world.facts["writers"][:HOOKS]
         for number in range(len(handles), HOOKS):
             handles.append(f"benchhook{number}")
@@ -181,7 +181,7 @@ class Bench:
     def latency(self):
         handles = self.writers()
         tokens = [self.world.token(handle) for handle in handles]
-        # The same posts while nobody is told of them.
+        # The same posts without deliveries.
         self.write(tokens, WARM)
         cpu = self.server.cpu()
         alone = len(self.write(tokens, SECONDS))
@@ -197,7 +197,7 @@ class Bench:
         return sent, len(sent) / took, ((self.server.cpu() - cpu) / len(sent) - alone) * 1e6
 
     def dispatch(self):
-        """Processor time of deliveries that wait, each from its place in the queue to its note."""
+        """CPU time of queued deliveries, from the queue to the recorded outcome."""
         before, cpu, begun, sent = self.counted.value, self.server.cpu(), time.monotonic(), []
         for hook in self.hooks:
             told = self.world.command("webhook", "send", hook, "--count", str(BACKLOG))
@@ -207,12 +207,12 @@ class Bench:
         return set(sent), {"cpu": cpu / len(sent) * 1e6, "rate": len(sent) / took}
 
     def close(self):
-        """When each text came first."""
+        """When each text first arrived."""
         self.stop.set()
         try:
             came, wrong = self.results.get(timeout=PATIENCE)
         except queue.Empty:
-            raise Failed("the receivers do not answer") from None
+            raise Failed("the receivers do not respond") from None
         self.process.join()
         if wrong:
             raise Failed(f"{wrong} signatures are wrong")
@@ -233,7 +233,7 @@ def measure(world, rows):
         came = bench.close()
     missing = [text for text in [*sent, *events] if text not in came]
     if missing:
-        raise Failed(f"{len(missing)} of {len(sent) + len(events)} events never came: {missing[:3]}")
+        raise Failed(f"{len(missing)} of {len(sent) + len(events)} events did not arrive: {missing[:3]}")
     if sent:
         after = [max(0.0, came[text] - at) * 1000 for text, at in sent.items()]
         times = {"p50": percentile(after, 0.5), "p99": percentile(after, 0.99)}

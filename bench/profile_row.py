@@ -1,4 +1,4 @@
-"""Where the processor time of a row goes: samples by the clock, by function and by thread."""
+"""Profiles the CPU time of a row by function and by thread."""
 
 import re
 import shutil
@@ -12,7 +12,7 @@ import rows
 import server
 from server import Failed, Server, run, say
 
-# Of whole stacks: our own functions, the database's, and the system calls they end in.
+# From call stacks: our functions, the database's, and the system calls at their end.
 OURS = re.compile(
     r"(\[\.\] |<|&)(base|edge|network|store|view|web|locum)::"
     r"|sqlite3|Checkpoint|Wal|rusqlite|serde_json|tracing_subscriber|__x64_sys_"
@@ -20,7 +20,7 @@ OURS = re.compile(
 
 
 class Watched(rows.World):
-    """Measures by letting perf watch while the load runs, instead of comparing."""
+    """Records a profile with perf while the load runs."""
 
     def measure(self, paths, bearer, connections=rows.READERS):
         print(f"=== {paths[0]}", flush=True)
@@ -36,18 +36,18 @@ def watch(server, load, options):
         data = Path(folder) / "perf.data"
         flat = ["-F", "1999"]
         told = record(server, load, options.seconds, data, flat)
-        print(f"--- {told['cpu']:.0f} µs of processor a request")
+        print(f"--- {told['cpu']:.0f} µs CPU per request")
         report(data, "--sort", "comm", "--percent-limit", "1")
         report(data, "--sort", "dso", "--percent-limit", "1")
         report(data, "--sort", "symbol", "--percent-limit", "0.4")
-        # Whole stacks are dear to take: few samples, for what functions cost with all they call.
+        # Call stacks are expensive to record: few samples, for the inclusive cost of functions.
         record(server, load, options.seconds, data, ["-F", "299", "--call-graph", "dwarf,32768"])
-        print("--- with all that is called")
+        print("--- including callees")
         report(data, "--children", "--sort", "symbol", "--percent-limit", "1", only=OURS)
 
 
 def record(server, load, seconds, data, how):
-    """Has perf watch the server while a round of the load runs."""
+    """Runs perf on the server during a round of load."""
     command = ["perf", "record", "-q", "-e", "cpu-clock", *how, "-o", data]
     command += ["-p", str(server.process.pid), "--", "sleep", str(seconds - 1)]
     told = {}

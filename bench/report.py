@@ -1,4 +1,4 @@
-"""The table, its verdicts, and the section of docs/performance.md that it is kept in."""
+"""The tables and verdicts, and the section of docs/performance.md that contains them."""
 
 import json
 import os
@@ -15,12 +15,12 @@ from server import ROOT, Failed
 DOCUMENT = ROOT / "docs" / "performance.md"
 BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 DATA = re.compile(r"<!-- figures\n(.*?)\n-->", re.DOTALL)
-# A row that lost more than this of its speed fails `--check`.
+# A row that is slower by more than this factor fails `--check`.
 LOST = 0.25
-# What costs the same whatever the size may differ by so much between sizes.
+# A cost counts as flat if it differs by at most this factor between sizes.
 FLAT = 1.5
 
-# Row and name: what it is, then targets as (figure, "<=" or ">=", bound, how it is said).
+# Row and name: description, and targets as (figure, "<=" or ">=", bound, label).
 CPU = "cpu"
 TARGETS = {
     "P1 lookup": (
@@ -81,7 +81,7 @@ TARGETS = {
     "P12 list-deleted": ("the filters again, with 32,000 deleted ones", []),
 }
 MEGABYTES_AT_A_MILLION = 400
-# What is done one after the other: what it is, how many milliseconds it may take, how that is said.
+# Sequential measurements: description, limit in milliseconds, label.
 SINGLE = {
     "batch-create": ("ads: batch of 40 new campaigns beside 8,000", None, "one commit"),
     "batch-update": ("ads: batch of 40 changes", None, "one commit"),
@@ -94,7 +94,7 @@ SINGLE = {
 
 
 def judged(figures, targets):
-    """met, or which of the targets is missed."""
+    """"met", or the missed targets."""
     missed = [
         said
         for name, relation, bound, said in targets
@@ -145,7 +145,7 @@ def load_table(all_figures):
 
 
 def other_rows(all_figures):
-    """What is no request under load beside the reference: row, what, posts, figure, target, met."""
+    """Rows not measured as load against the reference: row, description, posts, figure, target, verdict."""
     for key in sorted(all_figures, key=order):
         row, name, size = split(key)
         one = all_figures[key]
@@ -224,7 +224,7 @@ def other_table(all_figures):
 
 
 def growth(all_figures):
-    """How the cost of each row grows from the smallest size to the largest, in /livez requests."""
+    """The growth of each row's cost from the smallest to the largest size, in /livez requests."""
     sizes = {}
     for row, name, size, one in load_rows(all_figures):
         sizes.setdefault(f"{row} {name}", {})[size] = one["cost"]
@@ -251,7 +251,7 @@ def text(all_figures):
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-# Keeping.
+# Storing.
 
 
 def git(*arguments):
@@ -279,13 +279,13 @@ def parts():
 
 
 def stored():
-    """The figures in the document."""
+    """The figures stored in the document."""
     found = DATA.search(parts()[1])
     return json.loads(found.group(1)) if found else {}
 
 
 def keep(figures, command, version):
-    """Writes new figures into the document; what was not measured stays."""
+    """Updates the figures in the document; rows that were not measured are unchanged."""
     before, _, after = parts()
     day = datetime.now(UTC).date().isoformat()
     told = stored()
@@ -307,16 +307,16 @@ def keep(figures, command, version):
 
 # Checking.
 
-# Lower is better, higher is better. Costs are in requests of the reference, made in the same run:
-# the figures of one machine can be held against another's.
+# Lower is better, higher is better. Costs are in reference requests of the same run, so that
+# figures of different machines are comparable.
 LOWER = ("cost", "extra", "start", "worked", "idle_anonymous", "anonymous")
 HIGHER = ("ratio",)
-# Below these a difference is noise, whatever share of the figure it is.
+# Differences below these are noise.
 NOISE = {"extra": 5.0, "start": 0.1}
 
 
 def losses(figures, kept):
-    """Rows that lost more than a quarter, by key: what it was and is."""
+    """Rows that lost more than a quarter, by key: old and new figures."""
     lost = {}
     for key, now in figures.items():
         was = kept.get(key)

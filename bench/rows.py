@@ -1,4 +1,4 @@
-"""The rows of the table: what is asked, what a right answer is, what the target is."""
+"""The rows: requests, expected responses and targets."""
 
 import json
 import random
@@ -15,17 +15,17 @@ from load import Load, beside, written
 from server import Failed, Server, forget, run, say
 from signer import Signer
 
-# Requests that are sent by turns, at most.
+# The maximum number of distinct requests.
 VARIETY = 20_000
 READERS = 16
 WRITERS = 64
-# Pages to walk until one is deep inside.
+# Pages to skip before a page counts as deep.
 DEEP = 200
 STARTS = 5
-# Single posts asked for with their author, as clients do.
+# Single posts with their author, as clients request them.
 LOOKUP = "expansions=author_id&post.fields=public_metrics"
 
-# Rows that this does not measure, and what does.
+# Rows measured by other programs.
 ELSEWHERE = {
     "P6": "bench/matcher",
     "statistics of P13": "bench/figures.py",
@@ -34,7 +34,7 @@ ELSEWHERE = {
 
 
 class World:
-    """A filled data folder, its server, and the credentials that the load uses."""
+    """A filled data directory, its server, and the credentials for the load."""
 
     def __init__(self, server, source, options):
         self.server, self.options = server, options
@@ -45,7 +45,7 @@ class World:
         self.size = self.facts["size"]
 
     def prepare(self, command):
-        """Makes an app and its tokens. `command` runs one of ours on the data folder."""
+        """Creates an app and its tokens. `command` runs a locum command on the data directory."""
         command("user", "create", "benchowner", "--password", "secret")
         levels = ["--access-level", "enterprise", "--permission", "messages"]
         self.app = command("app", "create", "bench", "--owner", "benchowner", *levels)
@@ -66,7 +66,7 @@ class World:
         return self.facts["ids"][handle]
 
     def writer(self, handle):
-        """The id of whoever has a token."""
+        """The id of the token's user."""
         if handle not in self.writers:
             answer = self.server.ask("/2/users/me", self.token(handle))
             self.writers[handle] = answer["data"]["id"]
@@ -76,17 +76,17 @@ class World:
         return [str(self.ids[self.chance.randrange(len(self.ids))]) for _ in range(count)]
 
     def length(self, paths, bearer):
-        """The mean length of whole answers, of a few of these requests, all of them good."""
+        """The mean response length of a sample of these requests, all successful."""
         client, lengths = self.server.client(), []
         for path in paths:
             status, length, body = self.server.get(path, bearer, client)
             if status != 200:
-                raise Failed(f"GET {path} answered {status}: {body[:300]!r}")
+                raise Failed(f"GET {path} returned {status}: {body[:300]!r}")
             lengths.append(length)
         return statistics.mean(lengths)
 
     def measure(self, paths, bearer, connections=READERS):
-        """These paths beside the reference."""
+        """Measures these paths against the reference."""
         headers = {"Authorization": f"Bearer {bearer}"}
         requests = [written(self.server.address, path, headers) for path in paths]
         length = self.length(self.chance.sample(paths, min(len(paths), 200)), bearer)
@@ -155,7 +155,7 @@ def readers(world):
 
 
 def cold_homes(world):
-    """The first call after a start, which works the timeline out."""
+    """The first request after a start, which merges the timeline."""
     found = {}
     for name, handle in readers(world).items():
         token = world.token(handle)
@@ -190,7 +190,7 @@ def p3(world):
 
 
 def walk(world, path):
-    """The first page, and the path of one deep inside; all pages between are looked at."""
+    """The first page and the path of a deep page; checks all pages in between."""
     client, seen, at = world.server.client(), set(), path
     first, pages = None, [path]
     for _ in range(DEEP):
@@ -198,7 +198,7 @@ def walk(world, path):
         page = ids_of(answer)
         first = first or page
         if len(set(page)) != len(page) or seen & set(page):
-            raise Failed(f"{path}: pages repeat themselves")
+            raise Failed(f"{path}: pages repeat posts")
         seen |= set(page)
         token = answer["meta"].get("next_token")
         if token is None:
@@ -206,7 +206,7 @@ def walk(world, path):
         at = f"{path}&pagination_token={quote(token)}"
         if len(page) == dataset.PAGE:
             pages.append(at)
-    # The last one may not be whole.
+    # The last page may be short.
     deep = pages[-2] if len(pages) > 2 else None
     return first, deep, len(seen)
 
@@ -229,7 +229,7 @@ def p4(world):
         if wanted["newest"] is not None:
             expect(f"page one of {name}", first, wanted["newest"])
         reach = min(wanted["count"], DEEP * dataset.PAGE)
-        # Of a timeline only so much can be reached.
+        # Only part of a timeline is reachable.
         if seen < min(reach, 800 if name in ("posts", "mentions") else reach):
             raise Failed(f"{name}: {seen} of {reach} seen")
         yield name, world.measure([path], world.bearer)
@@ -258,7 +258,7 @@ def p5(world):
     rate = plain.run(1)["rate"]
     ours, theirs, rest = [], [], []
     for _ in range(options.rounds):
-        # Each signature is taken once, and not for long after it was made.
+        # Each signature is accepted once, within its time window.
         count = int(rate * (options.seconds + 1) * 1.2)
         signed = []
         for number in range(count):
@@ -282,7 +282,7 @@ def check_signed(server, signer, path):
     for status in (200, 401):
         got, _, body = server.get(path, headers={"Authorization": header})
         if got != status:
-            raise Failed(f"a signed request answered {got}, not {status}: {body[:300]!r}")
+            raise Failed(f"a signed request returned {got}, not {status}: {body[:300]!r}")
 
 
 # P9
@@ -295,7 +295,7 @@ def post_counts(world, handles):
         query = urlencode({"usernames": names, "user.fields": "public_metrics"})
         answer = world.server.ask(f"/2/users/by?{query}", world.bearer, client)
         if len(answer["data"]) != len(handles[start : start + 100]):
-            raise Failed("not all writers are there")
+            raise Failed("some writers do not exist")
         metrics = [one["public_metrics"] for one in answer["data"]]
         total += sum(one.get("post_count", one.get("tweet_count", 0)) for one in metrics)
     return total
@@ -309,16 +309,16 @@ def p9(world):
     before = post_counts(world, handles)
     figures = beside(load, world.options.rounds, world.options.seconds)
     more = post_counts(world, handles) - before
-    # What was under way when a round ended is written too.
+    # Requests in progress at the end of a round are written as well.
     if not load.sent <= more <= load.sent + WRITERS * load.runs:
-        raise Failed(f"{load.sent} posts were acknowledged, {more} are there")
+        raise Failed(f"{load.sent} posts were acknowledged, {more} exist")
     yield "write", figures
     yield "like", like(world, handles)
     yield "follow", follows(world, handles)
 
 
 def like(world, handles):
-    """Likes given and taken back, by turns."""
+    """Alternates likes and unlikes."""
     check_like(world, handles[0])
     people = [f"{world.token(handle)} {world.writer(handle)}" for handle in handles]
     lines = people + world.some_posts(min(VARIETY, world.size))
@@ -327,7 +327,7 @@ def like(world, handles):
 
 
 def check_like(world, handle):
-    """A like counts one, and one less when it is taken back."""
+    """A like increases the counter by one, and an unlike decreases it."""
     post, token, user = world.some_posts(1)[0], world.token(handle), world.writer(handle)
     count = lambda: world.server.ask(lookup_path(post), token)["data"]["public_metrics"][
         "like_count"
@@ -340,14 +340,14 @@ def check_like(world, handle):
 
 
 def follows(world, handles):
-    """These users end and begin to follow the user whom most people follow."""
+    """These users unfollow and follow the most followed user."""
     server, star = world.server, world.id(dataset.STAR)
     lines = [f"{world.token(handle)} {world.writer(handle)} {star}" for handle in handles]
     load = Load(server, WRITERS, tokens=lines, script="follow.lua")
     before = followers(world, star)
     figures = beside(load, world.options.rounds, world.options.seconds)
     lost = before - followers(world, star)
-    # Everyone followed before, and ends in between.
+    # All of them follow before and after a round.
     if not 0 <= lost <= len(lines):
         raise Failed(f"{lost} of {len(lines)} followers are lost")
     listed = server.ask(f"/2/users/{star}/followers?max_results=1000", world.bearer)
@@ -366,7 +366,7 @@ def followers(world, user):
 
 
 def first_answer(world, server, post):
-    """Seconds from the start of the process to the first right answer."""
+    """Seconds from the start of the process to the first correct response."""
     begun = time.monotonic()
     server.start()
     answer = server.ask(lookup_path(post), world.bearer)
@@ -376,14 +376,14 @@ def first_answer(world, server, post):
 
 
 def starts(world):
-    """Cold starts: what the system holds of the program and its files is dropped before."""
+    """Cold starts: drops the system's file cache of the program and its files first."""
     server, took, idle, homes = world.server, [], [], []
     server.stop()
     for _ in range(STARTS):
         forget(server.binary, *server.folder.glob("*.db*"))
         took.append(first_answer(world, server, world.facts["samples"][0]["id"]))
         server.stop()
-    # From here on the system holds the files, as it does after any restart.
+    # From here on the files are cached, as after any restart.
     for _ in range(STARTS):
         server.start()
         time.sleep(1)
@@ -405,14 +405,14 @@ def starts(world):
     return figures, cold
 
 
-# Every row that is measured under load, in the order in which it is.
+# All rows, in the order of measurement.
 ROWS = {"P1": p1, "P2": p2, "P3": p3, "P4": p4, "P5": p5, "P8": searches.p8, "P9": p9}
 ROWS |= {"P12": adverts.p12, "P13": adverts.p13}
 ALL = ["P1", "P2", "P3", "P4", "P5", "P7", "P8", "P9", "P10", "P11", "P12", "P13"]
 
 
 class Measured:
-    """Figures of one size, by row and name."""
+    """Figures of one size by row and name."""
 
     def __init__(self, size):
         self.size, self.figures = size, {}
@@ -424,13 +424,13 @@ class Measured:
 
 
 def measure(binary, folder, source, took, rows, options):
-    """All rows at one size, on a copy of a filled data folder."""
+    """Measures all rows at one size on a copy of a filled data directory."""
     measured = Measured(options.size_now)
     server = Server(binary, folder)
     with server:
         world = World(server, source, options)
         world.prepare(lambda *arguments: run(binary, folder, *arguments))
-        # An import leaves the index to the first server, and no row is measured beside that.
+        # The first server after an import builds the search index; wait until it is complete.
         waited = searches.await_index(world)
         if "P8" in rows:
             measured.add("P8", "index", {"seconds": waited, "posts": world.size / waited})
@@ -443,7 +443,7 @@ def measure(binary, folder, source, took, rows, options):
             if "P3" in rows:
                 for name, one in cold.items():
                     measured.add("P3", name, one)
-        # Writing comes last: what is compared with is known of the set as it was.
+        # Writes come last, because expected responses refer to the original data.
         for row in rows:
             if row in ROWS and row != "P9":
                 for name, one in ROWS[row](world):
@@ -461,7 +461,7 @@ def measure(binary, folder, source, took, rows, options):
         if "P7" in rows or "P10" in rows:
             for row, name, one in hooks.measure(world, rows):
                 measured.add(row, name, one)
-    # A small import is all start and finish: no rate.
+    # A small import is dominated by startup: no rate.
     if "P11" in rows and options.size_now >= 100_000:
         wall, worked = took["posts"]
         rate, seconds = options.size_now / wall, sum(one[0] for one in took.values())

@@ -1,4 +1,4 @@
-"""Search and counts: what is asked of a filled index, and what a right answer is."""
+"""Search and counts: queries and expected responses."""
 
 import collections
 import heapq
@@ -10,23 +10,23 @@ from urllib.parse import urlencode
 
 from server import Failed
 
-# Words that a query cannot be made of alone.
+# Stop words, which cannot be a query on their own.
 STOP = set("the a of to and in is it on for an as at be by".split())
 DAY_MS = 86_400_000
 PAGE = 10
-# Posts that are written and looked for.
+# Posts to write and find.
 WRITTEN = 50
 PATIENCE = 900
 
 
 def words_of(text):
-    """Its words; a hashtag is found as the word that it is made of, too."""
+    """The words of a text; a hashtag is also found by its word."""
     words = [word.removeprefix("#") for word in text.lower().split()]
     return [word for word in words if word.isalpha()]
 
 
 class Posts:
-    """What the data set's posts say, as far as queries ask."""
+    """The parts of the data set's posts that queries match."""
 
     def __init__(self, source):
         self.count = collections.Counter()
@@ -53,7 +53,7 @@ class Posts:
 
 
 def queries(posts):
-    """The set: each query with how a post is known to match, where that is simple."""
+    """The queries, each with a predicate for matching posts where that is simple."""
     common, second, third = posts.ranked[:3]
     middle, rare = posts.ranked[500], posts.ranked[-200]
     pair = next(pair for pair, _ in posts.pairs.most_common() if not STOP & set(pair))
@@ -80,23 +80,23 @@ def path_of(query, which="search/all", **more):
 
 
 def await_index(world):
-    """Seconds until the index holds everything, from now on."""
+    """Seconds until the index is complete."""
     begun = time.monotonic()
     newest = str(max(world.ids))
     author = world.server.ask(f"/2/posts/{newest}?post.fields=author_id", world.bearer)
     path = path_of(f"from:{author['data']['author_id']}", **since(world))
     while time.monotonic() - begun < PATIENCE:
-        # What an import brought is filed while the rest can be searched, the newest last.
+        # Imported posts are indexed in the background, the newest last.
         status, _, body = world.server.get(path, world.bearer)
         found = json.loads(body).get("data", []) if status == 200 else []
         if newest in [post["id"] for post in found]:
             return time.monotonic() - begun
         time.sleep(0.2)
-    raise Failed("the index was not made in time")
+    raise Failed("the index was not complete in time")
 
 
 def since(world):
-    """The beginning of all posts, since the archive looks back a month when nothing is said."""
+    """The start of all posts; the archive looks back a month by default."""
     return {"start_time": "2020-01-01T00:00:00Z"}
 
 
@@ -111,7 +111,7 @@ def check(world, posts, asked):
 
 
 def check_counts(world, posts, word):
-    """A month's count and what the posts say."""
+    """Compares a month's count with the posts."""
     ids = [int(post["id"]) for post in posts.each() if word in words_of(post["text"])]
     total, token = 0, {}
     while True:
@@ -124,11 +124,11 @@ def check_counts(world, posts, word):
         if total >= len(ids):
             break
     if total != len(ids):
-        raise Failed(f"{word} is counted {total} times, not {len(ids)}")
+        raise Failed(f"{word} has a count of {total}, expected {len(ids)}")
 
 
 def findable(world):
-    """Milliseconds from the acknowledgement of a post to its being found, by who wrote it."""
+    """Milliseconds from the acknowledgement of a post until its author finds it."""
     server, token = world.server, world.token(world.facts["writers"][0])
     waits = []
     for number in range(WRITTEN):
@@ -136,7 +136,7 @@ def findable(world):
         made = server.change("POST", "/2/posts", token, {"text": f"{word} is new"})
         begun = time.monotonic()
         found = []
-        # A search waits for what was written before it, though not for ever.
+        # A search waits for earlier writes, for a limited time.
         while not found and time.monotonic() - begun < PATIENCE:
             found = server.ask(path_of(word, "search/recent"), token).get("data", [])
         waits.append((time.monotonic() - begun) * 1e3)

@@ -1,4 +1,4 @@
-"""The real server: built, filled, started, asked, measured."""
+"""The server under test: build, fill, start, request and measure."""
 
 import hashlib
 import http.client
@@ -17,12 +17,12 @@ import dataset
 
 ROOT = Path(__file__).resolve().parent.parent
 TICKS = os.sysconf("SC_CLK_TCK")
-# Published limits, but so many times that no load of ours reaches them: they are counted all the same.
+# Published limits times a factor that no load reaches; they are still counted.
 RATE_LIMITS = "scale=100000"
 
 
 class Failed(Exception):
-    """Something went wrong that makes figures worthless."""
+    """An error that invalidates the measurement."""
 
 
 def say(text):
@@ -35,7 +35,7 @@ def cache():
 
 
 def build():
-    """The release binary, built unless it is up to date."""
+    """Builds the release binary unless it is up to date."""
     command = ["cargo", "build", "--release", "--quiet", "-p", "locum"]
     subprocess.run(command, cwd=ROOT, check=True)
 
@@ -44,7 +44,7 @@ def binary():
     target = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
     path = (ROOT / target / "release" / "locum").resolve()
     if not path.exists():
-        raise Failed("there is no release binary: run without --no-build")
+        raise Failed("the release binary does not exist: run without --no-build")
     return path
 
 
@@ -53,13 +53,13 @@ def environment():
 
 
 def children_cpu():
-    """Processor seconds of the children that have ended."""
+    """CPU seconds of terminated child processes."""
     times = os.times()
     return times.children_user + times.children_system
 
 
 def run(binary, folder, *arguments):
-    """A command on a data folder, answered in JSON."""
+    """Runs a locum command on a data directory; returns its JSON output."""
     command = [binary, *map(str, arguments), "--json", "--data-dir", folder]
     ran = subprocess.run(
         command, cwd=folder, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True
@@ -70,11 +70,11 @@ def run(binary, folder, *arguments):
     return json.loads(ran.stdout) if ran.stdout.strip() else None
 
 
-# Data sets and data folders, both kept.
+# Data sets and data directories, both cached.
 
 
 def checksum(*folders):
-    """Of everything that decides what an import puts into a database."""
+    """A digest of everything that determines the imported database."""
     digest = hashlib.sha256()
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*")):
@@ -85,26 +85,26 @@ def checksum(*folders):
 
 
 def label(size, audience):
-    """What tells data sets apart of which one is kept."""
+    """The cache key of a data set."""
     return f"{size}a{audience}" if audience else f"{size}"
 
 
 def lines(size, seed, audience=None):
-    """The folder of a data set's files."""
+    """The directory of a data set's files."""
     week, kind = dataset.anchor_ms() // dataset.DAY_MS, label(size, audience)
     folder = cache() / f"lines-{kind}-{seed}-{dataset.VERSION}-{week}"
     if (folder / "facts.json").exists():
         return folder
     for old in cache().glob(f"lines-{kind}-*"):
         shutil.rmtree(old)
-    say(f"making {size:,} posts")
+    say(f"generating {size:,} posts")
     folder.mkdir(parents=True)
     dataset.make(folder, size, seed, audience)
     return folder
 
 
 def create(binary, folder):
-    """An empty world: started once and stopped."""
+    """An empty data directory: started once and stopped."""
     folder.mkdir(parents=True)
     server = Server(binary, folder)
     server.start()
@@ -112,20 +112,20 @@ def create(binary, folder):
 
 
 def fill(binary, folder, source):
-    """Imports a data set into a new data folder; for each of its files, the seconds that passed and
-    those that the processor worked."""
+    """Imports a data set into a new data directory; returns elapsed and CPU seconds
+    of each file."""
     create(binary, folder)
     took = {}
     for name in ("users", "posts", "follows", "lists"):
         begun, worked = time.monotonic(), children_cpu()
         run(binary, folder, "import", "jsonl", source / f"{name}.jsonl")
         took[name] = time.monotonic() - begun, children_cpu() - worked
-        say(f"  {name} in {took[name][0]:.1f} s, {took[name][1]:.1f} s of processor")
+        say(f"  {name} in {took[name][0]:.1f} s, {took[name][1]:.1f} s CPU")
     return took
 
 
 def filled(binary, size, seed, audience=None):
-    """A data folder with a data set in it, and how long its import took."""
+    """A data directory with a data set, and the duration of its import."""
     source = lines(size, seed, audience)
     made_from = checksum("store/migrations", "transfer/src", "archive/src")
     folder = cache() / f"data-{source.name.removeprefix('lines-')}-{made_from}"
@@ -141,12 +141,12 @@ def filled(binary, size, seed, audience=None):
 
 
 def is_new(folder, since):
-    """Whether a data folder was filled since a moment."""
+    """Whether a data directory was filled since a time."""
     return folder.with_suffix(".json").stat().st_mtime >= since
 
 
 def timed_fill(binary, source):
-    """The same import again, into a folder that is thrown away: how long it takes now."""
+    """Repeats the import into a temporary directory; returns its duration."""
     folder = cache() / f"import-{os.getpid()}"
     try:
         return fill(binary, folder, source)
@@ -156,7 +156,7 @@ def timed_fill(binary, source):
 
 @contextmanager
 def copy_of(folder):
-    """A data folder to write to, on the same disk, gone afterwards."""
+    """A temporary copy of a data directory, on the same disk."""
     work = cache() / f"work-{os.getpid()}"
     shutil.rmtree(work, ignore_errors=True)
     subprocess.run(["cp", "-a", "--reflink=auto", folder, work], check=True)
@@ -167,7 +167,7 @@ def copy_of(folder):
 
 
 def forget(*paths):
-    """Has the system drop what it holds of these files in memory."""
+    """Drops these files from the system's file cache."""
     for path in paths:
         if path.exists():
             with open(path, "rb") as file:
@@ -176,7 +176,7 @@ def forget(*paths):
 
 
 class Server:
-    """A process that serves a data folder on a port of its own."""
+    """A server process on a data directory, with its own port."""
 
     def __init__(self, binary, folder, more=()):
         self.binary, self.folder, self.more = binary, Path(folder), list(more)
@@ -184,7 +184,7 @@ class Server:
         self.log = self.folder.parent / f"{self.folder.name}.log"
 
     def start(self):
-        """Starts it and waits until it says where it listens."""
+        """Starts the server and waits until it reports its address."""
         reads, writes = os.pipe()
         command = [self.binary, "dev", "--port", "0", "--control-port", "0"]
         command += ["--world", "empty", "--rate-limits", RATE_LIMITS, "--ready-fd", str(writes)]
@@ -205,7 +205,7 @@ class Server:
         self.url = next((word for word in ready.split() if "://" in word), None)
         if self.url is None:
             code = self.process.wait()
-            raise Failed(f"the server ended with {code}: {self.log.read_text()[-2000:]}")
+            raise Failed(f"the server exited with {code}: {self.log.read_text()[-2000:]}")
         self.address = urlsplit(self.url).netloc
 
     def stop(self):
@@ -219,7 +219,7 @@ class Server:
             code = self.process.wait()
         self.process = None
         if code != 0:
-            raise Failed(f"the server ended with {code}: {self.log.read_text()[-2000:]}")
+            raise Failed(f"the server exited with {code}: {self.log.read_text()[-2000:]}")
         self.log.unlink(missing_ok=True)
 
     def __enter__(self):
@@ -234,22 +234,22 @@ class Server:
             self.process.wait()
 
     def forget_log(self):
-        """Empties its log, which grows by a line for every request."""
+        """Truncates the log, which grows by a line per request."""
         os.truncate(self.log, 0)
 
     def cpu(self):
-        """Processor seconds that it has used, its own and the system's for it."""
+        """CPU seconds of the process, user and system."""
         text = Path(f"/proc/{self.process.pid}/stat").read_text()
         fields = text.rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
     def fine_cpu(self):
-        """The same to the microsecond, of the threads that there are."""
+        """CPU seconds of the live threads, with microsecond precision."""
         tasks = Path(f"/proc/{self.process.pid}/task")
         return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks.iterdir()) / 1e9
 
     def memory(self):
-        """Resident megabytes: all of it, and without pages of files."""
+        """Resident memory in megabytes: total, and without file pages."""
         lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
         kilobytes = {line.split(":")[0]: line.split()[1] for line in lines if line.endswith("kB")}
         return int(kilobytes["VmRSS"]) / 1024, int(kilobytes["RssAnon"]) / 1024
@@ -258,7 +258,7 @@ class Server:
         return http.client.HTTPConnection(self.address, timeout=60)
 
     def get(self, path, bearer=None, client=None, headers=None):
-        """Status, whole length and body of an answer."""
+        """Status, total length and body of a response."""
         headers = dict(headers or {})
         if bearer:
             headers["Authorization"] = f"Bearer {bearer}"
@@ -270,19 +270,19 @@ class Server:
         return answer.status, heads + len(body), body
 
     def change(self, method, path, bearer, body=None):
-        """The data of a good answer to a request that changes something."""
+        """The data of a successful response to a write request."""
         headers = {"Authorization": f"Bearer {bearer}", "Content-Type": "application/json"}
         client = self.client()
         client.request(method, path, body and json.dumps(body), headers)
         answer = client.getresponse()
         said = answer.read()
         if answer.status >= 300:
-            raise Failed(f"{method} {path} answered {answer.status}: {said[:500]!r}")
+            raise Failed(f"{method} {path} returned {answer.status}: {said[:500]!r}")
         return json.loads(said)["data"]
 
     def ask(self, path, bearer, client=None):
-        """The body of a good answer."""
+        """The body of a successful response."""
         status, _, body = self.get(path, bearer, client)
         if status != 200:
-            raise Failed(f"GET {path} answered {status}: {body[:500]!r}")
+            raise Failed(f"GET {path} returned {status}: {body[:500]!r}")
         return json.loads(body)

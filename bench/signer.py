@@ -1,4 +1,4 @@
-"""OAuth 1.0a signatures (RFC 5849) of requests whose parameters stand in the query."""
+"""OAuth 1.0a signatures (RFC 5849) of requests with query parameters."""
 
 import base64
 import hashlib
@@ -13,7 +13,7 @@ def encoded(text):
 
 
 class Signer:
-    """Signs as one user of one app."""
+    """Signs requests of one user of one app."""
 
     def __init__(self, origin, app, token):
         self.origin = origin

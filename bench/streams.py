@@ -1,4 +1,4 @@
-"""P7: from an acknowledged post to an open filtered stream, and what streams cost that rest."""
+"""Row P7: latency from post to filtered stream, and the cost of idle streams."""
 
 import json
 import multiprocessing
@@ -12,14 +12,14 @@ import time
 from server import Failed
 
 RULES, AT_ONCE = 25_000, 1_000
-# Posts that match no rule, in a second, and the connections that they come by.
+# Non-matching posts per second, and the number of connections that send them.
 FLOWING, CONNECTIONS = 1_000, 32
-# Posts that match, one each while the others flow.
+# Matching posts, sent while the others flow.
 MATCHING, PAUSE = 300, 0.05
-# Seconds without one of them after which no more are waited for.
+# Seconds without a matching post before giving up.
 PATIENCE = 30
 IDLE, IDLE_SECONDS = 1_000, 20
-# What one enterprise app may have open at once, of the streams that take no rules.
+# The connection limit of an enterprise app on streams without rules.
 PARTS = [f"/2/tweets/firehose/stream?partition={part}" for part in range(1, 21)]
 PARTS += [f"/2/tweets/firehose/stream/lang/en?partition={part}" for part in range(1, 9)]
 for language in ("ja", "ko", "pt"):
@@ -29,7 +29,7 @@ NEEDLE = "needlethatmatches"
 
 
 def rules(chance):
-    """Rules of several kinds, of words that are common in posts and one that is in none."""
+    """Rules of several kinds, with common words and one that occurs in no post."""
     words = ["a", "the", "on", "shi", "sha", "lane", "son", "train"]
     for number in range(RULES - 1):
         common = chance.sample(words, 2)
@@ -51,7 +51,7 @@ def add_rules(world):
 
 
 class Stream(threading.Thread):
-    """An open stream; when each text came."""
+    """An open stream that records when each text arrived."""
 
     def __init__(self, server, path, bearer):
         super().__init__(daemon=True)
@@ -70,7 +70,7 @@ class Stream(threading.Thread):
 
 
 def connect(address, path, bearer):
-    """A socket behind the head of a stream."""
+    """A socket after the response header of a stream."""
     host, _, port = address.partition(":")
     connected = socket.create_connection((host, int(port)))
     head = f"GET {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {bearer}\r\n\r\n"
@@ -79,15 +79,15 @@ def connect(address, path, bearer):
     while not answer.endswith(b"\r\n\r\n"):
         byte = connected.recv(1)
         if not byte:
-            raise Failed(f"{path} broke off: {answer!r}")
+            raise Failed(f"{path} closed: {answer!r}")
         answer += byte
     if not answer.startswith(b"HTTP/1.1 200 "):
-        raise Failed(f"{path} answered {answer!r} {connected.recv(1000)!r}")
+        raise Failed(f"{path} returned {answer!r} {connected.recv(1000)!r}")
     return connected
 
 
 def flow(address, tokens, stop, counted):
-    """Writes posts at an even pace until it is told to stop; a process of its own."""
+    """Writes posts at a constant rate until stopped, in a separate process."""
     host, _, port = address.partition(":")
     waiting, selector = [], selectors.DefaultSelector()
     for _ in range(CONNECTIONS):
@@ -105,12 +105,12 @@ def flow(address, tokens, stop, counted):
             head += f"Authorization: Bearer {token}\r\nContent-Length: {len(body)}\r\n\r\n"
             waiting.pop().sendall((head + body).encode())
             number += 1
-        # What could not be sent in time is not made up for in a burst.
+        # Late posts are skipped instead of sent in a burst.
         late += max(0, due - number - CONNECTIONS)
         for key, _ in selector.select(0.002):
             answer = key.fileobj.recv(65536)
             if not answer.startswith(b"HTTP/1.1 201 "):
-                raise SystemExit(f"a post was refused: {answer!r}")
+                raise SystemExit(f"a post was rejected: {answer!r}")
             counted.value += 1
             waiting.append(key.fileobj)
 
@@ -141,7 +141,7 @@ def latency(world):
             answer = client.getresponse()
             sent[text] = time.monotonic()
             if answer.status != 201:
-                raise Failed(f"a post was refused: {answer.read()!r}")
+                raise Failed(f"a post was rejected: {answer.read()!r}")
             answer.read()
             time.sleep(PAUSE)
         took = time.monotonic() - begun
@@ -149,14 +149,14 @@ def latency(world):
     finally:
         stop.set()
         writing.join()
-    # A machine that is too slow for the pace shows it in the figures: nothing is given up for it.
+    # If the machine is too slow for the rate, the figures show it.
     came, end = 0, time.monotonic() + PATIENCE
     while len(stream.came) < MATCHING and time.monotonic() < end:
         if len(stream.came) > came:
             came, end = len(stream.came), time.monotonic() + PATIENCE
         time.sleep(0.01)
     if set(stream.came) != set(sent):
-        raise Failed(f"{len(sent)} posts match, {len(stream.came)} came")
+        raise Failed(f"{len(sent)} posts match, {len(stream.came)} arrived")
     after = [max(0.0, stream.came[text] - at) * 1000 for text, at in sent.items()]
     stream.socket.close()
     return {
@@ -168,7 +168,7 @@ def latency(world):
 
 
 def idle(world):
-    """Processor time and memory of streams that nothing comes on, all of them open."""
+    """CPU time and memory of open idle streams."""
     server = world.server
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 2 * IDLE + 500), hard))
@@ -193,9 +193,9 @@ def idle(world):
     share = (server.cpu() - cpu) / (time.monotonic() - begun)
     for one in sockets:
         one.settimeout(5)
-        # Each was kept alive in its time, and nothing else came.
+        # Each got keep-alives and nothing else.
         if one.recv(100).replace(b"2\r\n\r\n\r\n", b""):
-            raise Failed("an idle stream brought something")
+            raise Failed("an idle stream received data")
         one.close()
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     return {"share": share, "kilobytes": more}

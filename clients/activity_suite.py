@@ -1,6 +1,6 @@
-"""Events with the official library of Python: subscriptions, the stream, a webhook, account activity.
+"""Events with the official Python library: subscriptions, the stream, a webhook, account activity.
 
-The receiver checks signatures with nothing but Python's own library.
+The receiver checks signatures with the Python standard library only.
 """
 
 import base64
@@ -26,7 +26,7 @@ import tour_world
 
 
 class Receiver(http.server.ThreadingHTTPServer):
-    """Answers challenges, and keeps what arrives with a right signature."""
+    """Answers challenges, and stores deliveries with a valid signature."""
 
     daemon_threads = True
 
@@ -74,7 +74,7 @@ def until(ask):
         if found:
             return found
         time.sleep(0.02)
-    raise AssertionError("waited in vain")
+    raise AssertionError("timed out")
 
 
 class Suite(unittest.TestCase):
@@ -130,7 +130,7 @@ class Suite(unittest.TestCase):
             try:
                 for event in self.app.stream.activity():
                     streamed.append(event.data)
-            except Exception:  # the server goes away at the end
+            except Exception:  # the server stops at the end
                 pass
 
         threading.Thread(target=listen, daemon=True).start()

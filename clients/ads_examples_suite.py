@@ -1,5 +1,5 @@
-"""The calls of each example that comes with the official library of the advertising interface,
-in its order, with the library as it is but for its address. A test is called as the example is."""
+"""The calls of each example of the official Ads API library, in its order, with the
+library unmodified except for the base URL. Each test is named after its example."""
 
 import hashlib
 import io
@@ -97,7 +97,7 @@ def say(text, **more):
 
 
 def serving(act, body):
-    """What a network that shows advertisements asks and tells."""
+    """Ad requests and event reports of a publisher network."""
     headers = {"Authorization": f"Bearer {SERVER.env['BEARER_TOKEN']}"}
     answer = requests.post(f"{SERVER.url}/ads-serve/1/{act}", json=body, headers=headers)
     assert answer.status_code == 200, answer.text
@@ -109,7 +109,7 @@ def me():
 
 
 def uploaded(file, category):
-    """A file in one piece, as the examples upload; its media key."""
+    """Uploads a file in one piece, as the examples do; returns its media key."""
     params = {"media_category": category}
     files = {"media": (None, io.BytesIO(file))}
     resource = "/1.1/media/upload.json"
@@ -118,7 +118,7 @@ def uploaded(file, category):
 
 
 def upload_in_parts(file, category, kind):
-    """A film: begun, sent, ended, and looked at until it is ready."""
+    """Uploads a video in segments and waits until it is ready."""
     def ask(method, **params):
         files = {"media": (None, io.BytesIO(file))} if params["command"] == "APPEND" else None
         return Request(
@@ -146,7 +146,7 @@ def film(category=MEDIA_CATEGORY.AMPLIFY_VIDEO):
 
 
 def added(key, name):
-    """What is in the library now."""
+    """The media library's contents."""
     media = MediaLibrary(ACCOUNT)
     media.media_key = key
     media.name = name
@@ -246,7 +246,7 @@ class Campaigns(unittest.TestCase):
         posts = [say(f"There can be only one… {time.time()}") for _ in range(2)]
         promoted = PromotedTweet(ACCOUNT)
         promoted.line_item_id, promoted.tweet_id = item.id, posts[0]
-        # The warning that it is deprecated asks the object for a name that only classes have.
+        # The deprecation warning reads a name that only classes have.
         promoted.__name__ = "PromotedTweet"
         promoted.save()
         self.assertEqual(promoted.tweet_id, posts[0])
@@ -309,7 +309,7 @@ class Creatives(unittest.TestCase):
         short = card.components[1]["destination"]["tco_url"]
         led = requests.get(short, allow_redirects=False)
         self.assertEqual(led.headers["location"], "https://bikes.example/login")
-        # What was told goes back as it is, but for one address.
+        # The response is sent back unchanged, except for one URL.
         card.components[1]["destination"]["url"] = "https://bikes.example/newvalue"
         card.save()
         read = ACCOUNT.cards(new.id)
@@ -538,14 +538,14 @@ class Figures(unittest.TestCase):
         )
         metrics = next(one for one in stats if one["id"] == self.item.id)["id_data"][0]["metrics"]
         self.assertGreater(sum(metrics["impressions"]), 0)
-        # Whole days, as the example asks.
+        # Whole days, as in the example.
         today = datetime.utcnow().date()
         days = LineItem.active_entities(ACCOUNT, today - timedelta(days=1), today + timedelta(days=1))
         self.assertIn(self.item.id, [one["entity_id"] for one in days])
 
 
 class Everything(unittest.TestCase):
-    """What the library has classes for, and no example shows."""
+    """Classes of the library without an example."""
 
     def test_what_an_account_has_is_listed(self):
         for listed in (
@@ -579,7 +579,7 @@ class Everything(unittest.TestCase):
     def test_settings_are_read_and_changed(self):
         settings = UserSettings.load(ACCOUNT, me())
         settings.notification_email = "ads@bikes.example"
-        # The library knows what is there by its id, which settings have not.
+        # The library identifies existing records by id, which settings do not have.
         params = settings.to_params()
         resource = UserSettings.RESOURCE.format(account_id=ACCOUNT.id, id=me())
         Request(CLIENT, "put", resource, params=params).perform()

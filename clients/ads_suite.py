@@ -1,4 +1,4 @@
-"""The official client library of the advertising interface, as it is but for its address."""
+"""The official Ads API client library, unmodified except for the base URL."""
 
 import hashlib
 import time
@@ -141,7 +141,7 @@ class Audiences(unittest.TestCase):
 
 
 def served(post, viewer):
-    """Shows what is promoted to someone, and says that it was seen and its link opened."""
+    """Requests an ad for a viewer and reports an impression and a link click."""
     session = requests.Session()
     session.headers["Authorization"] = f"Bearer {SERVER.env['BEARER_TOKEN']}"
     at = f"{SERVER.url}/ads-serve/1"

@@ -1,4 +1,4 @@
-"""A person in front of Chromium, for the suites of client libraries: `node/people.mjs` drives it."""
+"""A user in Chromium, for the client library suites; driven by `node/people.mjs`."""
 
 import atexit
 import functools
@@ -12,7 +12,7 @@ PATIENCE = 90
 
 
 class _Chromium:
-    """The browser; each act is a line out and a line back."""
+    """The browser; each action is one line out and one line back."""
 
     def __init__(self):
         self.driver = subprocess.Popen(
@@ -30,7 +30,7 @@ class _Chromium:
         line = self.driver.stdout.readline() if ready else ""
         if not line:
             self.driver.kill()
-            raise RuntimeError("the browser does not answer")
+            raise RuntimeError("the browser does not respond")
         answer = json.loads(line)
         if "error" in answer:
             raise RuntimeError(answer["error"])
@@ -46,17 +46,17 @@ class _Chromium:
 
 @functools.cache
 def chromium():
-    """The one browser of a suite."""
+    """The browser of a suite."""
     return _Chromium()
 
 
 def callback():
-    """Where apps may send people back to; a site answers there."""
+    """The redirect URI of apps; a site responds there."""
     return chromium().callback
 
 
 class Browser:
-    """Somebody who has not been here before."""
+    """A new user with an empty browser profile."""
 
     def __init__(self, server, username="ada", password="dev"):
         about = {"url": server.url, "username": username, "password": password}
@@ -66,15 +66,15 @@ class Browser:
         return chromium().ask(act, person=self.person, **more)
 
     def open(self, url):
-        """Opens an address of the public service, or of the server; where the app was met, if it was."""
+        """Opens a URL of the public service or the server; returns the redirect to the app, if any."""
         return self._ask("open", url=url)["url"]
 
     def authorize(self, url, button="Authorize app"):
-        """Signs in where that is asked for, and answers the app; the address that this leads to."""
+        """Signs in if needed and answers the app's request; returns the resulting URL."""
         return self._ask("authorize", url=url, button=button)["url"]
 
     def pin(self):
-        """The PIN that the page shows."""
+        """The PIN on the page."""
         return self._ask("pin")["pin"]
 
     def close(self):

@@ -1,7 +1,7 @@
-"""A server of the built binary, for the suites of client libraries.
+"""Runs the built binary as a server for the client library suites.
 
-LOCUM_BINARY names the binary; without it, `cargo build` makes one. LOCUM_TEST_POSTGRES names a
-PostgreSQL server on which databases may be made; without it, the suites run on SQLite.
+LOCUM_BINARY selects the binary; by default, `cargo build` builds it. LOCUM_TEST_POSTGRES names a
+PostgreSQL server on which databases may be created; by default, the suites run on SQLite.
 """
 
 import atexit
@@ -18,7 +18,7 @@ import time
 import unittest
 import urllib.request
 
-# A suite that is ended ends its servers, whatever it was doing.
+# A terminated suite terminates its servers.
 LEFT = set()
 atexit.register(lambda: [process.kill() for process in LEFT])
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -37,7 +37,7 @@ def binary():
 
 
 class Server:
-    """`locum dev` in a folder of its own, and what its dev.env says."""
+    """`locum dev` in its own directory, and the contents of its dev.env."""
 
     def __init__(self, *arguments):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="locum-client-"))
@@ -82,7 +82,7 @@ class Server:
                 time.sleep(0.02)
 
     def cli(self, *arguments):
-        """What a command on this server's data answers."""
+        """The output of a command on this server's data."""
         command = [binary(), *arguments, "--json", *self.place]
         done = subprocess.run(command, cwd=self.folder, check=True, stdout=subprocess.PIPE)
         return json.loads(done.stdout)
@@ -115,7 +115,7 @@ class Server:
 
 
 def main():
-    """Runs the suite, and sums up as `cargo test` does."""
+    """Runs the suite and prints a summary like that of `cargo test`."""
     suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
     result = unittest.TextTestRunner(verbosity=2).run(suite)
     failed = len(result.failures) + len(result.errors)

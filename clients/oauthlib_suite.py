@@ -1,4 +1,4 @@
-"""requests-oauthlib as it is: OAuth 1.0a in each of its places, OAuth 2.0 app-only."""
+"""Unmodified requests-oauthlib: OAuth 1.0a in each position, OAuth 2.0 app-only."""
 
 import os
 import random
@@ -110,7 +110,7 @@ class Signatures(Suite):
         self.assertEqual(session.delete(self.url(path)).json(), {"data": {"deleted": True}})
 
     def test_random_queries_and_forms_are_signed_alike(self):
-        """What the server does not know it refuses with 400, and only after the signature held."""
+        """The server rejects unknown parameters with 400, after it has verified the signature."""
         seed = int(os.environ.get("LOCUM_SEED", time.time()))
         dice = random.Random(seed)
 

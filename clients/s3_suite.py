@@ -1,4 +1,4 @@
-"""Media in a bucket: a real S3-compatible server beside ours, and boto3 to look into it."""
+"""Media in a bucket: an S3-compatible server next to ours, and boto3 to inspect it."""
 
 import os
 import random
@@ -103,7 +103,7 @@ class Suite(unittest.TestCase):
         return self.session.post(self.url("/2/media/upload"), data=data, files={"media": ("a.png", file)})
 
     def film(self, file):
-        """In segments; its id, and what became of it."""
+        """Uploads in segments; returns the id and the final state."""
         asked = {"media_category": "tweet_video", "media_type": "video/mp4", "total_bytes": len(file)}
         made = self.session.post(self.url("/2/media/upload/initialize"), json=asked)
         self.assertEqual(made.status_code, 200, made.text)
@@ -141,13 +141,13 @@ class Suite(unittest.TestCase):
 
     @classmethod
     def wait_for_settling(cls):
-        """Until the demo world's picture, which is made in the folder, lies in the bucket."""
+        """Waits until the demo picture has been moved from the directory to the bucket."""
         end = time.monotonic() + 60
         while cls.files() and time.monotonic() < end:
             time.sleep(0.05)
 
     def local(self):
-        """Files that stay in the folder."""
+        """Files that remain in the directory."""
         return self.files()
 
     def test_what_lies_in_the_folder_moves_to_the_bucket(self):
@@ -156,7 +156,7 @@ class Suite(unittest.TestCase):
         shown = self.post(self.photo(file).json()["data"]["id"])[1]
         path = shown["url"].split("/media/")[1]
         [key] = [key for key in self.bucket.sizes() if key.endswith(f"/{path}")]
-        # As it lay there before there was a bucket.
+        # As before a bucket was configured.
         self.server.stop()
         kept = self.bucket.client.get_object(Bucket="media", Key=key)["Body"].read()
         self.bucket.client.delete_object(Bucket="media", Key=key)
@@ -184,7 +184,7 @@ class Suite(unittest.TestCase):
         small = requests.get(shown["url"], params={"name": "small"})
         self.assertIn(len(small.content), new.values())
         self.assertLess(len(small.content), len(whole.content))
-        # It is there after a restart, and gone with its post once it has had its time.
+        # It exists after a restart, and is deleted with its post after the retention period.
         self.server.stop()
         self.server.start()
         path = shown["url"].split("/media/")[1]

@@ -1,4 +1,4 @@
-"""Search and counts with tweepy as it is, but for the address."""
+"""Search and counts with tweepy, unmodified except for the base URL."""
 
 import datetime
 
@@ -87,7 +87,7 @@ class Search(Suite):
         self.assertEqual(self.app.get_recent_tweets_count("burbot").meta["total_tweet_count"], 1)
 
 
-# The base has tests of its own.
+# The base class has tests of its own.
 del Suite
 
 if __name__ == "__main__":

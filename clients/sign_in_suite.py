@@ -1,4 +1,4 @@
-"""requests-oauthlib, Authlib, tweepy and xdk sign people in, who answer them in Chromium."""
+"""Sign-in with requests-oauthlib, Authlib, tweepy and xdk; users respond in Chromium."""
 
 import os
 import unittest
@@ -24,7 +24,7 @@ as_is = requests.Session.request
 
 
 def answered(url):
-    """The parameters of an address that a browser was sent to."""
+    """The parameters of a URL to which a browser was redirected."""
     return {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
 
 
@@ -73,7 +73,7 @@ class RequestsOAuth1(Suite):
         token = session.fetch_access_token(self.url("/oauth/access_token"))
         self.assertEqual(token["screen_name"], self.username)
         self.assert_me(session)
-        # The second time nobody is asked.
+        # The second time there is no prompt.
         session = self.session(self.callback)
         back = browser.open(session.authorization_url(self.url("/oauth/authenticate")))
         session.parse_authorization_response(back)
@@ -165,7 +165,7 @@ class Authlib(Suite):
 
 
 class Redirected(Suite):
-    """For libraries that know one address only: what is meant for it goes to the server."""
+    """Redirects a library's hard-coded base URL to the server."""
 
     @classmethod
     def setUpClass(cls):

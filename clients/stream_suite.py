@@ -1,4 +1,4 @@
-"""Streams with client libraries as they are: tweepy's StreamingClient and the official library of Python."""
+"""Streams with unmodified client libraries: tweepy's StreamingClient and the official Python library."""
 
 import queue
 import threading
@@ -18,7 +18,7 @@ WAIT = 20
 
 
 class Streaming(tweepy.StreamingClient):
-    """Keeps what comes."""
+    """Collects what arrives."""
 
     def __init__(self, *arguments, **more):
         super().__init__(*arguments, **more)
@@ -34,7 +34,7 @@ class Streaming(tweepy.StreamingClient):
 
     def on_errors(self, errors):
         self.refused.extend(errors)
-        # Otherwise it connects again.
+        # Otherwise it reconnects.
         self.disconnect()
 
     def on_request_error(self, status_code):
@@ -47,7 +47,7 @@ class Streaming(tweepy.StreamingClient):
 
 class Streams(tweepy_suite.Suite):
     def listen(self, call, **more):
-        """Runs a stream in a thread; ends it with the test."""
+        """Runs a stream in a thread until the end of the test."""
         client = Streaming(self.server.env["BEARER_TOKEN"], max_retries=0, daemon=True)
         getattr(client, call)(threaded=True, **more)
         self.assertTrue(client.connected.wait(WAIT) or client.refused, "not connected")

@@ -1,4 +1,4 @@
-"""A tour of all groups of operations with tweepy as it is, but for the address."""
+"""All groups of operations with tweepy, unmodified except for the base URL."""
 
 import datetime
 import io
@@ -72,7 +72,7 @@ as_is = requests.Session.request
 
 
 def redirect(server):
-    """Sends what is meant for the public service to `server`, before it is signed."""
+    """Redirects requests for the public service to `server` before they are signed."""
 
     def request(self, method, url, *arguments, **more):
         for host in HOSTS:
@@ -87,7 +87,7 @@ def ids(found):
     return [str(one.id) for one in found.data or []]
 
 
-# It warns of a post that comes without what every post has.
+# tweepy warns about posts without the default fields.
 warnings.filterwarnings("error", category=RuntimeWarning, module="tweepy")
 
 
@@ -115,7 +115,7 @@ class Suite(unittest.TestCase):
         )
 
     def api(self, person=None):
-        """What uploads media, which the newer client does not."""
+        """The older client, which can upload media."""
         env = self.server.env
         person = person or self.who
         auth = tweepy.OAuth1UserHandler(
@@ -124,7 +124,7 @@ class Suite(unittest.TestCase):
         return tweepy.API(auth)
 
     def ask(self, client, method, route, params=None, json=None, user_auth=True):
-        """What the client has no method for, signed by it all the same."""
+        """A request without a client method, signed by the client."""
         return client.request(method, route, params=params, json=json, user_auth=user_auth).json()
 
     def says(self, client, text, **more):
@@ -137,7 +137,7 @@ class Suite(unittest.TestCase):
         return self.app.get_user(id=person.id, user_fields=["public_metrics"]).data.public_metrics
 
     def walk(self, ask, *who, size, least=3, **more):
-        """The ids of all pages, none of them twice; there are at least so many pages."""
+        """The ids on all pages, without duplicates; checks the minimum number of pages."""
         pages = list(tweepy.Paginator(ask, *who, max_results=size, **more))
         found = [one for page in pages for one in ids(page)]
         self.assertGreaterEqual(len(pages), least)
@@ -197,7 +197,7 @@ class Posts(Suite):
         self.assertEqual(self.metrics(root)["quote_count"], 23)
 
     def edit(self, client, post, text):
-        """It has no method for this."""
+        """The client has no method for this."""
         body = {"text": text, "edit_options": {"previous_post_id": post}}
         return client._make_request("POST", "/2/tweets", json=body, user_auth=True).data["id"]
 
@@ -299,7 +299,7 @@ class Timelines(Suite):
         for client, more in ((self.ada, {}), (self.ada2, {"user_auth": False})):
             found = self.walk(client.get_home_timeline, size=5, **EVERYTHING, **more)
             self.assertEqual([one for one in found if one in wanted], wanted[::-1])
-        # After this refusal it answers dictionaries for good: this is the last that this one is asked.
+        # After this error the client returns dictionaries only, so this is its last request.
         app = tweepy.Client(bearer_token=self.server.env["BEARER_TOKEN"])
         self.refused(tweepy.Forbidden, "OAuth 2.0 Application-Only", app.get_home_timeline, user_auth=False)
 
@@ -389,7 +389,7 @@ class People(Suite):
         self.assertEqual(set(found), {person.id for person in self.people[1:7]})
         self.assertEqual(self.ada2.unmute(self.other.id, user_auth=False).data, {"muting": False})
         self.assertNotIn(self.other.id, ids(self.ada2.get_muted(user_auth=False)))
-        # It knows only how to list blocks.
+        # The client can only list blocks.
         route = f"/2/users/{self.who.id}/blocking"
         for person in self.people[2:7]:
             body = {"target_user_id": person.id}
@@ -507,7 +507,7 @@ class Messages(Suite):
         self.assertEqual((str(newest.sender_id), newest.dm_conversation_id), (self.other.id, name))
         self.assertIsInstance(newest.created_at, datetime.datetime)
         self.assertEqual({str(user.id) for user in read.includes["users"]}, {self.who.id, self.other.id})
-        # It does not know how to remove one.
+        # The client cannot remove one.
         gone = self.ask(self.ada, "DELETE", f"/2/dm_events/{said[0]}")
         self.assertEqual(gone, {"data": {"deleted": True}})
         self.assertEqual(ids(self.ada.get_direct_message_events()), said[:0:-1])
@@ -549,7 +549,7 @@ class Messages(Suite):
 
 
 class Notes(Suite):
-    """It has no methods for them: its own signed requests."""
+    """The client has no methods for these, so they are signed requests."""
 
     def draft(self, post):
         info = {"text": "The photo was taken in 2019. https://example.com/archive", "trustworthy_sources": True,
@@ -586,7 +586,7 @@ class Notes(Suite):
 
 
 class Told(Suite):
-    """News, trends and figures: for these as well its own signed requests."""
+    """News, trends and metrics, also as signed requests."""
 
     def test_a_story(self):
         post = self.says(self.bob, "The tour has begun")

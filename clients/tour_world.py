@@ -1,4 +1,4 @@
-"""What the tours share: people of their own, small real files, and a span of time."""
+"""Shared parts of the tours: users, small media files and a time range."""
 
 import dataclasses
 import datetime
@@ -25,7 +25,7 @@ def person(server, username, *more):
 
 
 def png(width, height):
-    """A picture of noise, which does not get smaller when it is packed."""
+    """An image of noise, which does not compress."""
     noise = random.Random(width * height)
     rows = b"".join(b"\0" + noise.randbytes(3 * width) for _ in range(height))
 
@@ -37,7 +37,7 @@ def png(width, height):
 
 
 def gif():
-    """Two frames of one pixel."""
+    """A GIF with two frames of one pixel."""
     head = b"GIF89a\1\0\1\0\x80\0\0" + b"\0\0\0" + b"\xff\xff\xff"
     frame = b"\x21\xf9\4\0\x0a\0\0\0" + b"\x2c\0\0\0\0\1\0\1\0\0\2\2%b\1\0"
     return head + frame % b"\x44" + frame % b"\x4c" + b"\x3b"
@@ -53,7 +53,7 @@ def words(*numbers):
 
 
 def mp4(size, length=2000, frames=60, width=64, height=48):
-    """A film of one track, whose frames are noise."""
+    """A video with one track of noise."""
     ftyp = boxed(b"ftyp", b"isom\0\0\2\0isomavc1mp41")
     mdat = boxed(b"mdat", random.Random(size).randbytes(size))
     matrix = (0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
@@ -79,7 +79,7 @@ def mp4(size, length=2000, frames=60, width=64, height=48):
 
 
 def window():
-    """From yesterday until soon, as operations on figures ask for it."""
+    """A time range from yesterday until soon, for metrics."""
     now, form = datetime.datetime.now(datetime.timezone.utc), "%Y-%m-%dT%H:%M:%SZ"
     return {
         "start_time": (now - datetime.timedelta(days=1)).strftime(form),

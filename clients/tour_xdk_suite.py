@@ -1,4 +1,4 @@
-"""A tour of all groups of operations with the official library of Python, whose models read every answer."""
+"""All groups of operations with the official Python library, whose models parse every response."""
 
 import base64
 import inspect
@@ -18,12 +18,12 @@ from xdk.users import models as users
 import locum_server
 import tour_world
 
-# Only an author may ask for these, and of some posts nobody.
+# Only an author may request these, and not for every post.
 PRIVATE = {"non_public_metrics", "organic_metrics", "promoted_metrics", "confirmed_email"}
 
 
 def everything(method):
-    """Every field and every expansion that a method knows of."""
+    """All fields and expansions that a method supports."""
     found = {}
     for name, parameter in inspect.signature(method).parameters.items():
         if name == "expansions" or name.endswith("_fields"):
@@ -66,7 +66,7 @@ class Suite(unittest.TestCase):
         return self.app.users.get_by_id(person.id, user_fields=["public_metrics"]).data.public_metrics
 
     def walk(self, method, *who, size, least=2, **more):
-        """The ids of all pages with all there is, none of them twice; there are at least so many pages."""
+        """The ids on all pages with all fields, without duplicates; checks the minimum number of pages."""
         pages = list(method(*who, max_results=size, **everything(method), **more))
         found = [one for page in pages for one in ids(page)]
         self.assertGreaterEqual(len(pages), least)
@@ -135,7 +135,7 @@ class Posts(Suite):
         self.refused(403, "You are not allowed to create a Tweet with duplicate content.", self.says, self.ada, "Said twice")
         self.refused(400, "", self.app.posts.get_by_id, "abc")
         self.refused(401, "Unauthorized", Client(base_url=self.server.url, bearer_token="wrong").posts.get_by_id, post)
-        # The library knows that an app alone writes nothing, and does not ask.
+        # The library rejects app-only writes itself.
         with self.assertRaises(ValueError):
             self.says(self.app, "Nobody says so")
         self.refused(403, "", self.bob.posts.delete, post)
@@ -341,7 +341,7 @@ class Communities(Suite):
 
 class Messages(Suite):
     def of_all(self, client, other, name):
-        """The events by each of the three lists, which say the same."""
+        """The events from each of the three lists, which must agree."""
         of = client.direct_messages
         found = self.walk(of.get_events, size=2)
         self.assertEqual(self.walk(of.get_events_by_participant_id, other.id, size=2), found)
@@ -417,7 +417,7 @@ class Notes(Suite):
         of = self.ada.community_notes
         self.refused(403, "must be an API Note Writer", of.create, self.draft(about[0]))
         self.server.cli("user", "note-writer", "on", self.who.username)
-        # The world came with some more.
+        # The demo data contains more.
         eligible = lambda: set(self.first(of.search_eligible_posts, True)) & set(about)
         self.assertEqual(eligible(), set(about))
         scored = of.evaluate(notes.EvaluateRequest(post_id=about[0], note_text=self.TEXT)).data
@@ -437,7 +437,7 @@ class Notes(Suite):
 
 
 class Told(Suite):
-    """News, trends and figures."""
+    """News, trends and metrics."""
 
     def test_a_story(self):
         post = self.says(self.bob, "The tour has begun")
@@ -446,7 +446,7 @@ class Told(Suite):
         self.assertEqual(ids(of.search("tourists")), [])
         run("news", "publish", story)
         for client in (self.app, self.ada, self.ada1):
-            # Its model takes keywords for an object, not for the list of words that they are.
+            # Its model expects an object instead of a list of keywords.
             fields = [field for field in everything(client.news.get)["news_fields"] if field != "keywords"]
             found = client.news.search("tourists", news_fields=fields)
             self.assertEqual(ids(found), [story])

@@ -1,4 +1,4 @@
-"""tweepy as it is, but for the address: app-only and OAuth 1.0a."""
+"""tweepy, unmodified except for the base URL: app-only and OAuth 1.0a."""
 
 import datetime
 import os
@@ -16,7 +16,7 @@ as_is = requests.Session.request
 
 
 def redirect(server):
-    """Sends what is meant for the public service to `server`, before it is signed."""
+    """Redirects requests for the public service to `server` before they are signed."""
 
     def request(self, method, url, *arguments, **more):
         for host in HOSTS:
@@ -138,7 +138,7 @@ class Users(Suite):
 
 class Timelines(Suite):
     def walk(self, read, who, wanted, write, **more):
-        """Five pages and more, while others write: each wanted post once, newest first."""
+        """Five or more pages during concurrent writes: each post once, newest first."""
         seen, pages = [], 0
         for page in tweepy.Paginator(read, *who, max_results=5, **more):
             posts = page.data or []

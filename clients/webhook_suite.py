@@ -1,4 +1,4 @@
-"""A receiver written by others: `twitterwebhooks` answers challenges and checks signatures as it comes."""
+"""A third-party receiver: unmodified `twitterwebhooks` answers challenges and checks signatures."""
 
 import contextlib
 import logging
@@ -17,7 +17,7 @@ ENDPOINT = "/webhooks/twitter"
 
 
 class Receiver:
-    """The library's own server on a free port, and what it emits."""
+    """The library's server on a free port, and the events it emits."""
 
     def __init__(self, secret):
         with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as free:
@@ -35,7 +35,7 @@ class Receiver:
             return requests.get(self.url, timeout=5).status_code == 404
 
     def of(self, user, kind):
-        """What came of a kind about somebody."""
+        """The received events of a type about a user."""
         bodies = [body for body in list(self.heard["any"]) if body["for_user_id"] == user]
         return [event for body in bodies for event in body.get(kind, [])]
 
@@ -75,7 +75,7 @@ class Suite(unittest.TestCase):
         (told,) = until(lambda: receiver.of(self.ada.id, "follow_events"))
         self.assertEqual(told["source"]["id"], self.bob.id)
 
-        # Triggered from the command line, it is the same event.
+        # An event triggered from the command line is the same.
         about = ["--user", self.ada.id, "--other", self.bob.id]
         self.server.cli("trigger", "like.create", *about)
         (told,) = until(lambda: receiver.of(self.ada.id, "favorite_events"))
@@ -89,7 +89,7 @@ class Suite(unittest.TestCase):
         self.assertEqual(len(receiver.heard["crc"]), 2)
         self.assertEqual(receiver.heard["error"], [])
 
-        # It does check: what somebody else signs, or nobody, it does not take.
+        # The library rejects wrong and missing signatures.
         before = len(receiver.heard["any"])
         forged = {"x-twitter-webhooks-signature": "sha256=" + "A" * 43 + "="}
         refused = requests.post(receiver.url, json={"for_user_id": "1"}, headers=forged, timeout=5)

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Random requests signed by twitter-api-v2, one JSON object a line, as scripts/oauth1-vectors makes
-// them of oauthlib.
+// Random requests signed by twitter-api-v2, one JSON object per line, in the format of
+// scripts/oauth1-vectors.
 //
 //   (cd clients/node && npm ci --ignore-scripts)
 //   node scripts/oauth1-vectors.mjs 10000 [seed] > vectors.jsonl
@@ -20,7 +20,7 @@ const SEGMENTS = ["2", "tweets", "1.1", "update.json", "a%20b", "%E6%97%A5", "x~
 const HOSTS = ["api.x.com", "API.X.com", "api.twitter.com", "localhost", "127.0.0.1", "[::1]"];
 const PORTS = ["", "", "", ":443", ":80", ":8443"];
 
-/** Numbers below `most` that a seed leads to (mulberry32). */
+/** Seeded random numbers below `most` (mulberry32). */
 function dice(seed) {
   let state = seed >>> 0;
   return (most) => {
@@ -37,14 +37,14 @@ const choose = (all) => all[roll(all.length)];
 const chance = (percent) => roll(100) < percent;
 const text = (most = 12) => Array.from({ length: roll(most) }, () => choose(PIECES)).join("");
 
-/** Parameters under names of their own: where one name stands in query and form, it signs one. */
+/** Parameters with distinct names: the library signs only one of a name used in query and form. */
 function pairs(mark) {
   const names = ["status", "include_entities", "a", "B", "a1", "a-1", "tweet.fields", `${mark}${text()}`];
   const made = Array.from({ length: roll(6) }, () => [`${mark}${choose(names)}`, text()]);
   return Object.fromEntries(made);
 }
 
-/** What the library sends for a request, from the parameters that its user hands in. */
+/** A request as sent by the library, from query and body parameters. */
 function whole(client) {
   const url = `${choose(["http", "https"])}://${choose(HOSTS)}${choose(PORTS)}`;
   const path = Array.from({ length: roll(5) }, () => choose(SEGMENTS)).join("/");
@@ -57,7 +57,7 @@ function whole(client) {
   return { url: made.url, method: made.method, authorization: made.headers.Authorization, form: isForm ? made.body : null };
 }
 
-/** What its signer makes of an address as it is, in which names may come more than once. */
+/** A request signed by the library's signer for a given URL, in which names may repeat. */
 function bare(keys, token) {
   const method = choose(["GET", "POST", "DELETE"]);
   const names = ["a", "b", "a", "id", "tweet.fields"];

@@ -18,7 +18,7 @@ if (PICTURES) mkdirSync(PICTURES, { recursive: true });
 const SIZES = [["desk", 1280, 900], ["phone", 390, 844], ["small", 320, 640]];
 let numbers = 0;
 
-/** Looks at the page that is open: on a desk, a phone and a small one, light and dark. */
+/** Inspects the open page on desktop and phone sizes, light and dark. */
 async function look(person, name) {
   const at = String(++numbers).padStart(2, "0");
   await isInert(person);
@@ -38,7 +38,7 @@ async function look(person, name) {
   await person.page.setViewportSize({ width: 1280, height: 900 });
 }
 
-/** Somebody with an advertising account, something to pay with, and an app that calls for them. */
+/** A user with an advertising account, a funding instrument and an app. */
 async function advertiser(person, username, ...more) {
   const one = await (await person()).become(username);
   const name = `Account of ${username}`;
@@ -75,7 +75,7 @@ async function advertiser(person, username, ...more) {
   return { one, account, api, says, stats, home: `/ads/${account.id}` };
 }
 
-/** A picture of these measures, as Chromium draws it. */
+/** An image of this size, drawn by Chromium. */
 async function picture(person, width, height) {
   const drawn = await person.page.evaluate(([width, height]) => {
     const canvas = Object.assign(document.createElement("canvas"), { width, height });
@@ -90,18 +90,18 @@ async function picture(person, width, height) {
   return Buffer.from(drawn.split(",")[1], "base64");
 }
 
-/** Waits for what the server does by itself. */
+/** Waits for background work of the server. */
 async function until(holds) {
   for (const end = Date.now() + 60_000; !(await holds()); await sleep(300)) {
     assert.ok(Date.now() < end, `it did not come: ${holds}`);
   }
 }
 
-/** Chooses in a list. */
+/** Selects an option in a list. */
 const choose = (person, label, value) => person.page.getByLabel(label, { exact: true }).selectOption(value);
 /** A row of a table. */
 const row = (person, text) => person.page.locator("tbody tr", { hasText: text });
-/** What a page is about, its last part. */
+/** The last part of a page's path. */
 const idOf = (person) => person.path().split("/").at(-1);
 
 people(here, "a campaign is made, promoted with, changed and paused, and apps see the same", async (person) => {
@@ -360,7 +360,7 @@ people(here, "from an uploaded picture to a card, a promoted post, an audience o
   assert.match(await row(ada, "Club").innerText(), /Custom audience\s+Is/);
   await ada.open(`${home}/audiences`);
 
-  // A campaign that spends what it has in the morning, on most days.
+  // A campaign that spends its daily budget in the morning on most days.
   for (let more = 0; more < 9; more++) {
     const params = { campaign_id: campaign, objective: "ENGAGEMENTS", product_type: "PROMOTED_TWEETS", placements: "ALL_ON_TWITTER" };
     const times = { start_time: "2026-01-01T00:00:00Z", bid_amount_local_micro: "150000" };

@@ -1,4 +1,4 @@
-// The advertising interface with Node's libraries as they are, but for the address.
+// The Ads API with Node's client libraries, unmodified except for the base URL.
 
 import assert from "node:assert/strict";
 import http from "node:http";
@@ -15,7 +15,7 @@ const PUBLIC = /^(api|ads-api|ads-api-sandbox)\.(x|twitter)\.com$/;
 const LONGEST = 60_000;
 const here = {};
 
-/** What is meant for the public service goes to the server, which still sees what was meant. */
+/** Redirects requests for the public service to the server, with the original Host header. */
 const { request } = https;
 https.request = (options, ...more) => {
   const meant = options.hostname ?? options.host;
@@ -139,7 +139,7 @@ test("twitter-ads: accounts, campaigns, and what is refused", { timeout: LONGEST
   const path = "accounts/:account_id/campaigns/:campaign_id";
   const changed = await small.put(path, { account_id, campaign_id, name: "Another" });
   assert.equal(changed.data.name, "Another");
-  // A list is sent with commas.
+  // Lists are separated by commas.
   const listed = await small.get("accounts/:account_id/campaigns", { account_id, campaign_ids: [campaign_id, "zzz"] });
   assert.deepEqual(listed.data.map((one) => one.name), ["Another"]);
   assert.equal((await small.delete(path, { account_id, campaign_id })).data.deleted, true);

@@ -1,4 +1,4 @@
-// Chromium, and people who sit in front of it.
+// Users in Chromium.
 
 import { createServer } from "node:http";
 
@@ -14,16 +14,16 @@ const QUIET = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
-  // No name leads away from this machine.
+  // No host name resolves to another machine.
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ];
 const PATIENCE = 10_000;
 
-/** The password of somebody who was made for a test. */
+/** The password of test users. */
 export const password = (username) => `${username} has a long password`;
 
 export class Browser {
-  /** Starts Chromium with a new profile, and the site that apps send people back to. */
+  /** Starts Chromium with a new profile, and the site that apps redirect to. */
   static async start() {
     const browser = new Browser();
     const executablePath = process.env.LOCUM_CHROMIUM ?? "/usr/bin/chromium";
@@ -32,9 +32,9 @@ export class Browser {
     return browser;
   }
 
-  /** Someone who has not been here before. */
+  /** A new user with an empty browser profile. */
   async person(server, settings = {}) {
-    // Everybody comes from an address of their own: what one does too often is not held against others.
+    // Each user has a separate IP address, so that rate limits do not affect others.
     const own = { "x-forwarded-for": `203.0.113.${(this.people = (this.people ?? 0) + 1) % 250}` };
     const usual = { viewport: { width: 1280, height: 900 }, extraHTTPHeaders: own };
     const context = await this.chromium.newContext({ ...usual, ...settings });
@@ -50,7 +50,7 @@ export class Browser {
   }
 }
 
-/** Another site: where apps are at home, and where pages are framed that should not be. */
+/** Another site, for apps and for pages that try to frame ours. */
 class Site {
   static async start() {
     const site = new Site();
@@ -66,7 +66,7 @@ class Site {
     return site;
   }
 
-  /** Puts a page at a path; its address. */
+  /** Serves a page at a path; returns its URL. */
   put(path, html) {
     this.pages.set(path, html);
     return this.url + path;
@@ -78,13 +78,13 @@ class Site {
   }
 }
 
-/** One person: a browser profile with one tab. */
+/** One user: a browser profile with one tab. */
 export class Person {
   constructor(server, site, context, page) {
     Object.assign(this, { server, site, context, page, trouble: [] });
   }
 
-  /** Keeps account of what no page may do. */
+  /** Records forbidden behaviour of pages. */
   watch() {
     this.allowed = [this.server.url, this.site.url];
     this.context.on("request", (request) => {
@@ -101,12 +101,12 @@ export class Person {
     });
   }
 
-  /** Lets the browser go to one more site. */
+  /** Allows the browser to visit another site. */
   allow(origin) {
     this.allowed.push(origin);
   }
 
-  /** Opens a path, or an address of the public service, on the server; any other as it is. */
+  /** Opens a path or a URL of the public service on the server; other URLs unchanged. */
   async open(address) {
     const url = new URL(address, this.server.url);
     const public_ = /(^|\.)(x|twitter)\.com$/.test(url.hostname);
@@ -121,7 +121,7 @@ export class Person {
     }
   }
 
-  /** Presses a button that sends its form. */
+  /** Clicks a button that submits its form. */
   async press(name, within = this.page) {
     await this.#leads(() => within.getByRole("button", { name, exact: true }).click());
   }
@@ -131,21 +131,21 @@ export class Person {
     await this.#leads(() => within.getByRole("link", { name, exact: true }).click());
   }
 
-  /** Chooses from the menu of the account. */
+  /** Selects an item of the account menu. */
   async choose(name) {
     const menu = this.page.locator("details.menu");
     await menu.locator("summary").click();
     await this.follow(name, menu);
   }
 
-  /** Fills fields in by what stands beside them. */
+  /** Fills in fields by their labels. */
   async fill(fields) {
     for (const [label, value] of Object.entries(fields)) {
       await this.page.getByLabel(label, { exact: true }).fill(value);
     }
   }
 
-  /** Chooses among what is offered. */
+  /** Selects a radio button or checkbox. */
   async pick(label) {
     await this.page.locator("label", { hasText: label }).click();
   }
@@ -166,12 +166,12 @@ export class Person {
     return new URL(this.page.url()).pathname;
   }
 
-  /** The query of the address that is shown. */
+  /** The query of the current URL. */
   told() {
     return Object.fromEntries(new URL(this.page.url()).searchParams);
   }
 
-  /** Whether the browser is back at the app. */
+  /** Whether the browser was redirected to the app. */
   isBack() {
     return this.page.url().startsWith(this.site.url);
   }
@@ -181,14 +181,14 @@ export class Person {
     await this.press("Sign in");
   }
 
-  /** Fills in what a new account needs; everything follows from the username. */
+  /** Fills in the registration form, derived from the username. */
   async join(username) {
     const own = { Name: `The ${username}`, Username: username, Email: `${username}@example.com` };
     await this.fill({ ...own, Password: password(username) });
     await this.press("Create account");
   }
 
-  /** Signs in to an account that is made for it. */
+  /** Creates an account and signs in. */
   async become(username) {
     const own = ["--password", password(username), "--email", `${username}@example.com`];
     this.server.cli("user", "create", username, ...own);
@@ -197,7 +197,7 @@ export class Person {
     return this;
   }
 
-  /** Signs in where that is asked for, and answers the app; the address that this led to. */
+  /** Signs in if needed and answers the app's request; returns the resulting URL. */
   async authorize(address, decision = "Authorize app") {
     if (address) await this.open(address);
     if (!this.isBack() && (await this.page.getByLabel("Password", { exact: true }).count())) await this.signIn();
@@ -205,7 +205,7 @@ export class Person {
     return this.page.url();
   }
 
-  /** The PIN that the page shows. */
+  /** The PIN on the page. */
   async pin() {
     return (await this.page.locator(".pin").innerText()).replace(/\s/g, "");
   }

@@ -1,4 +1,4 @@
-// Client libraries of Node as they are, but for the address; people answer them in Chromium.
+// Node's client libraries, unmodified except for the base URL; users respond in Chromium.
 
 import assert from "node:assert/strict";
 import http from "node:http";
@@ -14,7 +14,7 @@ const here = world();
 const PUBLIC = ["api.x.com", "x.com", "api.twitter.com", "twitter.com"];
 const SCOPES = ["tweet.read", "tweet.write", "users.read", "offline.access"];
 
-/** What is meant for the public service goes to the server, however a client asks. */
+/** Redirects requests for the public service to the server, whichever way a client sends them. */
 const [request, fetched] = [https.request, globalThis.fetch];
 https.request = (options, ...more) => {
   assert.ok(PUBLIC.includes(options.host), options.host);
@@ -100,7 +100,7 @@ for (const [kind, app] of [["confidential", web], ["public", native]]) {
     const ada = await person();
     const { client_id: clientId, client_secret: clientSecret } = app();
     const own = new OAuth2({ clientId, clientSecret, redirectUri: here.callback, scope: SCOPES });
-    // Its usual 128 bytes make a verifier of 171 characters, and RFC 7636 allows 128.
+    // Its default of 128 bytes makes a verifier of 171 characters, but RFC 7636 allows 128.
     const verifier = generateCodeVerifier(96);
     await own.setPkceParameters(verifier, await generateCodeChallenge(verifier));
     await ada.authorize(await own.getAuthorizationUrl("a state"));
@@ -135,7 +135,7 @@ people(here, "the official library: OAuth 1.0a", async (person) => {
   assert.ok((await byPin.getAccessToken(await ada.pin())).accessToken);
 });
 
-/** A site that signs people in with a strategy of passport; what it knows of them afterwards. */
+/** A site that signs users in with a passport strategy; returns the resulting profile. */
 async function site(strategy, act) {
   const [express, session, passport] = ["express", "express-session", "passport"].map(need);
   const app = express();
@@ -162,7 +162,7 @@ async function site(strategy, act) {
   }
 }
 
-/** Signs in to a site; what it knows of the person afterwards. */
+/** Signs in to a site; returns the resulting profile. */
 async function through(person, url, button = "Authorize app") {
   await person.open(`${url}/login`);
   if (await person.page.getByLabel("Password", { exact: true }).count()) await person.signIn();

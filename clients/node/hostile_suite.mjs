@@ -1,4 +1,4 @@
-// What people and other sites may try with the pages, in Chromium.
+// Attacks on the pages by users and other sites, in Chromium.
 
 import assert from "node:assert/strict";
 
@@ -21,7 +21,7 @@ const CORPUS = [
   "{{7*7}}${7*7}<%=7*7%>#{7*7}",
   "<!--<img src=--><x onclick=a()>",
 ];
-/** Where more room is. */
+/** Fields with larger limits. */
 const LONG = [
   "<style>*{background:url(https://evil.example/)}</style>",
   "<meta http-equiv=refresh content='0;url=https://evil.example/'>",
@@ -30,7 +30,7 @@ const LONG = [
   "<iframe srcdoc=\"<script>parent.alert(1)</script>\"></iframe>",
 ];
 
-/** The page shows all of these as they were written, and nothing of them acts. */
+/** The page shows all of these as text, and none has any effect. */
 async function shows(person, ...texts) {
   await isInert(person);
   const page = (await person.page.locator("body").innerText()).replace(/\s+/g, " ");

@@ -1,4 +1,4 @@
-// What holds of every page: nothing of it acts, it is accessible, and it fits on a phone.
+// Checks for every page: no foreign content, accessibility, and no overflow on a phone.
 
 import assert from "node:assert/strict";
 
@@ -6,7 +6,7 @@ import { need } from "./packages.mjs";
 
 const { source } = need("axe-core");
 
-/** Nothing on the page runs, loads or leads away but what our templates have written. */
+/** The page runs, loads and links only what our templates contain. */
 export async function isInert(person) {
   const found = await person.page.evaluate(() => {
     const wrong = [];
@@ -26,7 +26,7 @@ export async function isInert(person) {
   assert.deepEqual(found, [], person.page.url());
 }
 
-/** No violation that axe-core finds. */
+/** axe-core finds no violation. */
 export async function isAccessible(person, name) {
   await person.page.evaluate(source);
   const { violations } = await person.page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
@@ -37,7 +37,7 @@ export async function isAccessible(person, name) {
   assert.deepEqual(told, []);
 }
 
-/** Nothing reaches beyond the window's edge. */
+/** Nothing overflows the window. */
 export async function fits(person, name) {
   const beyond = await person.page.evaluate(() => {
     const width = document.documentElement.clientWidth;

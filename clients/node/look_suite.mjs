@@ -1,5 +1,5 @@
-// Every page as it looks: on a phone and on a desk, light and dark. LOCUM_SCREENSHOTS names a folder
-// that is to get pictures of them.
+// Every page on phone and desktop sizes, light and dark. LOCUM_SCREENSHOTS names a directory
+// for screenshots.
 
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
@@ -25,7 +25,7 @@ const WAYS = [
 ];
 let numbers = 0;
 
-/** Looks at the page that is open. */
+/** Inspects the open page. */
 async function look(person, name) {
   const at = String(++numbers).padStart(2, "0");
   await isInert(person);

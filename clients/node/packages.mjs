@@ -1,4 +1,4 @@
-// The packages of package.json: installed beside this file, or where LOCUM_NODE_PACKAGES says.
+// The packages of package.json, installed next to this file or in LOCUM_NODE_PACKAGES.
 
 import { createRequire } from "node:module";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The pages of the built binary, in Chromium, as people use them.
+// The pages of the built binary, used in Chromium.
 
 import assert from "node:assert/strict";
 
@@ -197,7 +197,7 @@ people(here, "OAuth 1.0a: authorize asks, each time", async (person) => {
   const token = await finish(here.server, app, begun, told.oauth_verifier);
   assert.equal(token.username, "ada");
   assert.equal(await whose(here.server, app, token), "ada");
-  // What was answered is not answered again.
+  // A request can be answered only once.
   await ada.open(begun.address);
   assert.ok(!ada.isBack());
   begun = await begin(here.server, app, here.callback);
@@ -224,7 +224,7 @@ people(here, "OAuth 1.0a: authenticate asks once, and again where it must", asyn
   assert.equal(await whose(here.server, app, token), "ada");
   await visit("", webApp("Never approved"));
   assert.equal(await ada.heading(), "Never approved wants to use your account");
-  // Signed out, and with no more to answer than who it is.
+  // Signed out; only the sign-in form is left.
   await ada.open("/logout");
   await ada.press("Sign out");
   await visit("&screen_name=ada");
@@ -310,7 +310,7 @@ people(here, "OAuth 2.0: consent with PKCE, and no", async (person) => {
   assert.equal(ada.told().error, "access_denied");
   assert.equal(ada.told().state, asked.state);
   assert.equal(ada.told().code, undefined);
-  // What is not registered is told here, and leads nowhere.
+  // An unregistered URI is reported on the page, without a redirect.
   await ada.open(ask(app, `${here.callback}/other`).address);
   assert.ok(!ada.isBack());
   assert.match(await ada.text(), /They differ at character/);
@@ -327,7 +327,7 @@ people(here, "somebody new comes from an app and goes back to it", async (person
   await ada.press("Authorize app");
   const token = await exchange(here.server, app, asked, ada.told().code);
   assert.equal((await here.server.ask("/2/users/me", token.access_token)).data.username, name);
-  // Somebody else takes over.
+  // Another user signs in.
   await ada.open(ask(app, here.callback).address);
   await ada.follow("Switch account");
   await ada.signIn();

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-// A browser for suites in another language: one JSON object a line comes in, one goes out for each.
+// A browser for suites in other languages: one JSON object per line in, one out for each.
 //
 //   {"do": "start", "url": "http://127.0.0.1:8080", "username": "ada", "password": "dev"}
 //   {"do": "open", "person": 1, "url": "https://api.x.com/oauth/authorize?…"}
 //   {"do": "authorize", "person": 1, "url": "…", "button": "Cancel"}
 //   {"do": "pin", "person": 1}
 //
-// The first line out says where apps may send people back to.
+// The first line out contains the redirect URI for apps.
 
 import { createInterface } from "node:readline";
 
@@ -43,7 +43,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   try {
     const person = people[asked.person];
     const answer = await ACTS[asked.do](asked, person);
-    // What no page may do is told once.
+    // Forbidden behaviour is reported once.
     const trouble = person?.trouble.splice(0) ?? [];
     if (trouble.length > 0) throw new Error(trouble.join("; "));
     const url = person && asked.do !== "leave" ? person.page.url() : undefined;

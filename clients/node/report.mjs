@@ -1,4 +1,4 @@
-// Says how a suite went, and sums up as `cargo test` does.
+// Reports a suite's results and prints a summary like that of `cargo test`.
 
 export default async function* report(events) {
   const sum = { passed: 0, failed: 0, ignored: 0 };
@@ -7,7 +7,7 @@ export default async function* report(events) {
     if (type === "test:stderr" || type === "test:stdout") yield data.message;
     if (type !== "test:pass" && type !== "test:fail") continue;
     if (data.details?.type === "suite") continue;
-    // A file that breaks beside its tests is told of as a test with its name.
+    // A file that fails outside its tests is reported as a test with the file's name.
     const kind = data.skip !== undefined ? "ignored" : type === "test:pass" ? "passed" : "failed";
     sum[kind] += 1;
     const seconds = (data.details.duration_ms / 1000).toFixed(2);

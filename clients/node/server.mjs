@@ -1,7 +1,7 @@
-// A server of the built binary, for the suites of this folder: `locum dev` in a folder of its own.
+// Runs the built binary for the suites in this directory: `locum dev` in its own directory.
 //
-// LOCUM_BINARY names the binary. LOCUM_TEST_POSTGRES names a PostgreSQL server on which databases
-// may be made; without it, the suites run on SQLite.
+// LOCUM_BINARY selects the binary. LOCUM_TEST_POSTGRES names a PostgreSQL server on which databases
+// may be created; by default, the suites run on SQLite.
 
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
@@ -15,7 +15,7 @@ process.on("exit", () => left.forEach((child) => child.kill("SIGKILL")));
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(130));
 
 export class Server {
-  /** Starts one and waits until it answers. */
+  /** Starts a server and waits until it responds. */
   static async start(...more) {
     const server = new Server();
     await server.#start(more);
@@ -62,20 +62,20 @@ export class Server {
     }
   }
 
-  /** What a command on this server's data answers. */
+  /** The output of a command on this server's data. */
   cli(...command) {
     const how = { cwd: this.folder, encoding: "utf8", timeout: 20_000 };
     return JSON.parse(execFileSync(this.binary, [...command, "--json", ...this.place], how));
   }
 
-  /** Registers an app with everything that signing in needs. */
+  /** Registers an app with everything needed for signing in. */
   app(name, callbacks, ...more) {
     const owner = ["--owner", `@${this.env.USERNAME}`, "--sign-in"];
     const named = callbacks.flatMap((callback) => ["--callback", callback]);
     return this.cli("app", "create", name, ...owner, ...named, ...more);
   }
 
-  /** The JSON that a request is answered with, and the status. */
+  /** The JSON body and the status of a response. */
   async ask(path, token) {
     const answer = await fetch(this.url + path, { headers: { authorization: `Bearer ${token}` } });
     return { status: answer.status, ...(await answer.json()) };

@@ -1,5 +1,5 @@
-// The app's part of signing in, without a library around it: requests that twitter-api-v2's signer
-// signs, and PKCE.
+// The app's part of signing in, without a client library: requests signed by twitter-api-v2's
+// signer, and PKCE.
 
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
@@ -8,7 +8,7 @@ import { need } from "./packages.mjs";
 
 const { OAuth1Helper } = need("twitter-api-v2/dist/cjs/client-mixins/oauth1.helper.js");
 
-/** A signed request; the answer's form. */
+/** Sends a signed request; returns the response's form parameters. */
 export async function signed(server, app, method, path, data = {}, token = {}) {
   const helper = new OAuth1Helper({ consumerKeys: { key: app.api_key, secret: app.api_secret } });
   const url = server.url + path;
@@ -23,7 +23,7 @@ async function form(answer) {
   return Object.fromEntries(new URLSearchParams(text));
 }
 
-/** A request token, and where to send people with it. */
+/** A request token and its authorization URL. */
 export async function begin(server, app, callback, page = "authorize") {
   const answer = await signed(server, app, "POST", "/oauth/request_token", { oauth_callback: callback });
   const { oauth_token: key, oauth_token_secret: secret } = await form(answer);
@@ -37,13 +37,13 @@ export async function finish(server, app, begun, verifier) {
   return { key: given.oauth_token, secret: given.oauth_token_secret, username: given.screen_name };
 }
 
-/** Whom a token acts for; the status where it acts for nobody. */
+/** The user of a token, or the error status. */
 export async function whose(server, app, token) {
   const answer = await signed(server, app, "GET", "/2/users/me", {}, token);
   return answer.ok ? (await answer.json()).data.username : answer.status;
 }
 
-/** Where to send people for OAuth 2.0, with what the app keeps. */
+/** The OAuth 2.0 authorization URL, with the state and verifier. */
 export function ask(app, callback, scopes = "tweet.read users.read offline.access") {
   const verifier = randomBytes(48).toString("base64url");
   const state = randomBytes(12).toString("base64url");

@@ -1,4 +1,4 @@
-// Streams with Node's libraries as they are, but for the address.
+// Streams with Node's client libraries, unmodified except for the base URL.
 
 import assert from "node:assert/strict";
 import http from "node:http";
@@ -16,7 +16,7 @@ const PUBLIC = ["api.x.com", "api.twitter.com"];
 const LONGEST = 60_000;
 const here = {};
 
-/** What is meant for the public service goes to the server. */
+/** Redirects requests for the public service to the server. */
 const { request } = https;
 https.request = (options, ...more) => {
   assert.ok(PUBLIC.includes(options.host), options.host);

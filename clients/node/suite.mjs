@@ -1,4 +1,4 @@
-// What the suites of this folder share: a server, a browser, people, and an end in any case.
+// Shared by the suites in this directory: a server, a browser, users, and cleanup.
 
 import assert from "node:assert/strict";
 import { after, before, test as it } from "node:test";
@@ -9,7 +9,7 @@ import { Server } from "./server.mjs";
 const LONGEST_TEST = 120_000;
 const LONGEST_SUITE = 600_000;
 
-/** Starts what the suite needs before its first test; `world` holds it then. */
+/** Starts the suite's server and browser before its first test; `world` refers to them. */
 export function world(...more) {
   const world = {};
   before(async () => {
@@ -20,17 +20,17 @@ export function world(...more) {
   after(async () => {
     await world.browser?.close();
     await world.server?.close();
-    // Whatever is still open must not keep the suite from ending.
+    // Open handles must not keep the suite from exiting.
     setTimeout(() => process.exit(), 2_000).unref();
   }, { timeout: LONGEST_TEST });
   setTimeout(() => {
-    console.error("the suite does not end");
+    console.error("the suite does not exit");
     process.exit(1);
   }, LONGEST_SUITE).unref();
   return world;
 }
 
-/** A test in front of the browser; what no page may do fails it. */
+/** A test in the browser; forbidden behaviour of a page fails it. */
 export function people(world, name, act) {
   it(name, { timeout: LONGEST_TEST }, async () => {
     const all = [];

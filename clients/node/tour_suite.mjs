@@ -1,4 +1,4 @@
-// A tour of all groups of operations with Node's libraries as they are, but for the address.
+// All groups of operations with Node's client libraries, unmodified except for the base URL.
 
 import assert from "node:assert/strict";
 import http from "node:http";
@@ -31,7 +31,7 @@ const TWEET_WORDS = {
 };
 const PERSON_WORDS = { "user.fields": TWEET_WORDS["user.fields"], expansions: ["pinned_tweet_id"] };
 
-// One white pixel, and two frames of one.
+// One white pixel, and a GIF with two frames.
 const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4//8/AAX+Av4N70a4AAAAAElFTkSuQmCC", "base64");
 const frame = (shade) => Buffer.from(`21f904000a0000002c000000000100010000020 2${shade}0100`.replaceAll(" ", ""), "hex");
 const GIF = Buffer.concat([Buffer.from("47494638396101000100800000000000ffffff", "hex"), frame("44"), frame("4c"), Buffer.from("3b", "hex")]);
@@ -39,7 +39,7 @@ const GIF = Buffer.concat([Buffer.from("47494638396101000100800000000000ffffff",
 const LONGEST = 60_000;
 const here = {};
 
-/** What is meant for the public service goes to the server. */
+/** Redirects requests for the public service to the server. */
 const { request } = https;
 https.request = (options, ...more) => {
   assert.ok(PUBLIC.includes(options.host), options.host);
@@ -346,13 +346,13 @@ const EVENT_WORDS = {
 const CLAIM = "The photo was taken in 2019. https://example.com/archive";
 const WEATHER = "The weather in the city was very warm and dry this whole summer";
 
-/** From yesterday until soon, as operations on figures ask for it. */
+/** A time range from yesterday until soon, for metrics. */
 function span() {
   const at = (hours) => new Date(Date.now() + hours * 3_600_000).toISOString().replace(/\.\d+/, "");
   return [at(-24), at(1)];
 }
 
-/** Where the bytes of a message's media are: the parts of its address. */
+/** The path segments of a message's media URL. */
 const placeOf = (url) => new URL(url).pathname.split("/dm_conversations/media/")[1].split("/");
 
 step("the official library: direct messages", async () => {
@@ -479,7 +479,7 @@ step("twitter-api-v2: direct messages", async () => {
     assert.deepEqual(await fetchAll(v2.listDmEventsWithParticipant(other.id, two)), said);
     assert.deepEqual(await fetchAll(v2.listDmEventsOfConversation(name, two)), said);
   }
-  // It has no method that removes one.
+  // The client has no method to remove one.
   assert.deepEqual(await ada.signed.v2.delete(`dm_events/${said[0]}`), { data: { deleted: true } });
   assert.deepEqual(await fetchAll(ada.signed.v2.listDmEvents(EVENT_WORDS)), said.slice(1));
   assert.deepEqual(await fetchAll(bob.signed.v2.listDmEvents(EVENT_WORDS)), said);
