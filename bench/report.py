@@ -30,27 +30,27 @@ TARGETS = {
     "P2 me": ("`users/me`, OAuth 2.0 user token", [(CPU, "<=", 100, "≤ 0.1 ms")]),
     "P3 home-500": ("home timeline, 100 posts, 500 followed", [(CPU, "<=", 500, "≤ 0.5 ms")]),
     "P3 home-5000": ("home timeline, 100 posts, 5,000 followed", [(CPU, "<=", 1000, "≤ 1 ms")]),
-    "P3 home-500-full": ("the same of 500, with authors, times and figures", []),
+    "P3 home-500-full": ("home timeline, 500 followed, with authors, times and metrics", []),
     "P3 list-500": ("list timeline, 100 posts, 500 members", [(CPU, "<=", 500, "≤ 0.5 ms")]),
     "P3 list-5000": ("list timeline, 100 posts, 5,000 members", [(CPU, "<=", 1000, "≤ 1 ms")]),
     "P4 posts": ("a user's posts, first page of 100", [(CPU, "<=", 500, "≤ 0.5 ms")]),
-    "P4 posts-deep": ("a page deep inside", [(CPU, "<=", 500, "≤ 0.5 ms")]),
+    "P4 posts-deep": ("a deep page", [(CPU, "<=", 500, "≤ 0.5 ms")]),
     "P4 mentions": ("mentions, first page of 100", [(CPU, "<=", 500, "≤ 0.5 ms")]),
-    "P4 mentions-deep": ("a page deep inside", [(CPU, "<=", 500, "≤ 0.5 ms")]),
+    "P4 mentions-deep": ("a deep page", [(CPU, "<=", 500, "≤ 0.5 ms")]),
     "P4 followers": ("followers, first page of 100", [(CPU, "<=", 500, "≤ 0.5 ms")]),
-    "P4 followers-deep": ("a page deep inside", [(CPU, "<=", 500, "≤ 0.5 ms")]),
+    "P4 followers-deep": ("a deep page", [(CPU, "<=", 500, "≤ 0.5 ms")]),
     "P4 members": ("members of a list, first page of 100", [(CPU, "<=", 500, "≤ 0.5 ms")]),
-    "P4 members-deep": ("a page deep inside", [(CPU, "<=", 500, "≤ 0.5 ms")]),
-    "P4 people": ("people by a word that all have, page of 100", [(CPU, "<=", 500, "≤ 0.5 ms")]),
+    "P4 members-deep": ("a deep page", [(CPU, "<=", 500, "≤ 0.5 ms")]),
+    "P4 people": ("users by a common word, page of 100", [(CPU, "<=", 500, "≤ 0.5 ms")]),
     "P8 search": (
-        "search, 12 queries by turns, newest 10",
+        "search, 12 alternating queries, newest 10",
         [("p99", "<=", 20, "p99 ≤ 20 ms")],
     ),
-    "P8 search-common": ("search of the most common word", [("p99", "<=", 20, "p99 ≤ 20 ms")]),
-    "P8 search-phrase": ("search of two words in a row", [("p99", "<=", 20, "p99 ≤ 20 ms")]),
-    "P8 search-none": ("search that finds nothing", [(CPU, "<=", 1000, "≤ 1 ms")]),
+    "P8 search-common": ("search for the most common word", [("p99", "<=", 20, "p99 ≤ 20 ms")]),
+    "P8 search-phrase": ("search for a phrase of two words", [("p99", "<=", 20, "p99 ≤ 20 ms")]),
+    "P8 search-none": ("search without results", [(CPU, "<=", 1000, "≤ 1 ms")]),
     "P8 counts": (
-        "counts by the hour over 7 days, most common word, 2 connections",
+        "hourly counts over 7 days, most common word, 2 connections",
         [("p50", "<=", 30, "≤ 30 ms")],
     ),
     "P9 write": (
@@ -70,7 +70,7 @@ TARGETS = {
         [(CPU, "<=", 80, "≤ 0.08 ms"), ("p99", "<=", 50, "p99 ≤ 50 ms")],
     ),
     "P12 list": (
-        "ads: 200 of 8,000 campaigns, and how many there are",
+        "ads: 200 of 8,000 campaigns with the total count",
         [(CPU, "<=", 1000, "≤ 1 ms")],
     ),
     "P12 list-filters": (
@@ -129,7 +129,7 @@ def load_rows(all_figures):
 
 def load_table(all_figures):
     lines = [
-        "| Row | What | Posts | CPU ms a request | req/s ÷ `/livez` | CPU ÷ `/livez` "
+        "| Row | What | Posts | CPU ms per request | req/s ÷ `/livez` | CPU ÷ `/livez` "
         "| p50 / p99 ms | Target | Verdict |",
         "|---|---|--:|--:|--:|--:|--:|---|---|",
     ]
@@ -151,7 +151,7 @@ def other_rows(all_figures):
         one = all_figures[key]
         if name.endswith("-cold"):
             followed = name.split("-")[1]
-            about = f"home timeline of {followed} followed, first call after a start"
+            about = f"home timeline of {followed} followed, first request after a start"
             figure = f"{one['cpu_ms']:.1f} ms CPU, {one['wall']:.1f} ms"
             yield row, about, size, figure, "", None
         elif name == "oauth1":
@@ -159,7 +159,7 @@ def other_rows(all_figures):
             about = "OAuth 1.0a signature over OAuth 2.0 bearer, same lookups"
             yield row, about, size, figure, "≤ 20 µs more", one["extra"] <= 20
         elif name == "start":
-            about, figure = "cold start to first right answer", f"{one['start']:.2f} s"
+            about, figure = "cold start to first correct response", f"{one['start']:.2f} s"
             yield row, about, size, figure, "≤ 0.5 s", one["start"] <= 0.5
             figure = f"{one['idle']:.0f} MB ({one['idle_anonymous']:.0f} without files)"
             yield row, "idle RSS", size, figure, "≤ 60 MB", one["idle"] <= 60
@@ -168,28 +168,28 @@ def other_rows(all_figures):
             million = size >= 1_000_000
             target = f"≤ {MEGABYTES_AT_A_MILLION} MB" if million else ""
             met = one["resident"] <= MEGABYTES_AT_A_MILLION if million else None
-            yield row, "RSS after the reading rows", size, figure, target, met
+            yield row, "RSS after the read rows", size, figure, target, met
         elif name == "stream":
-            about = "acknowledged post → open filtered stream, 25,000 rules"
+            about = "post → filtered stream, 25,000 rules"
             figure = (
                 f"p50 {one['p50']:.1f} ms, p99 {one['p99']:.1f} ms while {one['flowing']:,.0f} "
-                f"others are written in a second ({one['cores']:.2f} cores)"
+                f"others are written per second ({one['cores']:.2f} cores)"
             )
             yield row, about, size, figure, "p99 ≤ 50 ms", one["p99"] <= 50
         elif name == "idle-streams":
-            about = "1,000 streams at rest"
+            about = "1,000 idle streams"
             figure = f"{one['share'] * 100:.2f} % of a core, {one['kilobytes']:.0f} kB each"
             yield row, about, size, figure, "≤ 1 % of a core", one["share"] <= 0.01
         elif name == "webhook":
-            about = f"acknowledged post → receiver of a webhook, {HOOKS} webhooks"
+            about = f"post → webhook receiver, {HOOKS} webhooks"
             figure = (
                 f"p50 {one['p50']:.1f} ms, p99 {one['p99']:.1f} ms at {one['events']:,.0f} events "
-                f"a second; {milliseconds(one['more'])} ms CPU more for each"
+                f"per second; {milliseconds(one['more'])} ms CPU more for each"
             )
             yield row, about, size, figure, "p99 ≤ 250 ms", one["p99"] <= 250
         elif name == "dispatch":
-            about = "delivery to a webhook that waits, without TLS"
-            figure = f"{milliseconds(one['cpu'])} ms CPU, {one['rate']:,.0f} a second"
+            about = "queued webhook delivery, without TLS"
+            figure = f"{milliseconds(one['cpu'])} ms CPU, {one['rate']:,.0f}/s"
             yield row, about, size, figure, "≤ 0.1 ms CPU", one["cpu"] <= 100
         elif name in SINGLE:
             about, most, target = SINGLE[name]
@@ -199,15 +199,15 @@ def other_rows(all_figures):
             yield row, about, size, figure, target, None if most is None else one["wall"] <= most
         elif name == "index":
             figure = f"{one['posts']:,.0f} posts/s, {one['seconds']:.1f} s"
-            yield row, "index made by the first server after an import", size, figure, "", None
+            yield row, "index built by the first server after an import", size, figure, "", None
         elif name == "findable":
             figure = f"p50 {one['p50']:.1f} ms, p99 {one['p99']:.1f} ms"
-            about = "own post found by the next search"
+            about = "own post found by a search"
             yield row, about, size, figure, "≤ 1 s", one["p99"] <= 1000
         elif name == "import":
             figure = (
                 f"{one['posts']:,.0f} posts/s, {one['worked']:.0f} µs CPU each "
-                f"({one['seconds']:.1f} s with people and follows)"
+                f"({one['seconds']:.1f} s with users and follows)"
             )
             yield row, "import of JSON Lines", size, figure, "≥ 20,000 posts/s", one["posts"] >= 20_000
 
