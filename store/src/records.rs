@@ -247,7 +247,7 @@ pub fn list_due(
     max: i64,
     limit: i64,
 ) -> Result<Vec<RecordRow>, Fault> {
-    // The least value is that of records without the field.
+    // -1 stands for records without the field.
     let sql = format!(
         "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {} > $1 AND {} <= $2 AND level = 0 \
          ORDER BY {}, id LIMIT $3",
@@ -256,7 +256,7 @@ pub fn list_due(
         indexes::sort_field_sql(field),
         indexes::sort_field_sql(field)
     );
-    let args = [SqlValue::Int(-1), most.into(), limit.into()];
+    let args = [SqlValue::Int(-1), max.into(), limit.into()];
     tx.query_rows(&sql, &args, record_from_row)
 }
 
@@ -313,7 +313,7 @@ pub fn list_above(
          ORDER BY {ordered}, id LIMIT $2",
         columns!()
     );
-    tx.query_rows(&sql, &[least.into(), limit.into()], record_from_row)
+    tx.query_rows(&sql, &[min.into(), limit.into()], record_from_row)
 }
 
 /// The number of listed records whose field is present and at most `max`.
@@ -329,6 +329,6 @@ pub fn count_up_to(
         "SELECT COUNT(*) FROM ads_record WHERE kind = '{kind}' AND account_id = $1 \
          AND {ordered} > $2 AND {ordered} <= $3 AND level = 0"
     );
-    let args = [account.into(), SqlValue::Int(-1), most.into()];
+    let args = [account.into(), SqlValue::Int(-1), max.into()];
     Ok(tx.query_row(&sql, &args, |row| row.int(0))?.unwrap_or(0))
 }

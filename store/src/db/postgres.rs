@@ -40,7 +40,7 @@ pub(crate) struct PostgresConnection {
     client: Client,
     /// By their text. One that falls out is closed on the server as well.
     statements: LruCache<String, Statement>,
-    /// Whether the last failure asks for the work to be run again.
+    /// Whether the last failure was a conflict that calls for a retry.
     had_conflict: bool,
 }
 

@@ -189,7 +189,7 @@ impl<'c> Tx<'c> {
         Ok(all)
     }
 
-    /// Runs a statement; the number of rows that it touched.
+    /// Returns the number of affected rows.
     pub(crate) fn execute(&mut self, sql: &str, args: &[SqlValue<'_>]) -> Result<u64, Fault> {
         match &mut self.conn {
             EngineConnection::Sqlite(conn) => sqlite::exec(conn, sql, args),

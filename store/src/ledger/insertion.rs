@@ -32,10 +32,10 @@ pub fn insert_events(tx: &mut Tx<'_>, events: &[AdEvent]) -> Result<HashSet<i64>
     Ok(added)
 }
 
-fn insert_batch(tx: &mut Tx<'_>, facts: &[AdEvent], added: &mut HashSet<i64>) -> Result<(), Fault> {
+fn insert_batch(tx: &mut Tx<'_>, events: &[AdEvent], added: &mut HashSet<i64>) -> Result<(), Fault> {
     static ONE: LazyLock<String> = LazyLock::new(|| insert_sql(1));
     static MANY: LazyLock<String> = LazyLock::new(|| insert_sql(BATCH_SIZE));
-    let sql = if facts.len() == 1 { &*ONE } else { &*MANY };
+    let sql = if events.len() == 1 { &*ONE } else { &*MANY };
     let now = tx.now();
     let args: Vec<SqlValue<'_>> = events.iter().flat_map(|event| event_to_values(event, now)).collect();
     let ids = tx.query_rows(sql, &args, |row| row.int(0))?;
@@ -146,7 +146,7 @@ fn update_sums<'f>(tx: &mut Tx<'_>, events: impl Iterator<Item = &'f AdEvent>) -
     Ok(())
 }
 
-/// An addition to the sums of a table with these keys.
+/// An upsert that adds to the sums of a table with these key columns.
 fn upsert_sums_sql(table: &str, keys: &str, count: usize) -> String {
     let columns = metric_columns!().trim_end_matches(", ");
     let marks: Vec<String> = (1..=count + METRIC_COUNT).map(|n| format!("${n}")).collect();

@@ -271,7 +271,7 @@ pub fn load_report(tx: &mut Tx<'_>, line_items: &[i64], filter: &ReportFilter<'_
          {segment} AS segment, kind, COUNT(*), CAST(SUM(billed) AS BIGINT), \
          CAST(SUM(charge_micro) AS BIGINT) FROM own GROUP BY 1, 2, 3, 4, 5, 6"
     );
-    let group = cut.group.to_number();
+    let group = filter.group.to_number();
     let more = [
         filter.from.into(),
         filter.to.into(),
@@ -282,7 +282,7 @@ pub fn load_report(tx: &mut Tx<'_>, line_items: &[i64], filter: &ReportFilter<'_
         filter.interval_ms.into(),
     ];
     let rows = tx.query_by_keys(&sql, line_items, &more, |row| {
-        let unknown = || Fault::new("a row of the ledger with an unknown number");
+        let unknown = || Fault::new("unknown number in a ledger row");
         Ok(ReportRow {
             line_item_id: row.int(0)?,
             creative: (AdEntity::from_number(row.int(1)?).ok_or_else(unknown)?, row.int(2)?),
