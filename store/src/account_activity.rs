@@ -37,8 +37,7 @@ pub fn insert(tx: &mut Tx<'_>, account: &AccountSubscription) -> Result<bool, Fa
 
 pub fn exists(tx: &mut Tx<'_>, webhook: i64, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM account_subscription WHERE user_id = $1 AND webhook_id = $2";
-    let found = tx.query_row(sql, &[user.into(), webhook.into()], |_| Ok(()))?;
-    Ok(found.is_some())
+    tx.row_exists(sql, &[user.into(), webhook.into()])
 }
 
 pub fn list_by_webhook(tx: &mut Tx<'_>, webhook: i64) -> Result<Vec<AccountSubscription>, Fault> {

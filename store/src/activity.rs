@@ -4,6 +4,7 @@ use base::{AppId, Fault, Time, UserId};
 
 use crate::Tx;
 use crate::db::SqlRow;
+use crate::edges::{directional_query, edge_page_query, query_page};
 use crate::posts::PageRange;
 
 /// The direction of an event as seen by the user it is about.
@@ -149,40 +150,21 @@ pub fn list_by_app(
     tx: &mut Tx<'_>,
     app: AppId,
     maker: Option<UserId>,
-    span: &PageRange,
+    range: &PageRange,
 ) -> Result<Vec<ActivitySubscription>, Fault> {
-    let all = [app.into(), span.above.into(), span.below.into(), span.limit.into()];
-    let own = |maker: UserId| {
-        [
-            app.into(),
-            maker.into(),
-            span.above.into(),
-            span.below.into(),
-            span.limit.into(),
-        ]
-    };
-    let mut found = match (maker, span.ascending) {
-        (None, false) => {
-            let sql = columns!("WHERE app_id = $1 AND id > $2 AND id < $3 ORDER BY id DESC LIMIT $4");
-            tx.query_rows(sql, &all, subscription_from_row)
+    match maker {
+        None => {
+            let sql = edge_page_query!(columns!("WHERE app_id = $1"));
+            query_page(tx, &[app.into()], range, sql, subscription_from_row)
         }
-        (None, true) => {
-            let sql = columns!("WHERE app_id = $1 AND id > $2 AND id < $3 ORDER BY id LIMIT $4");
-            tx.query_rows(sql, &all, subscription_from_row)
+        Some(maker) => {
+            let sql = directional_query!(
+                columns!("WHERE app_id = $1 AND maker_id = $2 AND id > $3 AND id < $4 ORDER BY id"),
+                " LIMIT $5"
+            );
+            query_page(tx, &[app.into(), maker.into()], range, sql, subscription_from_row)
         }
-        (Some(maker), false) => {
-            let sql = columns!("WHERE app_id = $1 AND maker_id = $2 AND id > $3 AND id < $4 ORDER BY id DESC LIMIT $5");
-            tx.query_rows(sql, &own(maker), subscription_from_row)
-        }
-        (Some(maker), true) => {
-            let sql = columns!("WHERE app_id = $1 AND maker_id = $2 AND id > $3 AND id < $4 ORDER BY id LIMIT $5");
-            tx.query_rows(sql, &own(maker), subscription_from_row)
-        }
-    }?;
-    if span.ascending {
-        found.reverse();
     }
-    Ok(found)
 }
 
 pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<i64, Fault> {

@@ -22,13 +22,12 @@ pub fn set_organizations(tx: &mut Tx<'_>, user: UserId, organizations: &[UserId]
 
 /// Pairs of user and organization.
 pub fn list_by_users(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<(UserId, UserId)>, Fault> {
-    let keys: Vec<_> = users.iter().map(|user| user.get()).collect();
     let sql = "SELECT user_id, organization_id FROM affiliate WHERE user_id = $1";
-    tx.query_by_keys(sql, &keys, &[], |row| Ok((row.id(0)?, row.id(1)?)))
+    tx.query_by_ids(sql, users, &[], |row| Ok((row.id(0)?, row.id(1)?)))
 }
 
 /// Latest first.
-pub fn page_of_affiliates(tx: &mut Tx<'_>, organization: UserId, span: &PageRange) -> Result<Vec<UserEdge>, Fault> {
+pub fn page_of_affiliates(tx: &mut Tx<'_>, organization: UserId, range: &PageRange) -> Result<Vec<UserEdge>, Fault> {
     let sql = edge_page_query!("SELECT user_id, id FROM affiliate WHERE organization_id = $1");
-    typed_edge_page(tx, organization, span, sql)
+    typed_edge_page(tx, organization, range, sql)
 }

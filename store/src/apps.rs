@@ -4,6 +4,7 @@ use base::{AppId, Fault, Secret, Time, UserId};
 
 use crate::Tx;
 use crate::db::SqlRow;
+use crate::db::stored_enum;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppStatus {
@@ -12,22 +13,7 @@ pub enum AppStatus {
     Deleted,
 }
 
-impl AppStatus {
-    const ALL: [Self; 3] = [Self::Active, Self::Suspended, Self::Deleted];
-
-    fn to_number(self) -> i64 {
-        match self {
-            Self::Active => 0,
-            Self::Suspended => 1,
-            Self::Deleted => 2,
-        }
-    }
-
-    fn from_number(number: i64) -> Result<Self, Fault> {
-        let status = Self::ALL.into_iter().find(|state| state.to_number() == number);
-        status.ok_or_else(|| Fault::new(format!("unknown app state {number}")))
-    }
-}
+stored_enum!(AppStatus "app state" { Active = 0, Suspended = 1, Deleted = 2 });
 
 #[derive(Clone, Debug)]
 pub struct App {
@@ -126,9 +112,8 @@ pub fn find_by_id(tx: &mut Tx<'_>, id: AppId) -> Result<Option<App>, Fault> {
 
 /// In whatever state and no particular order.
 pub fn names_by_ids(tx: &mut Tx<'_>, ids: &[AppId]) -> Result<Vec<(AppId, String)>, Fault> {
-    let keys: Vec<_> = ids.iter().map(|id| id.get()).collect();
     let sql = "SELECT id, name FROM app WHERE id = $1";
-    tx.query_by_keys(sql, &keys, &[], |row| Ok((row.id(0)?, row.text(1)?)))
+    tx.query_by_ids(sql, ids, &[], |row| Ok((row.id(0)?, row.text(1)?)))
 }
 
 pub fn find_by_api_key(tx: &mut Tx<'_>, api_key: &str) -> Result<Option<App>, Fault> {
@@ -165,11 +150,7 @@ pub fn list(tx: &mut Tx<'_>, owner: Option<UserId>, after: AppId, limit: i64) ->
 
 /// Locks an app until the end of the transaction. A no-op on SQLite, which has a single writer.
 pub fn lock(tx: &mut Tx<'_>, id: AppId) -> Result<(), Fault> {
-    if tx.is_shared() {
-        let sql = "SELECT id FROM app WHERE id = $1 FOR UPDATE";
-        tx.query_row(sql, &[id.into()], |_| Ok(()))?;
-    }
-    Ok(())
+    tx.lock_row("SELECT id FROM app WHERE id = $1 FOR UPDATE", &[id.into()])
 }
 
 pub fn insert(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {

@@ -55,6 +55,15 @@ pub fn append(tx: &mut Tx<'_>, new: &NewAuditEntry<'_>) -> Result<(), Fault> {
     tx.execute(sql, &args).map(|_| ())
 }
 
+macro_rules! columns {
+    ($after:literal) => {
+        concat!(
+            "SELECT seq, at, kind, actor_id, app_id, address, detail, operator FROM audit ",
+            $after
+        )
+    };
+}
+
 fn entry_from_row(row: &SqlRow<'_, '_>) -> Result<AuditEntry, Fault> {
     Ok(AuditEntry {
         seq: row.int(0)?,
@@ -72,34 +81,30 @@ fn entry_from_row(row: &SqlRow<'_, '_>) -> Result<AuditEntry, Fault> {
 pub fn list(tx: &mut Tx<'_>, filter: AuditFilter, limit: i64) -> Result<Vec<AuditEntry>, Fault> {
     let before = filter.before.unwrap_or(i64::MAX).into();
     let limit = limit.into();
-    match (filter.actor, filter.app) {
-        (None, None) => {
-            let sql = "SELECT seq, at, kind, actor_id, app_id, address, detail, operator FROM audit \
-                       WHERE seq < $1 ORDER BY seq DESC LIMIT $2";
-            tx.query_rows(sql, &[before, limit], entry_from_row)
-        }
-        (Some(actor), None) => {
-            let sql = "SELECT seq, at, kind, actor_id, app_id, address, detail, operator FROM audit \
-                       WHERE actor_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3";
-            tx.query_rows(sql, &[actor.into(), before, limit], entry_from_row)
-        }
-        (None, Some(app)) => {
-            let sql = "SELECT seq, at, kind, actor_id, app_id, address, detail, operator FROM audit \
-                       WHERE app_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3";
-            tx.query_rows(sql, &[app.into(), before, limit], entry_from_row)
-        }
-        (Some(actor), Some(app)) => {
-            let sql = "SELECT seq, at, kind, actor_id, app_id, address, detail, operator FROM audit \
-                       WHERE actor_id = $1 AND app_id = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4";
-            tx.query_rows(sql, &[actor.into(), app.into(), before, limit], entry_from_row)
-        }
-    }
+    let (sql, args) = match (filter.actor, filter.app) {
+        (None, None) => (
+            columns!("WHERE seq < $1 ORDER BY seq DESC LIMIT $2"),
+            vec![before, limit],
+        ),
+        (Some(actor), None) => (
+            columns!("WHERE actor_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3"),
+            vec![actor.into(), before, limit],
+        ),
+        (None, Some(app)) => (
+            columns!("WHERE app_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3"),
+            vec![app.into(), before, limit],
+        ),
+        (Some(actor), Some(app)) => (
+            columns!("WHERE actor_id = $1 AND app_id = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4"),
+            vec![actor.into(), app.into(), before, limit],
+        ),
+    };
+    tx.query_rows(sql, &args, entry_from_row)
 }
 
 /// Oldest first, for exports.
 pub fn list_after(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<AuditEntry>, Fault> {
-    let sql = "SELECT seq, at, kind, actor_id, app_id, address, detail, operator FROM audit \
-               WHERE seq > $1 ORDER BY seq LIMIT $2";
+    let sql = columns!("WHERE seq > $1 ORDER BY seq LIMIT $2");
     tx.query_rows(sql, &[seq.into(), limit.into()], entry_from_row)
 }
 

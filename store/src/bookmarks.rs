@@ -40,8 +40,7 @@ pub fn add_to_post_count(tx: &mut Tx<'_>, post: PostId, by: i64) -> Result<bool,
 
 pub fn exists(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM bookmark WHERE user_id = $1 AND post_id = $2";
-    let found = tx.query_row(sql, &[user.into(), post.into()], |_| Ok(()))?;
-    Ok(found.is_some())
+    tx.row_exists(sql, &[user.into(), post.into()])
 }
 
 /// Returns false if the bookmark is already in the folder.
@@ -53,9 +52,9 @@ pub fn add_to_folder(tx: &mut Tx<'_>, folder: i64, user: UserId, post: PostId, i
 }
 
 /// Latest first: the post and the bookmark's own id.
-pub fn page_by_user(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
+pub fn page_by_user(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Result<Vec<Edge>, Fault> {
     let sql = edge_page_query!("SELECT post_id, id FROM bookmark WHERE user_id = $1");
-    edges::edge_page(tx, user, span, sql)
+    edges::edge_page(tx, user, range, sql)
 }
 
 /// The id of the bookmark with `newer` newer ones, if there are that many.
@@ -65,9 +64,9 @@ pub fn nth_newest_id(tx: &mut Tx<'_>, user: UserId, newer: i64) -> Result<Option
 }
 
 /// Latest first: the post and the folder entry's own id.
-pub fn page_by_folder(tx: &mut Tx<'_>, folder: i64, span: &PageRange) -> Result<Vec<Edge>, Fault> {
+pub fn page_by_folder(tx: &mut Tx<'_>, folder: i64, range: &PageRange) -> Result<Vec<Edge>, Fault> {
     let sql = edge_page_query!("SELECT post_id, id FROM bookmark_filing WHERE folder_id = $1");
-    edges::edge_page(tx, folder, span, sql)
+    edges::edge_page(tx, folder, range, sql)
 }
 
 pub fn insert_folder(tx: &mut Tx<'_>, folder: &BookmarkFolder) -> Result<(), Fault> {
@@ -91,7 +90,7 @@ fn folder_from_row(row: &SqlRow<'_, '_>) -> Result<BookmarkFolder, Fault> {
 }
 
 /// Latest first.
-pub fn list_folders(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Result<Vec<BookmarkFolder>, Fault> {
+pub fn list_folders(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Result<Vec<BookmarkFolder>, Fault> {
     let sql = edge_page_query!("SELECT id, user_id, name FROM bookmark_folder WHERE user_id = $1");
-    edges::query_page(tx, &[user.into()], span, sql, folder_from_row)
+    edges::query_page(tx, &[user.into()], range, sql, folder_from_row)
 }

@@ -4,6 +4,7 @@ use base::{AppId, Fault, Id, Time};
 
 use crate::Tx;
 use crate::db::SqlRow;
+use crate::db::stored_enum;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComplianceJobState {
@@ -12,21 +13,7 @@ pub enum ComplianceJobState {
     Complete,
 }
 
-impl ComplianceJobState {
-    const fn to_number(self) -> i64 {
-        match self {
-            Self::Created => 0,
-            Self::InProgress => 1,
-            Self::Complete => 2,
-        }
-    }
-
-    fn from_number(number: i64) -> Result<Self, Fault> {
-        let all = [Self::Created, Self::InProgress, Self::Complete];
-        let state = all.into_iter().find(|state| state.to_number() == number);
-        state.ok_or_else(|| Fault::new(format!("unknown compliance job state {number}")))
-    }
-}
+stored_enum!(ComplianceJobState "compliance job state" { Created = 0, InProgress = 1, Complete = 2 });
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComplianceJob {
@@ -121,11 +108,7 @@ pub fn list_by_app(tx: &mut Tx<'_>, app: AppId, kind: &str, limit: i64) -> Resul
 
 /// Locks a job until the end of the transaction. A no-op on SQLite, which has a single writer.
 pub fn lock_job(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
-    if tx.is_shared() {
-        let sql = "SELECT id FROM compliance_job WHERE id = $1 FOR UPDATE";
-        tx.query_row(sql, &[id.into()], |_| Ok(()))?;
-    }
-    Ok(())
+    tx.lock_row("SELECT id FROM compliance_job WHERE id = $1 FOR UPDATE", &[id.into()])
 }
 
 pub fn set_state(tx: &mut Tx<'_>, id: i64, state: ComplianceJobState) -> Result<(), Fault> {

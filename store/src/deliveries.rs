@@ -6,11 +6,11 @@
 //! id.
 //!
 //! * `event_id` lets the receiver recognize copies of an event (it is also sent as a header): the same for every
-//! attempt, replay and stream, and different for each subscription that an event matches.
+//!   attempt, replay and stream, and different for each subscription that an event matches.
 //! * Deliveries of one webhook with the same `order_key` (the subscribed user's id) arrive in the order in which they
-//! were enqueued; those with different keys do not wait for each other.
+//!   were enqueued; those with different keys do not wait for each other.
 //! * `at` is the time of the event, by which replays select it; `post_id` is the post in the body, so that a replay
-//! omits posts deleted since.
+//!   omits posts deleted since.
 //! * `body` is sent and signed byte for byte.
 
 mod attempts;
@@ -19,6 +19,7 @@ use base::{Fault, PostId, Time, UserId};
 
 use crate::Tx;
 use crate::db::SqlRow;
+use crate::db::stored_enum;
 
 pub use attempts::{DeliveryAttempt, insert_attempt, list_attempts, list_challenges, prune_attempts};
 
@@ -45,16 +46,6 @@ pub enum DeliveryState {
 }
 
 impl DeliveryState {
-    const ALL: [Self; 3] = [Self::Waiting, Self::Delivered, Self::GivenUp];
-
-    const fn to_number(self) -> i64 {
-        match self {
-            Self::Waiting => 0,
-            Self::Delivered => 1,
-            Self::GivenUp => 2,
-        }
-    }
-
     /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
@@ -63,12 +54,9 @@ impl DeliveryState {
             Self::GivenUp => "given-up",
         }
     }
-
-    fn from_number(number: i64) -> Result<Self, Fault> {
-        let state = Self::ALL.into_iter().find(|state| state.to_number() == number);
-        state.ok_or_else(|| Fault::new(format!("unknown delivery state {number}")))
-    }
 }
+
+stored_enum!(DeliveryState "delivery state" { Waiting = 0, Delivered = 1, GivenUp = 2 });
 
 #[derive(Clone, Debug)]
 pub struct Delivery {

@@ -35,8 +35,8 @@ macro_rules! edge_page_query {
 pub(crate) use {directional_query, edge_page_query};
 
 impl DirectionalQuery {
-    pub(crate) const fn select_direction(self, span: &PageRange) -> &'static str {
-        if span.ascending {
+    pub(crate) const fn select_direction(self, range: &PageRange) -> &'static str {
+        if range.ascending {
             self.ascending
         } else {
             self.descending
@@ -48,13 +48,13 @@ impl DirectionalQuery {
 pub(crate) fn query_page<T>(
     tx: &mut Tx<'_>,
     owner: &[SqlValue<'_>],
-    span: &PageRange,
+    range: &PageRange,
     sql: DirectionalQuery,
     read: impl FnMut(&SqlRow<'_, '_>) -> Result<T, Fault>,
 ) -> Result<Vec<T>, Fault> {
-    let bounds = [span.above, span.below, span.limit].map(SqlValue::from);
-    let mut rows = tx.query_rows(sql.select_direction(span), &[owner, &bounds].concat(), read)?;
-    if span.ascending {
+    let bounds = [range.above, range.below, range.limit].map(SqlValue::from);
+    let mut rows = tx.query_rows(sql.select_direction(range), &[owner, &bounds].concat(), read)?;
+    if range.ascending {
         rows.reverse();
     }
     Ok(rows)
@@ -63,27 +63,27 @@ pub(crate) fn query_page<T>(
 pub(crate) fn edge_page(
     tx: &mut Tx<'_>,
     owner: impl Into<SqlValue<'static>>,
-    span: &PageRange,
+    range: &PageRange,
     sql: DirectionalQuery,
 ) -> Result<Vec<Edge>, Fault> {
     let end = |row: &SqlRow<'_, '_>| Ok((row.int(0)?, row.int(1)?));
-    query_page(tx, &[owner.into()], span, sql, end)
+    query_page(tx, &[owner.into()], range, sql, end)
 }
 
 pub(crate) fn typed_edge_page<K>(
     tx: &mut Tx<'_>,
     owner: impl Into<SqlValue<'static>>,
-    span: &PageRange,
+    range: &PageRange,
     sql: DirectionalQuery,
 ) -> Result<Vec<(Id<K>, i64)>, Fault> {
     let end = |row: &SqlRow<'_, '_>| Ok((row.id(0)?, row.int(1)?));
-    query_page(tx, &[owner.into()], span, sql, end)
+    query_page(tx, &[owner.into()], range, sql, end)
 }
 
 /// Trims a page merged from several queries to the rows nearest to its start; newest first.
-pub(crate) fn trim_page<T>(mut rows: Vec<T>, span: &PageRange) -> Vec<T> {
-    let limit = usize::try_from(span.limit).unwrap_or(0);
-    if span.ascending {
+pub(crate) fn trim_page<T>(mut rows: Vec<T>, range: &PageRange) -> Vec<T> {
+    let limit = usize::try_from(range.limit).unwrap_or(0);
+    if range.ascending {
         let surplus = rows.len().saturating_sub(limit);
         rows.drain(..surplus);
     } else {

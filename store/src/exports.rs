@@ -12,27 +12,21 @@ pub type EdgeWithId = (IdPair, i64);
 
 /// In the order of source and target, after a pair.
 pub fn list_edges(tx: &mut Tx<'_>, kind: EdgeKind, after: IdPair, limit: i64) -> Result<Vec<EdgeWithId>, Fault> {
+    macro_rules! edges_sql {
+        ($table:literal) => {
+            concat!(
+                "SELECT source_id, target_id, id FROM ",
+                $table,
+                " WHERE (source_id, target_id) > ($1, $2) ORDER BY source_id, target_id LIMIT $3"
+            )
+        };
+    }
     let sql = match kind {
-        EdgeKind::Follow => {
-            "SELECT source_id, target_id, id FROM follow WHERE (source_id, target_id) > ($1, $2) \
-             ORDER BY source_id, target_id LIMIT $3"
-        }
-        EdgeKind::Block => {
-            "SELECT source_id, target_id, id FROM block WHERE (source_id, target_id) > ($1, $2) \
-             ORDER BY source_id, target_id LIMIT $3"
-        }
-        EdgeKind::Mute => {
-            "SELECT source_id, target_id, id FROM mute WHERE (source_id, target_id) > ($1, $2) \
-             ORDER BY source_id, target_id LIMIT $3"
-        }
-        EdgeKind::Request => {
-            "SELECT source_id, target_id, id FROM follow_request WHERE (source_id, target_id) > ($1, $2) \
-             ORDER BY source_id, target_id LIMIT $3"
-        }
-        EdgeKind::DmBlock => {
-            "SELECT source_id, target_id, id FROM dm_block WHERE (source_id, target_id) > ($1, $2) \
-             ORDER BY source_id, target_id LIMIT $3"
-        }
+        EdgeKind::Follow => edges_sql!("follow"),
+        EdgeKind::Block => edges_sql!("block"),
+        EdgeKind::Mute => edges_sql!("mute"),
+        EdgeKind::Request => edges_sql!("follow_request"),
+        EdgeKind::DmBlock => edges_sql!("dm_block"),
     };
     tx.query_rows(sql, &[after.0.into(), after.1.into(), limit.into()], |row| {
         Ok(((row.int(0)?, row.int(1)?), row.int(2)?))

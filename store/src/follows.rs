@@ -8,21 +8,17 @@ use crate::posts::PageRange;
 
 pub fn exists(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM follow WHERE source_id = $1 AND target_id = $2";
-    Ok(tx
-        .query_row(sql, &[source.into(), target.into()], |_| Ok(()))?
-        .is_some())
+    tx.row_exists(sql, &[source.into(), target.into()])
 }
 
 pub fn filter_followed(tx: &mut Tx<'_>, source: UserId, targets: &[UserId]) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT target_id FROM follow WHERE target_id = $1 AND source_id = $2";
-    let keys: Vec<_> = targets.iter().map(|target| target.get()).collect();
-    tx.query_by_keys(sql, &keys, &[source.into()], |row| row.id(0))
+    tx.query_by_ids(sql, targets, &[source.into()], |row| row.id(0))
 }
 
 pub fn filter_followers(tx: &mut Tx<'_>, sources: &[UserId], target: UserId) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT source_id FROM follow WHERE source_id = $1 AND target_id = $2";
-    let keys: Vec<_> = sources.iter().map(|source| source.get()).collect();
-    tx.query_by_keys(sql, &keys, &[target.into()], |row| row.id(0))
+    tx.query_by_ids(sql, sources, &[target.into()], |row| row.id(0))
 }
 
 pub fn list_followed(tx: &mut Tx<'_>, source: UserId) -> Result<Vec<UserId>, Fault> {
@@ -74,20 +70,19 @@ pub(crate) fn add_to_verified_counts(tx: &mut Tx<'_>, source: UserId, by: i64) -
 
 pub fn filter_verified(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT id FROM users WHERE id = $1 AND verified = 1";
-    let keys: Vec<_> = users.iter().map(|user| user.get()).collect();
-    tx.query_by_keys(sql, &keys, &[], |row| row.id(0))
+    tx.query_by_ids(sql, users, &[], |row| row.id(0))
 }
 
 /// Latest first: the user and the edge's own id.
-pub fn follower_page(tx: &mut Tx<'_>, target: UserId, span: &PageRange) -> Result<Vec<UserEdge>, Fault> {
+pub fn follower_page(tx: &mut Tx<'_>, target: UserId, range: &PageRange) -> Result<Vec<UserEdge>, Fault> {
     let sql = edge_page_query!("SELECT source_id, id FROM follow WHERE target_id = $1");
-    typed_edge_page(tx, target, span, sql)
+    typed_edge_page(tx, target, range, sql)
 }
 
 /// Latest first: the user and the edge's own id.
-pub fn following_page(tx: &mut Tx<'_>, source: UserId, span: &PageRange) -> Result<Vec<UserEdge>, Fault> {
+pub fn following_page(tx: &mut Tx<'_>, source: UserId, range: &PageRange) -> Result<Vec<UserEdge>, Fault> {
     let sql = edge_page_query!("SELECT target_id, id FROM follow WHERE source_id = $1");
-    typed_edge_page(tx, source, span, sql)
+    typed_edge_page(tx, source, range, sql)
 }
 
 /// One end of an edge, and the edge's own id, by which edges are ordered.

@@ -30,8 +30,7 @@ macro_rules! relation_sql {
 
 pub fn exists(tx: &mut Tx<'_>, kind: RelationKind, source: UserId, target: UserId) -> Result<bool, Fault> {
     let sql = relation_sql!(kind, "SELECT 1 FROM ", " WHERE source_id = $1 AND target_id = $2");
-    let found = tx.query_row(sql, &[source.into(), target.into()], |_| Ok(()))?;
-    Ok(found.is_some())
+    tx.row_exists(sql, &[source.into(), target.into()])
 }
 
 /// Returns false if the relation exists.
@@ -61,8 +60,7 @@ pub fn filter_sources(
         "SELECT source_id FROM ",
         " WHERE source_id = $1 AND target_id = $2"
     );
-    let keys: Vec<_> = sources.iter().map(|source| source.get()).collect();
-    tx.query_by_keys(sql, &keys, &[target.into()], |row| row.id(0))
+    tx.query_by_ids(sql, sources, &[target.into()], |row| row.id(0))
 }
 
 pub fn filter_targets(
@@ -76,8 +74,7 @@ pub fn filter_targets(
         "SELECT target_id FROM ",
         " WHERE target_id = $1 AND source_id = $2"
     );
-    let keys: Vec<_> = targets.iter().map(|target| target.get()).collect();
-    tx.query_by_keys(sql, &keys, &[source.into()], |row| row.id(0))
+    tx.query_by_ids(sql, targets, &[source.into()], |row| row.id(0))
 }
 
 /// Latest first. Not for follow requests, which are read by target: see [`follow_request_page`].
@@ -85,7 +82,7 @@ pub fn target_page(
     tx: &mut Tx<'_>,
     kind: RelationKind,
     source: UserId,
-    span: &PageRange,
+    range: &PageRange,
 ) -> Result<Vec<UserEdge>, Fault> {
     let descending = relation_sql!(
         kind,
@@ -97,13 +94,13 @@ pub fn target_page(
         "SELECT target_id, id FROM ",
         " WHERE source_id = $1 AND id > $2 AND id < $3 ORDER BY id ASC LIMIT $4"
     );
-    typed_edge_page(tx, source, span, DirectionalQuery { descending, ascending })
+    typed_edge_page(tx, source, range, DirectionalQuery { descending, ascending })
 }
 
 /// Latest first.
-pub fn follow_request_page(tx: &mut Tx<'_>, target: UserId, span: &PageRange) -> Result<Vec<UserEdge>, Fault> {
+pub fn follow_request_page(tx: &mut Tx<'_>, target: UserId, range: &PageRange) -> Result<Vec<UserEdge>, Fault> {
     let sql = edge_page_query!("SELECT source_id, id FROM follow_request WHERE target_id = $1");
-    typed_edge_page(tx, target, span, sql)
+    typed_edge_page(tx, target, range, sql)
 }
 
 /// Deletes all follow requests to `target`; returns how many.

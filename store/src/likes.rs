@@ -40,13 +40,13 @@ pub fn add_to_post_count(tx: &mut Tx<'_>, post: PostId, by: i64) -> Result<bool,
 }
 
 /// Latest first: the user and the like's own id.
-pub fn page_by_post(tx: &mut Tx<'_>, post: PostId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
+pub fn page_by_post(tx: &mut Tx<'_>, post: PostId, range: &PageRange) -> Result<Vec<Edge>, Fault> {
     let sql = edge_page_query!("SELECT user_id, id FROM post_like WHERE post_id = $1");
-    edges::edge_page(tx, post, span, sql)
+    edges::edge_page(tx, post, range, sql)
 }
 
 /// Latest first: the post and the like's own id.
-pub fn page_by_user(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
+pub fn page_by_user(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Result<Vec<Edge>, Fault> {
     let sql = edge_page_query!("SELECT post_id, id FROM post_like WHERE user_id = $1");
-    edges::edge_page(tx, user, span, sql)
+    edges::edge_page(tx, user, range, sql)
 }

@@ -75,7 +75,7 @@ pub fn page_by_owner(
     tx: &mut Tx<'_>,
     owner: UserId,
     include_private: bool,
-    span: &PageRange,
+    range: &PageRange,
 ) -> Result<Vec<List>, Fault> {
     let sql = directional_query!(
         columns!(
@@ -85,7 +85,7 @@ pub fn page_by_owner(
         ),
         " LIMIT $5"
     );
-    query_page(tx, &[owner.into(), include_private.into()], span, sql, list_from_row)
+    query_page(tx, &[owner.into(), include_private.into()], range, sql, list_from_row)
 }
 
 /// Deleted lists are not counted.
@@ -97,11 +97,7 @@ pub fn count_by_owner(tx: &mut Tx<'_>, owner: UserId) -> Result<i64, Fault> {
 
 /// Locks a list until the end of the transaction. A no-op on SQLite, which has a single writer.
 pub fn lock(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
-    if tx.is_shared() {
-        let sql = "SELECT id FROM list WHERE id = $1 FOR UPDATE";
-        tx.query_row(sql, &[id.into()], |_| Ok(()))?;
-    }
-    Ok(())
+    tx.lock_row("SELECT id FROM list WHERE id = $1 FOR UPDATE", &[id.into()])
 }
 
 /// The oldest of a user's lists with this name.

@@ -180,8 +180,7 @@ pub fn share(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, user: UserId) -> Resu
 /// Whether a user other than the owner may post a media object.
 pub fn is_shared(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM media_share WHERE media_id = $1 AND user_id = $2";
-    let found = tx.query_row(sql, &[id.into(), user.into()], |_| Ok(()))?;
-    Ok(found.is_some())
+    tx.row_exists(sql, &[id.into(), user.into()])
 }
 
 /// Counts a post that uses these media.
@@ -214,7 +213,7 @@ pub fn remove_message_use(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, expires_
 /// Whether only messages use it, so that only their readers may see it.
 pub fn is_message_only(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM media WHERE id = $1 AND uses = 0 AND message_uses > 0";
-    Ok(tx.query_row(sql, &[id.into()], |_| Ok(()))?.is_some())
+    tx.row_exists(sql, &[id.into()])
 }
 
 /// Records the users tagged in a post's media.

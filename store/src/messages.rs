@@ -13,6 +13,7 @@ use base::{AppId, Fault, Id, PostId, UserId};
 
 use crate::Tx;
 use crate::db::SqlRow;
+use crate::db::stored_enum;
 
 pub use self::inbox::{has_event, inbox_page, newest_message, remove_copy, remove_participant};
 
@@ -59,20 +60,9 @@ impl MessageEventKind {
             Self::Leave => "ParticipantsLeave",
         }
     }
-
-    const fn to_number(self) -> i64 {
-        match self {
-            Self::Message => 0,
-            Self::Join => 1,
-            Self::Leave => 2,
-        }
-    }
-
-    fn from_number(number: i64) -> Result<Self, Fault> {
-        let kind = Self::ALL.into_iter().find(|kind| kind.to_number() == number);
-        kind.ok_or_else(|| Fault::new(format!("unknown message event kind {number}")))
-    }
 }
+
+stored_enum!(MessageEventKind "message event kind" { Message = 0, Join = 1, Leave = 2 });
 
 #[derive(Clone, Debug)]
 pub struct MessageEvent {
@@ -149,11 +139,10 @@ fn conversation_from_row(row: &SqlRow<'_, '_>) -> Result<DmConversation, Fault> 
 
 /// Locks a conversation until the end of the transaction. A no-op on SQLite, which has a single writer.
 pub fn lock_conversation(tx: &mut Tx<'_>, conversation: i64) -> Result<(), Fault> {
-    if tx.is_shared() {
-        let sql = "SELECT id FROM dm_conversation WHERE id = $1 FOR UPDATE";
-        tx.query_row(sql, &[conversation.into()], |_| Ok(()))?;
-    }
-    Ok(())
+    tx.lock_row(
+        "SELECT id FROM dm_conversation WHERE id = $1 FOR UPDATE",
+        &[conversation.into()],
+    )
 }
 
 /// Returns false if the two users already have a conversation.
@@ -176,8 +165,7 @@ pub fn add_participant(tx: &mut Tx<'_>, conversation: i64, user: UserId) -> Resu
 
 pub fn is_participant(tx: &mut Tx<'_>, conversation: i64, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM dm_participant WHERE conversation_id = $1 AND user_id = $2";
-    let found = tx.query_row(sql, &[conversation.into(), user.into()], |_| Ok(()))?;
-    Ok(found.is_some())
+    tx.row_exists(sql, &[conversation.into(), user.into()])
 }
 
 /// Participants with the last event they have read, in the order of joining.

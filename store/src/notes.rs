@@ -59,7 +59,7 @@ fn note_from_row(row: &SqlRow<'_, '_>) -> Result<CommunityNote, Fault> {
 
 pub fn is_note_writer(tx: &mut Tx<'_>, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM note_writer WHERE user_id = $1";
-    Ok(tx.query_row(sql, &[user.into()], |_| Ok(()))?.is_some())
+    tx.row_exists(sql, &[user.into()])
 }
 
 /// Returns false if nothing changed.
@@ -108,13 +108,13 @@ pub fn page_by_author(
     tx: &mut Tx<'_>,
     author: UserId,
     test_mode: bool,
-    span: &PageRange,
+    range: &PageRange,
 ) -> Result<Vec<CommunityNote>, Fault> {
     let sql = directional_query!(
         columns!("WHERE author_id = $1 AND test_mode = $2 AND id > $3 AND id < $4 ORDER BY id"),
         " LIMIT $5"
     );
-    query_page(tx, &[author.into(), test_mode.into()], span, sql, note_from_row)
+    query_page(tx, &[author.into(), test_mode.into()], range, sql, note_from_row)
 }
 
 /// Sets or replaces a user's rating and updates the counters.
@@ -185,7 +185,7 @@ macro_rules! fit {
 }
 
 /// Newest first.
-pub fn eligible_posts(tx: &mut Tx<'_>, feed: &NoteFeedQuery, span: &PageRange) -> Result<Vec<PostId>, Fault> {
+pub fn eligible_posts(tx: &mut Tx<'_>, feed: &NoteFeedQuery, range: &PageRange) -> Result<Vec<PostId>, Fault> {
     let recent = fit!("post p");
     let requested = fit!(
         "(SELECT DISTINCT post_id FROM note_request WHERE post_id > $1 AND post_id < $2) r \
@@ -194,16 +194,16 @@ pub fn eligible_posts(tx: &mut Tx<'_>, feed: &NoteFeedQuery, span: &PageRange) -
     let mut found: Vec<PostId> = Vec::new();
     for (sql, above) in [(recent, feed.newest.max(feed.oldest)), (requested, feed.oldest)] {
         let args = [
-            span.above.max(above).into(),
-            span.below.into(),
+            range.above.max(above).into(),
+            range.below.into(),
             feed.writer.into(),
             (&feed.lang).into(),
             feed.test_mode.into(),
-            span.limit.into(),
+            range.limit.into(),
         ];
-        found.extend(tx.query_rows(sql.select_direction(span), &args, |row| row.id(0))?);
+        found.extend(tx.query_rows(sql.select_direction(range), &args, |row| row.id(0))?);
     }
     found.sort_unstable_by_key(|id| std::cmp::Reverse(*id));
     found.dedup();
-    Ok(trim_page(found, span))
+    Ok(trim_page(found, range))
 }

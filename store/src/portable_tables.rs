@@ -301,7 +301,7 @@ pub fn row_exists(tx: &mut Tx<'_>, table: &str, id: i64) -> Result<bool, Fault> 
         .iter()
         .find(|(name, _)| *name == table);
     let (_, sql) = found.ok_or_else(|| Fault::new(format!("no portable row may refer to {table}")))?;
-    Ok(tx.query_row(sql, &[id.into()], |_| Ok(()))?.is_some())
+    tx.row_exists(sql, &[id.into()])
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use base::{AppId, Fault, PostId, Time, UserId};
 
 use crate::Tx;
 use crate::db::SqlRow;
+use crate::db::stored_enum;
 
 pub(crate) use insertion::add_to_author_counts;
 pub use insertion::{NewPostDetails, insert, insert_without_counts, replace_placeholder};
@@ -24,23 +25,7 @@ pub enum PostState {
     Placeholder,
 }
 
-impl PostState {
-    const ALL: [Self; 4] = [Self::Live, Self::Superseded, Self::Deleted, Self::Placeholder];
-
-    pub(crate) fn to_number(self) -> i64 {
-        match self {
-            Self::Live => 0,
-            Self::Superseded => 1,
-            Self::Deleted => 2,
-            Self::Placeholder => 3,
-        }
-    }
-
-    pub(crate) fn from_number(number: i64) -> Result<Self, Fault> {
-        let state = Self::ALL.into_iter().find(|state| state.to_number() == number);
-        state.ok_or_else(|| Fault::new(format!("unknown post state {number}")))
-    }
-}
+stored_enum!(PostState "post state" { Live = 0, Superseded = 1, Deleted = 2, Placeholder = 3 });
 
 #[derive(Clone, Debug)]
 pub struct Post {
@@ -181,13 +166,7 @@ pub fn find_by_id(tx: &mut Tx<'_>, id: PostId) -> Result<Option<Post>, Fault> {
 
 /// In any state and no particular order; unknown ids are skipped.
 pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[PostId]) -> Result<Vec<Post>, Fault> {
-    let keys: Vec<_> = ids.iter().map(|id| id.get()).collect();
-    tx.query_by_keys(
-        columns!("SELECT ", " FROM post WHERE id = $1"),
-        &keys,
-        &[],
-        post_from_row,
-    )
+    tx.query_by_ids(columns!("SELECT ", " FROM post WHERE id = $1"), ids, &[], post_from_row)
 }
 
 /// Oldest first; empty if the post was never edited.
@@ -209,9 +188,7 @@ pub fn highest_id(tx: &mut Tx<'_>) -> Result<PostId, Fault> {
 pub fn has_duplicate(tx: &mut Tx<'_>, author: UserId, fingerprint: &[u8], above: i64) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM post WHERE author_id = $1 AND fingerprint = $2 AND state = 0 \
                AND id > $3 LIMIT 1";
-    Ok(tx
-        .query_row(sql, &[author.into(), fingerprint.into(), above.into()], |_| Ok(()))?
-        .is_some())
+    tx.row_exists(sql, &[author.into(), fingerprint.into(), above.into()])
 }
 
 /// Sets or, with an empty text, removes the withheld notice.
@@ -231,7 +208,7 @@ pub fn newest_version(tx: &mut Tx<'_>, root: PostId) -> Result<Option<Post>, Fau
 
 pub fn is_mentioned(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM mention WHERE user_id = $1 AND post_id = $2";
-    Ok(tx.query_row(sql, &[user.into(), post.into()], |_| Ok(()))?.is_some())
+    tx.row_exists(sql, &[user.into(), post.into()])
 }
 
 pub fn list_mentioned_users(tx: &mut Tx<'_>, post: PostId) -> Result<Vec<UserId>, Fault> {

@@ -63,10 +63,10 @@ pub fn list_by_gender(tx: &mut Tx<'_>, gender: i64) -> Result<Vec<i64>, Fault> {
 
 pub fn has_birth_dates(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM particulars WHERE born_on <> '' LIMIT 1";
-    Ok(tx.query_row(sql, &[], |_| Ok(()))?.is_some())
+    tx.row_exists(sql, &[])
 }
 
 pub fn has_genders(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM particulars WHERE gender > 0 LIMIT 1";
-    Ok(tx.query_row(sql, &[], |_| Ok(()))?.is_some())
+    tx.row_exists(sql, &[])
 }

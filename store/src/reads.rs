@@ -9,9 +9,8 @@ use crate::Tx;
 /// Counts the posts that the app has not yet read on this day (since 1970).
 pub fn record_reads(tx: &mut Tx<'_>, app: AppId, day: i64, posts: &[PostId]) -> Result<(), Fault> {
     let known = "SELECT post_id FROM post_read WHERE post_id = $1 AND app_id = $2 AND day = $3";
-    let keys: Vec<_> = posts.iter().map(|post| post.get()).collect();
     let known: HashSet<PostId> = tx
-        .query_by_keys(known, &keys, &[app.into(), day.into()], |row| row.id(0))?
+        .query_by_ids(known, posts, &[app.into(), day.into()], |row| row.id(0))?
         .into_iter()
         .collect();
     let mut new = 0_i64;

@@ -91,11 +91,10 @@ pub fn next_id(tx: &mut Tx<'_>, kind: &str) -> Result<i64, Fault> {
 
 /// Locks a record until the end of the transaction. A no-op on SQLite, which has a single writer.
 pub fn lock(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<(), Fault> {
-    if tx.is_shared() {
-        let sql = "SELECT id FROM ads_record WHERE kind = $1 AND id = $2 FOR UPDATE";
-        tx.query_row(sql, &[kind.into(), id.into()], |_| Ok(()))?;
-    }
-    Ok(())
+    tx.lock_row(
+        "SELECT id FROM ads_record WHERE kind = $1 AND id = $2 FOR UPDATE",
+        &[kind.into(), id.into()],
+    )
 }
 
 /// In any account and state.

@@ -4,6 +4,7 @@ use base::{Fault, Time};
 
 use crate::Tx;
 use crate::db::SqlRow;
+use crate::db::stored_enum;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplayState {
@@ -18,17 +19,6 @@ pub enum ReplayState {
 }
 
 impl ReplayState {
-    const ALL: [Self; 4] = [Self::Enqueuing, Self::Sending, Self::Complete, Self::Incomplete];
-
-    const fn to_number(self) -> i64 {
-        match self {
-            Self::Enqueuing => 0,
-            Self::Sending => 1,
-            Self::Complete => 2,
-            Self::Incomplete => 3,
-        }
-    }
-
     /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
@@ -37,12 +27,9 @@ impl ReplayState {
             Self::Incomplete => "incomplete",
         }
     }
-
-    fn from_number(number: i64) -> Result<Self, Fault> {
-        let state = Self::ALL.into_iter().find(|state| state.to_number() == number);
-        state.ok_or_else(|| Fault::new(format!("unknown replay state {number}")))
-    }
 }
+
+stored_enum!(ReplayState "replay state" { Enqueuing = 0, Sending = 1, Complete = 2, Incomplete = 3 });
 
 #[derive(Clone, Debug)]
 pub struct Replay {

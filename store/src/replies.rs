@@ -19,5 +19,5 @@ pub fn unhide(tx: &mut Tx<'_>, post: PostId) -> Result<bool, Fault> {
 
 pub fn is_hidden(tx: &mut Tx<'_>, post: PostId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM hidden_reply WHERE post_id = $1";
-    Ok(tx.query_row(sql, &[post.into()], |_| Ok(()))?.is_some())
+    tx.row_exists(sql, &[post.into()])
 }

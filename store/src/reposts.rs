@@ -38,30 +38,30 @@ pub fn list_nullcast(tx: &mut Tx<'_>, post: PostId) -> Result<Vec<PostId>, Fault
 }
 
 /// Latest first: the reposting user and the repost's id.
-pub fn page_by_post(tx: &mut Tx<'_>, post: PostId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
+pub fn page_by_post(tx: &mut Tx<'_>, post: PostId, range: &PageRange) -> Result<Vec<Edge>, Fault> {
     let sql = edge_page_query!("SELECT author_id, id FROM post WHERE repost_of_id = $1 AND state = 0 AND nullcast = 0");
-    edges::edge_page(tx, post, span, sql)
+    edges::edge_page(tx, post, range, sql)
 }
 
 /// An author's posts that others have reposted, newest first; both values are the post's id.
-pub fn page_reposted_of_author(tx: &mut Tx<'_>, author: UserId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
+pub fn page_reposted_of_author(tx: &mut Tx<'_>, author: UserId, range: &PageRange) -> Result<Vec<Edge>, Fault> {
     let sql = edge_page_query!(
         "SELECT id, id FROM post WHERE author_id = $1 AND state = 0 \
          AND repost_count + imported_repost_count > 0 AND (imported_repost_count > 0 OR EXISTS \
          (SELECT 1 FROM post other WHERE other.repost_of_id = post.id AND other.state = 0 \
          AND other.nullcast = 0 AND other.author_id <> post.author_id))"
     );
-    edges::edge_page(tx, author, span, sql)
+    edges::edge_page(tx, author, range, sql)
 }
 
 /// Newest first; both values are the quoting post's id.
-pub fn page_quotes(tx: &mut Tx<'_>, post: PostId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
+pub fn page_quotes(tx: &mut Tx<'_>, post: PostId, range: &PageRange) -> Result<Vec<Edge>, Fault> {
     let sql = directional_query!(
         "SELECT id FROM post WHERE quoted_post_id = $1 AND state = 0 AND nullcast = 0 \
          AND ($2 = 0 OR in_reply_to_user_id IS NULL) AND ($3 = 0 OR repost_of_id IS NULL) \
          AND id > $4 AND id < $5 ORDER BY id",
         " LIMIT $6"
     );
-    let args = [post.into(), span.without_replies.into(), span.without_reposts.into()];
-    query_page(tx, &args, span, sql, |row| Ok((row.int(0)?, row.int(0)?)))
+    let args = [post.into(), range.without_replies.into(), range.without_reposts.into()];
+    query_page(tx, &args, range, sql, |row| Ok((row.int(0)?, row.int(0)?)))
 }

@@ -8,6 +8,7 @@ use base::{Fault, PostId, Time, UserId};
 
 use crate::Tx;
 use crate::db::SqlRow;
+use crate::db::stored_enum;
 use crate::edges::{edge_page_query, typed_edge_page};
 use crate::posts::PageRange;
 
@@ -24,22 +25,6 @@ pub enum SpaceState {
 }
 
 impl SpaceState {
-    const ALL: [Self; 4] = [Self::Scheduled, Self::Live, Self::Ended, Self::Canceled];
-
-    pub(crate) const fn to_number(self) -> i64 {
-        match self {
-            Self::Scheduled => 0,
-            Self::Live => 1,
-            Self::Ended => 2,
-            Self::Canceled => 3,
-        }
-    }
-
-    fn from_number(number: i64) -> Result<Self, Fault> {
-        let state = Self::ALL.into_iter().find(|state| state.to_number() == number);
-        state.ok_or_else(|| Fault::new(format!("unknown space state {number}")))
-    }
-
     /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
@@ -50,6 +35,8 @@ impl SpaceState {
         }
     }
 }
+
+stored_enum!(SpaceState "space state" { Scheduled = 0, Live = 1, Ended = 2, Canceled = 3 });
 
 #[derive(Clone, Debug)]
 pub struct Space {
@@ -118,8 +105,7 @@ pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Space>, Fault> {
 /// Scheduled and live spaces, in no particular order.
 pub fn list_active_by_creators(tx: &mut Tx<'_>, creators: &[UserId]) -> Result<Vec<Space>, Fault> {
     let sql = columns!("SELECT ", " FROM space WHERE creator_id = $1 AND state < 2");
-    let keys: Vec<_> = creators.iter().map(|creator| creator.get()).collect();
-    tx.query_by_keys(sql, &keys, &[], space_from_row)
+    tx.query_by_ids(sql, creators, &[], space_from_row)
 }
 
 /// Newest first, with an id below `before`.
@@ -130,11 +116,7 @@ pub fn list(tx: &mut Tx<'_>, before: i64, limit: i64) -> Result<Vec<Space>, Faul
 
 /// Locks a space until the end of the transaction. A no-op on SQLite, which has a single writer.
 pub fn lock(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
-    if tx.is_shared() {
-        let sql = "SELECT id FROM space WHERE id = $1 FOR UPDATE";
-        tx.query_row(sql, &[id.into()], |_| Ok(()))?;
-    }
-    Ok(())
+    tx.lock_row("SELECT id FROM space WHERE id = $1 FOR UPDATE", &[id.into()])
 }
 
 pub fn insert(tx: &mut Tx<'_>, space: &Space) -> Result<(), Fault> {
@@ -179,7 +161,7 @@ pub fn share_post(tx: &mut Tx<'_>, space: i64, post: PostId) -> Result<bool, Fau
 }
 
 /// Latest first: the post and the share's own id.
-pub fn page_of_shared_posts(tx: &mut Tx<'_>, space: i64, span: &PageRange) -> Result<Vec<(PostId, i64)>, Fault> {
+pub fn page_of_shared_posts(tx: &mut Tx<'_>, space: i64, range: &PageRange) -> Result<Vec<(PostId, i64)>, Fault> {
     let sql = edge_page_query!("SELECT post_id, id FROM space_post WHERE space_id = $1");
-    typed_edge_page(tx, space, span, sql)
+    typed_edge_page(tx, space, range, sql)
 }

@@ -19,13 +19,11 @@ pub fn delete(tx: &mut Tx<'_>, subscriber: UserId, author: UserId) -> Result<boo
 }
 
 pub fn filter_subscribed(tx: &mut Tx<'_>, subscriber: UserId, authors: &[UserId]) -> Result<Vec<UserId>, Fault> {
-    let keys: Vec<i64> = authors.iter().map(|author| author.get()).collect();
     let sql = "SELECT author_id FROM subscription WHERE author_id = $1 AND subscriber_id = $2";
-    tx.query_by_keys(sql, &keys, &[subscriber.into()], |row| row.id(0))
+    tx.query_by_ids(sql, authors, &[subscriber.into()], |row| row.id(0))
 }
 
 pub fn filter_subscribers(tx: &mut Tx<'_>, subscribers: &[UserId], author: UserId) -> Result<Vec<UserId>, Fault> {
-    let keys: Vec<i64> = subscribers.iter().map(|user| user.get()).collect();
     let sql = "SELECT subscriber_id FROM subscription WHERE subscriber_id = $1 AND author_id = $2";
-    tx.query_by_keys(sql, &keys, &[author.into()], |row| row.id(0))
+    tx.query_by_ids(sql, subscribers, &[author.into()], |row| row.id(0))
 }

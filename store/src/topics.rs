@@ -108,9 +108,8 @@ pub fn list_newest_posts(tx: &mut Tx<'_>, topic: &str, limit: i64) -> Result<Vec
 
 /// Topics that authors used after a post; each topic once per author.
 pub fn list_by_authors(tx: &mut Tx<'_>, authors: &[UserId], after: PostId) -> Result<Vec<String>, Fault> {
-    let keys: Vec<i64> = authors.iter().map(|author| author.get()).collect();
     let sql = "SELECT DISTINCT topic FROM topic_post WHERE author_id = $1 AND post_id > $2";
-    tx.query_by_keys(sql, &keys, &[after.into()], |row| row.text(0))
+    tx.query_by_ids(sql, authors, &[after.into()], |row| row.text(0))
 }
 
 /// Strongest first.

@@ -5,6 +5,7 @@ use base::{Fault, Id, Time, UserId};
 
 use crate::Tx;
 use crate::db::SqlRow;
+use crate::db::stored_enum;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UploadState {
@@ -18,25 +19,7 @@ pub enum UploadState {
     Failed,
 }
 
-impl UploadState {
-    const ALL: [Self; 5] = [
-        Self::Receiving,
-        Self::Pending,
-        Self::Processing,
-        Self::Succeeded,
-        Self::Failed,
-    ];
-
-    const fn to_number(self) -> i64 {
-        match self {
-            Self::Receiving => 0,
-            Self::Pending => 1,
-            Self::Processing => 2,
-            Self::Succeeded => 3,
-            Self::Failed => 4,
-        }
-    }
-}
+stored_enum!(UploadState "upload state" { Receiving = 0, Pending = 1, Processing = 2, Succeeded = 3, Failed = 4 });
 
 #[derive(Clone, Debug)]
 pub struct MediaUpload {
@@ -84,8 +67,6 @@ macro_rules! columns {
 }
 
 fn upload_from_row(row: &SqlRow<'_, '_>) -> Result<MediaUpload, Fault> {
-    let state = row.int(6)?;
-    let state = UploadState::ALL.into_iter().find(|known| known.to_number() == state);
     let shared_with = row.text(11)?;
     Ok(MediaUpload {
         id: row.id(0)?,
@@ -94,7 +75,7 @@ fn upload_from_row(row: &SqlRow<'_, '_>) -> Result<MediaUpload, Fault> {
         kind: row.text(3)?,
         token: row.text(4)?,
         total_bytes: row.int(5)?,
-        state: state.ok_or_else(|| Fault::new("unknown upload state"))?,
+        state: UploadState::from_number(row.int(6)?)?,
         failure_reason: row.text(7)?,
         progress_percent: row.int(8)?,
         leased_until: row.time(9)?,

@@ -3,6 +3,7 @@
 use base::{Fault, PostId, Time, UserId};
 
 use crate::db::SqlRow;
+use crate::db::stored_enum;
 use crate::{Tx, follows, graph, user_search};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,23 +15,7 @@ pub enum UserState {
     Placeholder,
 }
 
-impl UserState {
-    const ALL: [Self; 4] = [Self::Active, Self::Suspended, Self::Deleted, Self::Placeholder];
-
-    fn to_number(self) -> i64 {
-        match self {
-            Self::Active => 0,
-            Self::Suspended => 1,
-            Self::Deleted => 2,
-            Self::Placeholder => 3,
-        }
-    }
-
-    fn from_number(number: i64) -> Result<Self, Fault> {
-        let state = Self::ALL.into_iter().find(|state| state.to_number() == number);
-        state.ok_or_else(|| Fault::new(format!("unknown user state {number}")))
-    }
-}
+stored_enum!(UserState "user state" { Active = 0, Suspended = 1, Deleted = 2, Placeholder = 3 });
 
 #[derive(Clone, Debug)]
 pub struct User {
@@ -186,22 +171,14 @@ pub fn find_by_id(tx: &mut Tx<'_>, id: UserId) -> Result<Option<User>, Fault> {
 
 /// Locks a user until the end of the transaction. A no-op on SQLite, which has a single writer.
 pub fn lock(tx: &mut Tx<'_>, id: UserId) -> Result<(), Fault> {
-    if tx.is_shared() {
-        tx.query_row(
-            "SELECT id FROM users WHERE id = $1 FOR UPDATE",
-            &[id.into()],
-            |_| Ok(()),
-        )?;
-    }
-    Ok(())
+    tx.lock_row("SELECT id FROM users WHERE id = $1 FOR UPDATE", &[id.into()])
 }
 
 /// In any state and no particular order; unknown ids are skipped.
 pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<Vec<User>, Fault> {
-    let keys: Vec<_> = ids.iter().map(|id| id.get()).collect();
-    tx.query_by_keys(
+    tx.query_by_ids(
         columns!("SELECT ", " FROM users WHERE id = $1"),
-        &keys,
+        ids,
         &[],
         user_from_row,
     )
@@ -402,6 +379,5 @@ pub fn invalidate_timeline(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
 pub fn most_recent_posts(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<(PostId, UserId)>, Fault> {
     let sql = "SELECT most_recent_post_id, id FROM users WHERE id = $1 \
                AND most_recent_post_id IS NOT NULL";
-    let keys: Vec<_> = users.iter().map(|user| user.get()).collect();
-    tx.query_by_keys(sql, &keys, &[], |row| Ok((row.id(0)?, row.id(1)?)))
+    tx.query_by_ids(sql, users, &[], |row| Ok((row.id(0)?, row.id(1)?)))
 }

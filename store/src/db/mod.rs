@@ -14,7 +14,7 @@ mod value;
 pub use job::TransactionWork;
 pub use migrate::{AppliedMigration, MigrationStatus};
 pub use tx::Tx;
-pub(crate) use value::{SqlRow, SqlValue};
+pub(crate) use value::{SqlRow, SqlValue, stored_enum};
 
 use std::path::PathBuf;
 use std::sync::Arc;

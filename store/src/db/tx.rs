@@ -155,6 +155,18 @@ impl<'c> Tx<'c> {
         Ok(first)
     }
 
+    pub(crate) fn row_exists(&mut self, sql: &'static str, args: &[SqlValue<'_>]) -> Result<bool, Fault> {
+        Ok(self.query_row(sql, args, |_| Ok(()))?.is_some())
+    }
+
+    /// Runs a `SELECT … FOR UPDATE`. A no-op on SQLite, which has a single writer.
+    pub(crate) fn lock_row(&mut self, sql: &'static str, args: &[SqlValue<'_>]) -> Result<(), Fault> {
+        if self.is_shared() {
+            self.row_exists(sql, args)?;
+        }
+        Ok(())
+    }
+
     /// Stops when `read` returns false.
     pub(crate) fn for_each_row(
         &mut self,
@@ -187,6 +199,18 @@ impl<'c> Tx<'c> {
             EngineConnection::Postgres(conn) => conn.for_each_key(sql, keys, more, &mut push)?,
         }
         Ok(all)
+    }
+
+    /// As [`Tx::query_by_keys`], for typed ids.
+    pub(crate) fn query_by_ids<K, T>(
+        &mut self,
+        sql: &'static str,
+        ids: &[Id<K>],
+        more: &[SqlValue<'_>],
+        read: impl FnMut(&SqlRow<'_, '_>) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, Fault> {
+        let keys: Vec<i64> = ids.iter().map(|id| id.get()).collect();
+        self.query_by_keys(sql, &keys, more, read)
     }
 
     /// Returns the number of affected rows.

@@ -124,3 +124,22 @@ impl SqlRow<'_, '_> {
         Ok(self.opt_int(cell)?.map(base::Time::from_ms))
     }
 }
+
+/// Stores the variants of an enumeration as numbers.
+macro_rules! stored_enum {
+    ($name:ident $label:literal { $($variant:ident = $number:literal),* }) => {
+        impl $name {
+            pub(crate) const fn to_number(self) -> i64 {
+                match self { $(Self::$variant => $number),* }
+            }
+
+            pub(crate) fn from_number(number: i64) -> Result<Self, base::Fault> {
+                match number {
+                    $($number => Ok(Self::$variant),)*
+                    _ => Err(base::Fault::new(format!("unknown {} {number}", $label))),
+                }
+            }
+        }
+    };
+}
+pub(crate) use stored_enum;

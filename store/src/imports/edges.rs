@@ -52,7 +52,7 @@ pub fn insert_edge(tx: &mut Tx<'_>, kind: EdgeKind, source: UserId, target: User
 
 pub fn has_follow_requests(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM follow_request LIMIT 1";
-    Ok(tx.query_row(sql, &[], |_| Ok(()))?.is_some())
+    tx.row_exists(sql, &[])
 }
 
 /// Deletes a follow or follow request after a block; returns whether there was a follow.

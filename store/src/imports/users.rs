@@ -47,7 +47,7 @@ pub fn mark_name_only(tx: &mut Tx<'_>, user: UserId, handle: &str) -> Result<(),
 /// Whether a user's id was generated, because the source contained only the handle.
 pub fn is_name_only(tx: &mut Tx<'_>, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM import_name WHERE user_id = $1";
-    Ok(tx.query_row(sql, &[user.into()], |_| Ok(()))?.is_some())
+    tx.row_exists(sql, &[user.into()])
 }
 
 /// The new handle must be free.

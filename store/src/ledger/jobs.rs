@@ -4,6 +4,7 @@ use base::{Fault, Time};
 
 use crate::Tx;
 use crate::db::SqlRow;
+use crate::db::stored_enum;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnalyticsJobState {
@@ -17,15 +18,6 @@ pub enum AnalyticsJobState {
 }
 
 impl AnalyticsJobState {
-    const ALL: [Self; 6] = [
-        Self::Queued,
-        Self::Processing,
-        Self::Uploading,
-        Self::Success,
-        Self::Failed,
-        Self::Cancelled,
-    ];
-
     /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
@@ -38,21 +30,12 @@ impl AnalyticsJobState {
         }
     }
 
-    const fn to_number(self) -> i64 {
-        match self {
-            Self::Queued => 0,
-            Self::Processing => 1,
-            Self::Uploading => 2,
-            Self::Success => 3,
-            Self::Failed => 4,
-            Self::Cancelled => 5,
-        }
-    }
-
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Queued | Self::Processing | Self::Uploading)
     }
 }
+
+stored_enum!(AnalyticsJobState "analytics job state" { Queued = 0, Processing = 1, Uploading = 2, Success = 3, Failed = 4, Cancelled = 5 });
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnalyticsJob {
@@ -80,13 +63,10 @@ macro_rules! columns {
 }
 
 fn job_from_row(row: &SqlRow<'_, '_>) -> Result<AnalyticsJob, Fault> {
-    let number = row.int(2)?;
-    let mut states = AnalyticsJobState::ALL.into_iter();
-    let state = states.find(|state| state.to_number() == number);
     Ok(AnalyticsJob {
         id: row.int(0)?,
         account_id: row.int(1)?,
-        state: state.ok_or_else(|| Fault::new(format!("unknown analytics job state {number}")))?,
+        state: AnalyticsJobState::from_number(row.int(2)?)?,
         request: row.text(3)?,
         token: row.text(4)?,
         created_at: row.time(5)?,

@@ -36,15 +36,15 @@ fn add_to_follower_count(tx: &mut Tx<'_>, list: i64, by: i64) -> Result<(), Faul
 }
 
 /// Latest first: the user and the edge's own id.
-pub fn follower_page(tx: &mut Tx<'_>, list: i64, span: &PageRange) -> Result<Vec<UserEdge>, Fault> {
+pub fn follower_page(tx: &mut Tx<'_>, list: i64, range: &PageRange) -> Result<Vec<UserEdge>, Fault> {
     let sql = edge_page_query!("SELECT user_id, id FROM list_follow WHERE list_id = $1");
-    typed_edge_page(tx, list, span, sql)
+    typed_edge_page(tx, list, range, sql)
 }
 
 /// Latest first: the list and the edge's own id. Private lists have no followers.
-pub fn followed_page(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Result<Vec<IdPair>, Fault> {
+pub fn followed_page(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Result<Vec<IdPair>, Fault> {
     let sql = edge_page_query!("SELECT list_id, id FROM list_follow WHERE user_id = $1");
-    edge_page(tx, user, span, sql)
+    edge_page(tx, user, range, sql)
 }
 
 /// Returns false if the list is already pinned.

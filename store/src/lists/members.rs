@@ -57,14 +57,13 @@ pub(super) fn add_to_listed_counts(tx: &mut Tx<'_>, list: i64, by: i64) -> Resul
 
 pub fn is_member(tx: &mut Tx<'_>, list: i64, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM list_member WHERE list_id = $1 AND user_id = $2";
-    Ok(tx.query_row(sql, &[list.into(), user.into()], |_| Ok(()))?.is_some())
+    tx.row_exists(sql, &[list.into(), user.into()])
 }
 
 /// Pairs of user and list.
 pub fn public_lists_of_users(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<(UserId, i64)>, Fault> {
-    let keys: Vec<_> = users.iter().map(|user| user.get()).collect();
     let sql = "SELECT user_id, list_id FROM list_member WHERE user_id = $1 AND private = 0";
-    tx.query_by_keys(sql, &keys, &[], |row| Ok((row.id(0)?, row.int(1)?)))
+    tx.query_by_ids(sql, users, &[], |row| Ok((row.id(0)?, row.int(1)?)))
 }
 
 pub fn list_member_ids(tx: &mut Tx<'_>, list: i64) -> Result<Vec<UserId>, Fault> {
@@ -73,9 +72,9 @@ pub fn list_member_ids(tx: &mut Tx<'_>, list: i64) -> Result<Vec<UserId>, Fault>
 }
 
 /// Latest first: the user and the membership's own id.
-pub fn member_page(tx: &mut Tx<'_>, list: i64, span: &PageRange) -> Result<Vec<UserEdge>, Fault> {
+pub fn member_page(tx: &mut Tx<'_>, list: i64, range: &PageRange) -> Result<Vec<UserEdge>, Fault> {
     let sql = edge_page_query!("SELECT user_id, id FROM list_member WHERE list_id = $1");
-    typed_edge_page(tx, list, span, sql)
+    typed_edge_page(tx, list, range, sql)
 }
 
 /// The public lists that a user is a member of, and `owner`'s private ones; latest first: the list and the
@@ -84,10 +83,10 @@ pub fn membership_page(
     tx: &mut Tx<'_>,
     user: UserId,
     owner: Option<UserId>,
-    span: &PageRange,
+    range: &PageRange,
 ) -> Result<Vec<IdPair>, Fault> {
     let sql = edge_page_query!("SELECT list_id, id FROM list_member WHERE user_id = $1 AND private = 0");
-    let mut found = edge_page(tx, user, span, sql)?;
+    let mut found = edge_page(tx, user, range, sql)?;
     let Some(owner) = owner else {
         return Ok(found);
     };
@@ -95,10 +94,10 @@ pub fn membership_page(
     let own = "SELECT m.list_id, m.id FROM list l CROSS JOIN list_member m \
                WHERE l.owner_id = $1 AND l.deleted_at IS NULL AND l.private = 1 \
                AND m.list_id = l.id AND m.user_id = $2 AND m.id > $3 AND m.id < $4";
-    let args = [owner.into(), user.into(), span.above.into(), span.below.into()];
+    let args = [owner.into(), user.into(), range.above.into(), range.below.into()];
     found.extend(tx.query_rows(own, &args, |row| Ok((row.int(0)?, row.int(1)?)))?);
     found.sort_unstable_by_key(|(_, id)| std::cmp::Reverse(*id));
-    Ok(trim_page(found, span))
+    Ok(trim_page(found, range))
 }
 
 /// Members of all lists that are not deleted, in the order of list and user, after a pair.

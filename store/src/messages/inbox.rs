@@ -27,7 +27,7 @@ pub(super) fn insert_copies(tx: &mut Tx<'_>, event: &MessageEvent, readers: &[Us
 pub fn has_event(tx: &mut Tx<'_>, user: UserId, event: &MessageEvent) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM dm_inbox WHERE user_id = $1 AND kind = $2 AND event_id = $3";
     let args = [user.into(), event.kind.to_number().into(), event.id.into()];
-    Ok(tx.query_row(sql, &args, |_| Ok(()))?.is_some())
+    tx.row_exists(sql, &args)
 }
 
 /// Event ids, newest first, of some kinds, in one conversation or in all.
@@ -36,14 +36,14 @@ pub fn inbox_page(
     user: UserId,
     conversation: Option<i64>,
     kinds: &[MessageEventKind],
-    span: &PageRange,
+    range: &PageRange,
 ) -> Result<Vec<i64>, Fault> {
     let mut found = Vec::new();
     for kind in kinds {
-        found.extend(inbox_page_of_kind(tx, user, conversation, *kind, span)?);
+        found.extend(inbox_page_of_kind(tx, user, conversation, *kind, range)?);
     }
     found.sort_unstable_by_key(|id| Reverse(*id));
-    Ok(trim_page(found, span))
+    Ok(trim_page(found, range))
 }
 
 fn inbox_page_of_kind(
@@ -51,7 +51,7 @@ fn inbox_page_of_kind(
     user: UserId,
     conversation: Option<i64>,
     kind: MessageEventKind,
-    span: &PageRange,
+    range: &PageRange,
 ) -> Result<Vec<i64>, Fault> {
     let mut keys: Vec<SqlValue<'_>> = vec![user.into(), kind.to_number().into()];
     keys.extend(conversation.map(SqlValue::from));
@@ -67,12 +67,12 @@ fn inbox_page_of_kind(
             " LIMIT $6"
         ),
     };
-    query_page(tx, &keys, span, sql, |row| row.int(0))
+    query_page(tx, &keys, range, sql, |row| row.int(0))
 }
 
 pub fn newest_message(tx: &mut Tx<'_>, user: UserId, conversation: i64) -> Result<Option<i64>, Fault> {
-    let span = PageRange::newest(1);
-    let found = inbox_page(tx, user, Some(conversation), &[MessageEventKind::Message], &span)?;
+    let range = PageRange::newest(1);
+    let found = inbox_page(tx, user, Some(conversation), &[MessageEventKind::Message], &range)?;
     Ok(found.first().copied())
 }
 

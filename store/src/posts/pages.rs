@@ -34,7 +34,7 @@ impl PageRange {
 }
 
 /// An author's live posts, newest first.
-pub fn page_by_author(tx: &mut Tx<'_>, author: UserId, span: &PageRange) -> Result<Vec<Post>, Fault> {
+pub fn page_by_author(tx: &mut Tx<'_>, author: UserId, range: &PageRange) -> Result<Vec<Post>, Fault> {
     let sql = directional_query!(
         columns!(
             "SELECT ",
@@ -46,8 +46,12 @@ pub fn page_by_author(tx: &mut Tx<'_>, author: UserId, span: &PageRange) -> Resu
     );
     query_page(
         tx,
-        &[author.into(), span.without_replies.into(), span.without_reposts.into()],
-        span,
+        &[
+            author.into(),
+            range.without_replies.into(),
+            range.without_reposts.into(),
+        ],
+        range,
         sql,
         post_from_row,
     )
@@ -84,7 +88,7 @@ pub fn list_own_posts(
 }
 
 /// Newest first.
-pub fn page_mentioning(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Result<Vec<Post>, Fault> {
+pub fn page_mentioning(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Result<Vec<Post>, Fault> {
     let sql = directional_query!(
         columns!(
             "SELECT ",
@@ -97,8 +101,8 @@ pub fn page_mentioning(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Resul
     );
     query_page(
         tx,
-        &[user.into(), span.without_replies.into(), span.without_reposts.into()],
-        span,
+        &[user.into(), range.without_replies.into(), range.without_reposts.into()],
+        range,
         sql,
         post_from_row,
     )
@@ -120,8 +124,7 @@ pub fn list_recent_by_authors(
 ) -> Result<Vec<(PostId, UserId)>, Fault> {
     let sql = "SELECT id, author_id FROM post WHERE author_id = $1 AND state = 0 \
                AND nullcast = 0 AND id > $2 ORDER BY id DESC LIMIT $3";
-    let keys: Vec<_> = authors.iter().map(|author| author.get()).collect();
-    tx.query_by_keys(sql, &keys, &[above.into(), limit.into()], |row| {
+    tx.query_by_ids(sql, authors, &[above.into(), limit.into()], |row| {
         Ok((row.id(0)?, row.id(1)?))
     })
 }

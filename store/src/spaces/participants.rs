@@ -3,6 +3,7 @@
 use base::{Fault, UserId};
 
 use crate::Tx;
+use crate::db::stored_enum;
 use crate::edges::{edge_page_query, typed_edge_page};
 use crate::follows::UserEdge;
 use crate::posts::PageRange;
@@ -24,30 +25,6 @@ pub enum SpaceRole {
 }
 
 impl SpaceRole {
-    const fn to_number(self) -> i64 {
-        match self {
-            Self::Host => 0,
-            Self::Invited => 1,
-            Self::Speaker => 2,
-            Self::Participant => 3,
-            Self::Subscriber => 4,
-            Self::Buyer => 5,
-        }
-    }
-
-    fn from_number(number: i64) -> Result<Self, Fault> {
-        let all = [
-            Self::Host,
-            Self::Invited,
-            Self::Speaker,
-            Self::Participant,
-            Self::Subscriber,
-            Self::Buyer,
-        ];
-        let role = all.into_iter().find(|role| role.to_number() == number);
-        role.ok_or_else(|| Fault::new(format!("unknown space role {number}")))
-    }
-
     /// The counter of users with this role.
     const fn counter_sql(self) -> Option<&'static str> {
         match self {
@@ -57,6 +34,8 @@ impl SpaceRole {
         }
     }
 }
+
+stored_enum!(SpaceRole "space role" { Host = 0, Invited = 1, Speaker = 2, Participant = 3, Subscriber = 4, Buyer = 5 });
 
 /// Also updates the counter; returns false if the user already has the role.
 pub fn add_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole, user: UserId) -> Result<bool, Fault> {
@@ -84,7 +63,7 @@ pub fn remove_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole, user: UserId) -
 pub fn has_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM space_part WHERE space_id = $1 AND role = $2 AND user_id = $3";
     let args = [space.into(), role.to_number().into(), user.into()];
-    Ok(tx.query_row(sql, &args, |_| Ok(()))?.is_some())
+    tx.row_exists(sql, &args)
 }
 
 /// Only for roles that few users have.
@@ -107,7 +86,7 @@ pub fn list_hosts_and_speakers(tx: &mut Tx<'_>, spaces: &[i64]) -> Result<Vec<(i
 }
 
 /// Latest first: the user and the ticket's own id.
-pub fn buyer_page(tx: &mut Tx<'_>, space: i64, span: &PageRange) -> Result<Vec<UserEdge>, Fault> {
+pub fn buyer_page(tx: &mut Tx<'_>, space: i64, range: &PageRange) -> Result<Vec<UserEdge>, Fault> {
     let sql = edge_page_query!("SELECT user_id, id FROM space_part WHERE space_id = $1 AND role = 5");
-    typed_edge_page(tx, space, span, sql)
+    typed_edge_page(tx, space, range, sql)
 }

@@ -19,13 +19,13 @@ fn lock_matching(tx: &mut Tx<'_>) -> Result<(), Fault> {
 
 fn has_members(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM audience_member LIMIT 1";
-    Ok(tx.query_row(sql, &[], |_| Ok(()))?.is_some())
+    tx.row_exists(sql, &[])
 }
 
 /// Whether there are audience members, and users whose keys may have changed.
 pub fn has_pending_matches(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM users WHERE keyed = 0 LIMIT 1";
-    Ok(has_members(tx)? && tx.query_row(sql, &[], |_| Ok(()))?.is_some())
+    Ok(has_members(tx)? && tx.row_exists(sql, &[])?)
 }
 
 /// Matches members that were written since the last call; returns true while there are more.
