@@ -95,19 +95,19 @@ fn count_post_engagements(tx: &mut Tx<'_>, post: &Post, window: &AnalyticsWindow
     let end = window.end.min(tx.now().plus_ms(1));
     let first = bucket_index(post.created_at.max(start));
     let last = bucket_index(end.plus_ms(-1));
-    let bucket_start = |span: i64| start.plus_ms(span.saturating_mul(bucket_ms));
-    let spans = (first..=last).map(|span| (bucket_start(span), EngagementCounts::default()));
+    let bucket_start = |index: i64| start.plus_ms(index.saturating_mul(bucket_ms));
+    let buckets = (first..=last).map(|index| (bucket_start(index), EngagementCounts::default()));
     let mut counted = PostAnalytics {
         id: post.id,
         total: EngagementCounts::default(),
-        buckets: spans.collect(),
+        buckets: buckets.collect(),
     };
     for series in ALL {
         let rows = analytics::count_post_series(tx, series, post.id, (start, window.end), bucket_ms)?;
-        for (span, count) in rows {
+        for (index, count) in rows {
             *counted.total.series_mut(series) += count;
-            let place = usize::try_from(span - first).unwrap_or(usize::MAX);
-            if let Some((_, counts)) = counted.buckets.get_mut(place) {
+            let position = usize::try_from(index - first).unwrap_or(usize::MAX);
+            if let Some((_, counts)) = counted.buckets.get_mut(position) {
                 *counts.series_mut(series) += count;
             }
         }

@@ -44,10 +44,10 @@ pub fn remove(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> 
     Ok(removed)
 }
 
-pub fn list_user_bookmarks(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
+pub fn list_user_bookmarks(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Result<Vec<Edge>, Fault> {
     let oldest = bookmarks::nth_newest_id(tx, user, MAX_LISTED - 1)?;
-    let above = oldest.map_or(span.above, |oldest| span.above.max(oldest - 1));
-    bookmarks::page_by_user(tx, user, &PageRange { above, ..*span })
+    let above = oldest.map_or(range.above, |oldest| range.above.max(oldest - 1));
+    bookmarks::page_by_user(tx, user, &PageRange { above, ..*range })
 }
 
 /// A page that consists of the bookmark of one post, if there is one.
@@ -80,7 +80,7 @@ pub fn find_folder(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<BookmarkFol
     folder.ok_or_else(|| Refusal::NotFound(subject()).into())
 }
 
-pub fn list_folder_bookmarks(tx: &mut Tx<'_>, user: UserId, id: i64, span: &PageRange) -> Result<Vec<Edge>, Error> {
+pub fn list_folder_bookmarks(tx: &mut Tx<'_>, user: UserId, id: i64, range: &PageRange) -> Result<Vec<Edge>, Error> {
     let folder = find_folder(tx, user, id)?;
-    Ok(bookmarks::page_by_folder(tx, folder.id, span)?)
+    Ok(bookmarks::page_by_folder(tx, folder.id, range)?)
 }

@@ -112,7 +112,7 @@ pub fn terminate(
     match selector {
         ConnectionSelector::All => chosen.extend(&open),
         ConnectionSelector::Endpoint(name) => {
-            chosen.extend(open.iter().filter(|connection| connection.endpoint == *name))
+            chosen.extend(open.iter().filter(|connection| connection.endpoint == *name));
         }
         ConnectionSelector::Named(names) => {
             for name in names {

@@ -117,8 +117,8 @@ fn remove_request(tx: &mut Tx<'_>, target: UserId, source: UserId) -> Result<(),
 }
 
 /// Latest first: the user and the request's own id.
-pub fn list_requests(tx: &mut Tx<'_>, target: UserId, span: &PageRange) -> Result<Vec<follows::UserEdge>, Fault> {
-    graph::follow_request_page(tx, target, span)
+pub fn list_requests(tx: &mut Tx<'_>, target: UserId, range: &PageRange) -> Result<Vec<follows::UserEdge>, Fault> {
+    graph::follow_request_page(tx, target, range)
 }
 
 /// Removes follows and follow requests in both directions after a block.

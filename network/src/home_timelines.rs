@@ -137,14 +137,14 @@ impl HomeTimelines {
         &self,
         tx: &mut Tx<'_>,
         source: TimelineSource<'_>,
-        span: &PageRange,
+        range: &PageRange,
     ) -> Result<(Vec<PostId>, bool), Fault> {
         let max_length = source.cache_key().max_length();
         let timeline = self.timelines.get_with(source.cache_key(), Arc::default);
         let mut timeline = timeline.lock();
         timeline.refresh(tx, source)?;
         loop {
-            let (page, more) = timeline.slice_page(span);
+            let (page, more) = timeline.slice_page(range);
             if more || timeline.complete || timeline.depth >= max_length {
                 return Ok((page, more));
             }
@@ -224,11 +224,11 @@ impl CachedTimeline {
     }
 
     /// The ids of a range, and whether there are more of it in `ids`.
-    fn slice_page(&self, span: &PageRange) -> (Vec<PostId>, bool) {
-        let limit = usize::try_from(span.limit).unwrap_or(0);
-        let inside = |id: &&PostId| id.get() > span.above && id.get() < span.below;
+    fn slice_page(&self, range: &PageRange) -> (Vec<PostId>, bool) {
+        let limit = usize::try_from(range.limit).unwrap_or(0);
+        let inside = |id: &&PostId| id.get() > range.above && id.get() < range.below;
         let within = || self.ids.iter().filter(inside).copied();
-        if span.ascending {
+        if range.ascending {
             let mut page: Vec<PostId> = self.ids.iter().rev().filter(inside).copied().take(limit).collect();
             page.reverse();
             let more = within().count() > page.len();

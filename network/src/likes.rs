@@ -40,19 +40,19 @@ pub fn unlike(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> 
 }
 
 /// Refused for anyone but the post's author.
-pub fn list_post_likers(tx: &mut Tx<'_>, viewer: UserId, id: PostId, span: &PageRange) -> Result<Vec<Edge>, Error> {
+pub fn list_post_likers(tx: &mut Tx<'_>, viewer: UserId, id: PostId, range: &PageRange) -> Result<Vec<Edge>, Error> {
     let post = post_actions::find_visible_post(tx, Viewer::user(viewer), id)?;
     if post.author_id != viewer {
         return Err(Refusal::NotVisible(ResourceRef::new("tweet", "id", id)).into());
     }
-    Ok(likes::page_by_post(tx, id, span)?)
+    Ok(likes::page_by_post(tx, id, range)?)
 }
 
 /// Refused for anyone but the user.
-pub fn list_user_likes(tx: &mut Tx<'_>, viewer: UserId, user: UserId, span: &PageRange) -> Result<Vec<Edge>, Error> {
+pub fn list_user_likes(tx: &mut Tx<'_>, viewer: UserId, user: UserId, range: &PageRange) -> Result<Vec<Edge>, Error> {
     let subject = ResourceRef::new("user", "id", user);
     if viewer == user {
-        return Ok(likes::page_by_user(tx, user, span)?);
+        return Ok(likes::page_by_user(tx, user, range)?);
     }
     let exists = store::users::find_by_id(tx, user)?.is_some();
     Err(if exists {

@@ -265,7 +265,7 @@ pub fn list_eligible_posts(
     writer: UserId,
     test_mode: bool,
     selection: &NoteFeedSelection,
-    span: &PageRange,
+    range: &PageRange,
 ) -> Result<Vec<PostId>, Fault> {
     let feed = NoteFeedQuery {
         writer,
@@ -277,7 +277,7 @@ pub fn list_eligible_posts(
         newest: notes::post_id_at_depth(tx, selection.size)?,
         oldest: first_snowflake_at(tx.now().plus_ms(-MAX_POST_AGE_MS)) - 1,
     };
-    notes::eligible_posts(tx, &feed, span)
+    notes::eligible_posts(tx, &feed, range)
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub struct UserSearchPage {
 }
 
 /// Users with words that start with each word of the query.
-pub fn search(tx: &mut Tx<'_>, query: &str, span: &UserSearchRange) -> Result<UserSearchPage, Fault> {
+pub fn search(tx: &mut Tx<'_>, query: &str, range: &UserSearchRange) -> Result<UserSearchPage, Fault> {
     let terms = split_terms(query);
     // The longest word is usually the rarest, and the same on every page.
     let Some(lead) = terms.iter().rev().max_by_key(|term| term.len()) else {
@@ -46,7 +46,7 @@ pub fn search(tx: &mut Tx<'_>, query: &str, span: &UserSearchRange) -> Result<Us
     let mut scan = UserSearchScan {
         terms: &terms,
         lead,
-        span,
+        range,
         keys: Vec::new(),
         users: Vec::new(),
         scanned: 0,
@@ -58,7 +58,7 @@ pub fn search(tx: &mut Tx<'_>, query: &str, span: &UserSearchRange) -> Result<Us
 struct UserSearchScan<'a> {
     terms: &'a [String],
     lead: &'a str,
-    span: &'a UserSearchRange,
+    range: &'a UserSearchRange,
     /// Keys of the results, and the last examined key if the scan was stopped early.
     keys: Vec<UserSearchKey>,
     users: Vec<User>,
@@ -69,24 +69,24 @@ impl UserSearchScan<'_> {
     /// Returns whether there are more results.
     fn scan_fields(&mut self, tx: &mut Tx<'_>) -> Result<bool, Fault> {
         let codes = term_code_range(self.lead);
-        let start = if self.span.backward {
+        let start = if self.range.backward {
             (codes.1 + 1, UserId::new(0))
         } else {
             (codes.0 - 1, UserId::new(i64::MAX))
         };
-        let end = if self.span.backward { LAST_FIELD } else { 0 };
-        let (mut field, mut after) = match self.span.from {
+        let end = if self.range.backward { LAST_FIELD } else { 0 };
+        let (mut field, mut after) = match self.range.from {
             Some([field, word, user]) => (field, (word, UserId::new(user))),
             None => (end, start),
         };
         while (0..=LAST_FIELD).contains(&field) {
             // One more than needed, to know whether there are more.
-            let batch = (self.span.limit + 1).clamp(50, 500);
+            let batch = (self.range.limit + 1).clamp(50, 500);
             let range_query = WordRangeQuery {
                 field,
                 codes,
                 after,
-                backward: self.span.backward,
+                backward: self.range.backward,
                 limit: i64::try_from(batch).unwrap_or(i64::MAX),
             };
             let rows = user_search::find_in_range(tx, &range_query)?;
@@ -96,7 +96,7 @@ impl UserSearchScan<'_> {
             match rows.last() {
                 Some(last) if rows.len() >= batch => after = *last,
                 _ => {
-                    field += if self.span.backward { -1 } else { 1 };
+                    field += if self.range.backward { -1 } else { 1 };
                     after = start;
                 }
             }
@@ -113,7 +113,7 @@ impl UserSearchScan<'_> {
             let key = [field, *word, id.get()];
             let is_first_match = |user: &User| self.first_match(user) == Some((field, *word));
             if found.get(id).is_some_and(is_first_match) {
-                if self.users.len() == self.span.limit {
+                if self.users.len() == self.range.limit {
                     return Ok(true);
                 }
                 self.users.extend(found.remove(id));
@@ -151,7 +151,7 @@ impl UserSearchScan<'_> {
     }
 
     fn into_page(mut self, more: bool) -> UserSearchPage {
-        if self.span.backward {
+        if self.range.backward {
             self.users.reverse();
             self.keys.reverse();
         }

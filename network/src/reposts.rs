@@ -115,9 +115,9 @@ pub fn undo(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> {
 }
 
 /// Latest first: the reposting user and the repost's id.
-pub fn list_post_reposts(tx: &mut Tx<'_>, viewer: Viewer, id: PostId, span: &PageRange) -> Result<Vec<Edge>, Error> {
+pub fn list_post_reposts(tx: &mut Tx<'_>, viewer: Viewer, id: PostId, range: &PageRange) -> Result<Vec<Edge>, Error> {
     post_actions::find_visible_post(tx, viewer, id)?;
-    Ok(reposts::page_by_post(tx, id, span)?)
+    Ok(reposts::page_by_post(tx, id, range)?)
 }
 
 /// Only public accounts that the viewer may see.
@@ -127,11 +127,11 @@ pub fn filter_public_users(tx: &mut Tx<'_>, viewer: Viewer, users: Vec<User>) ->
     Ok(users.into_iter().filter(is_visible).collect())
 }
 
-pub fn list_reposted_posts(tx: &mut Tx<'_>, user: UserId, span: &PageRange) -> Result<Vec<Edge>, Fault> {
-    reposts::page_reposted_of_author(tx, user, span)
+pub fn list_reposted_posts(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Result<Vec<Edge>, Fault> {
+    reposts::page_reposted_of_author(tx, user, range)
 }
 
-pub fn list_quotes(tx: &mut Tx<'_>, viewer: Viewer, id: PostId, span: &PageRange) -> Result<Vec<Edge>, Error> {
+pub fn list_quotes(tx: &mut Tx<'_>, viewer: Viewer, id: PostId, range: &PageRange) -> Result<Vec<Edge>, Error> {
     post_actions::find_visible_post(tx, viewer, id)?;
-    Ok(reposts::page_quotes(tx, id, span)?)
+    Ok(reposts::page_quotes(tx, id, range)?)
 }

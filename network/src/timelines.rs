@@ -32,10 +32,10 @@ pub struct TimelinePage {
 }
 
 /// The caller has checked [`timeline_visibility`].
-pub fn load_author_page(tx: &mut Tx<'_>, _: Viewer, author: &User, span: &PageRange) -> Result<TimelinePage, Fault> {
+pub fn load_author_page(tx: &mut Tx<'_>, _: Viewer, author: &User, range: &PageRange) -> Result<TimelinePage, Fault> {
     Ok(build_page(
-        posts::page_by_author(tx, author.id, &extend_limit(span))?,
-        span,
+        posts::page_by_author(tx, author.id, &extend_limit(range))?,
+        range,
     ))
 }
 
@@ -44,9 +44,9 @@ pub fn load_mentions_page(
     tx: &mut Tx<'_>,
     viewer: Viewer,
     user: &User,
-    span: &PageRange,
+    range: &PageRange,
 ) -> Result<TimelinePage, Fault> {
-    let mut page = build_page(posts::page_mentioning(tx, user.id, &extend_limit(span))?, span);
+    let mut page = build_page(posts::page_mentioning(tx, user.id, &extend_limit(range))?, range);
     if viewer.user == Some(user.id) {
         let authors: Vec<UserId> = page.posts.iter().map(|post| post.author_id).collect();
         let silenced = find_silenced_users(tx, user.id, &authors)?;
@@ -84,9 +84,9 @@ pub fn load_home_page(
     tx: &mut Tx<'_>,
     home_timelines: &HomeTimelines,
     reader: &User,
-    span: &PageRange,
+    range: &PageRange,
 ) -> Result<TimelinePage, Fault> {
-    load_merged_page(tx, home_timelines, TimelineSource::Reader(reader), span)
+    load_merged_page(tx, home_timelines, TimelineSource::Reader(reader), range)
 }
 
 /// The caller has checked [`crate::lists::find_visible`].
@@ -94,19 +94,19 @@ pub fn load_list_page(
     tx: &mut Tx<'_>,
     home_timelines: &HomeTimelines,
     list: &List,
-    span: &PageRange,
+    range: &PageRange,
 ) -> Result<TimelinePage, Fault> {
-    load_merged_page(tx, home_timelines, TimelineSource::List(list), span)
+    load_merged_page(tx, home_timelines, TimelineSource::List(list), range)
 }
 
 fn load_merged_page(
     tx: &mut Tx<'_>,
     home_timelines: &HomeTimelines,
     source: TimelineSource<'_>,
-    span: &PageRange,
+    range: &PageRange,
 ) -> Result<TimelinePage, Fault> {
-    let limit = usize::try_from(span.limit).unwrap_or(0);
-    let mut rest = *span;
+    let limit = usize::try_from(range.limit).unwrap_or(0);
+    let mut rest = *range;
     let mut posts: Vec<Post> = Vec::with_capacity(limit);
     let mut scanned_range = None;
     loop {
@@ -119,13 +119,13 @@ fn load_merged_page(
             });
         };
         let found = order_by_ids(&ids, posts::find_by_ids(tx, &ids)?);
-        let found = found.into_iter().filter(|post| is_included(post, &source, span));
+        let found = found.into_iter().filter(|post| is_included(post, &source, range));
         let mut found: Vec<Post> = found.collect();
         // List members are included even if the reader mutes them.
         if let TimelineSource::Reader(reader) = source {
             found = remove_silenced_reposts(tx, reader.id, found)?;
         }
-        if span.ascending {
+        if range.ascending {
             rest.above = newest.get();
             found.append(&mut posts);
             posts = found;
@@ -137,7 +137,7 @@ fn load_merged_page(
         scanned_range = Some((above.max(newest), below.min(oldest)));
         if posts.len() >= limit || !more {
             let surplus = posts.len() > limit;
-            let posts = trim_posts(posts, limit, span.ascending);
+            let posts = trim_posts(posts, limit, range.ascending);
             let scanned_range = if surplus {
                 first_and_last_id(&posts)
             } else {
@@ -152,7 +152,7 @@ fn load_merged_page(
     }
 }
 
-fn is_included(post: &Post, source: &TimelineSource<'_>, span: &PageRange) -> bool {
+fn is_included(post: &Post, source: &TimelineSource<'_>, range: &PageRange) -> bool {
     // Posts that are not shared outside their community do not reach the author's followers.
     let is_for_reader = match source {
         TimelineSource::Reader(reader) => !post.unshared || post.author_id == reader.id,
@@ -160,8 +160,8 @@ fn is_included(post: &Post, source: &TimelineSource<'_>, span: &PageRange) -> bo
     };
     post.state == PostState::Live
         && is_for_reader
-        && !(span.without_replies && post.in_reply_to_user_id.is_some())
-        && !(span.without_reposts && post.repost_of_id.is_some())
+        && !(range.without_replies && post.in_reply_to_user_id.is_some())
+        && !(range.without_reposts && post.repost_of_id.is_some())
 }
 
 fn order_by_ids(ids: &[PostId], found: Vec<Post>) -> Vec<Post> {
@@ -169,17 +169,17 @@ fn order_by_ids(ids: &[PostId], found: Vec<Post>) -> Vec<Post> {
     ids.iter().filter_map(|id| by_id.remove(id)).collect()
 }
 
-const fn extend_limit(span: &PageRange) -> PageRange {
+const fn extend_limit(range: &PageRange) -> PageRange {
     PageRange {
-        limit: span.limit + 1,
-        ..*span
+        limit: range.limit + 1,
+        ..*range
     }
 }
 
-fn build_page(posts: Vec<Post>, span: &PageRange) -> TimelinePage {
-    let limit = usize::try_from(span.limit).unwrap_or(0);
+fn build_page(posts: Vec<Post>, range: &PageRange) -> TimelinePage {
+    let limit = usize::try_from(range.limit).unwrap_or(0);
     let more = posts.len() > limit;
-    let posts = trim_posts(posts, limit, span.ascending);
+    let posts = trim_posts(posts, limit, range.ascending);
     TimelinePage {
         scanned_range: first_and_last_id(&posts),
         posts,

@@ -120,15 +120,15 @@ fn parse_minute(name: &'static str, text: &str) -> Result<Time, Refusal> {
 }
 
 /// Starts a replay of the events in a period.
-pub fn start_replay(tx: &mut Tx<'_>, app: AppId, id: i64, span: (Time, Time)) -> Result<Replay, Error> {
+pub fn start_replay(tx: &mut Tx<'_>, app: AppId, id: i64, period: (Time, Time)) -> Result<Replay, Error> {
     let webhook = find_owned(tx, app, id)?;
     let replay = Replay {
         id: tx.next_id::<()>().get(),
         webhook_id: webhook.id,
-        from_at: span.0,
-        to_at: span.1,
+        from_at: period.0,
+        to_at: period.1,
         created_at: tx.now(),
-        enqueued_to: (span.0, 0),
+        enqueued_to: (period.0, 0),
         state: replays::ReplayState::Enqueuing,
     };
     if !replays::insert(tx, &replay)? {

@@ -112,7 +112,7 @@ fn collect_event_changes(tx: &mut Tx<'_>, changes: &mut IndexChanges, events: &[
             "post.create" => created.push(PostId::new(event.subject_id)),
             "post.delete" => changes.removed.push(event.subject_id),
             "user.suspend" | "user.restore" | "user.delete" | "user.protect" | "profile.update.verified" => {
-                changes.progress.add_author(event.subject_id)
+                changes.progress.add_author(event.subject_id);
             }
             "import.batch" => {
                 if let Some(range) = parse_import_range(&event.body) {
