@@ -155,12 +155,12 @@ impl<'c> Tx<'c> {
         Ok(first)
     }
 
-    pub(crate) fn row_exists(&mut self, sql: &'static str, args: &[SqlValue<'_>]) -> Result<bool, Fault> {
+    pub(crate) fn row_exists(&mut self, sql: &str, args: &[SqlValue<'_>]) -> Result<bool, Fault> {
         Ok(self.query_row(sql, args, |_| Ok(()))?.is_some())
     }
 
     /// Runs a `SELECT … FOR UPDATE`. A no-op on SQLite, which has a single writer.
-    pub(crate) fn lock_row(&mut self, sql: &'static str, args: &[SqlValue<'_>]) -> Result<(), Fault> {
+    pub(crate) fn lock_row(&mut self, sql: &str, args: &[SqlValue<'_>]) -> Result<(), Fault> {
         if self.is_shared() {
             self.row_exists(sql, args)?;
         }
@@ -204,7 +204,7 @@ impl<'c> Tx<'c> {
     /// As [`Tx::query_by_keys`], for typed ids.
     pub(crate) fn query_by_ids<K, T>(
         &mut self,
-        sql: &'static str,
+        sql: &str,
         ids: &[Id<K>],
         more: &[SqlValue<'_>],
         read: impl FnMut(&SqlRow<'_, '_>) -> Result<T, Fault>,

@@ -253,7 +253,7 @@ pub fn load_report(tx: &mut Tx<'_>, line_items: &[i64], filter: &ReportFilter<'_
         ReportSegment::Metro => "metro",
         ReportSegment::Platform => "COALESCE(CAST(platform AS TEXT), '')",
     };
-    // `intern_sql` needs few distinct statements: segments times the two filters.
+    // Statements are cached by their text: segments times the two filters.
     let country = if filter.country.is_empty() {
         "country >= $6"
     } else {
