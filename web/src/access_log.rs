@@ -1,4 +1,4 @@
-//! One line per answered request. Never a query, a header, a body or a secret.
+//! The access log: one line per response, without query, headers, body or secrets.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -7,37 +7,33 @@ use base::{AppId, Fault, Rng, UserId};
 use http::HeaderMap;
 use http::header::HeaderValue;
 
-/// Longer names than this from outside are not taken over.
+/// Longer ids of clients are replaced.
 const MAX_REQUEST_ID_LENGTH: usize = 64;
 
-/// A request's own name, in its answer, in the log and in reports of failures.
+/// Identifies a request in its response, the access log and reports of failures.
 #[derive(Clone, Debug)]
 pub struct RequestId {
     value: HeaderValue,
-    /// Whether the client chose it.
     pub client_chosen: bool,
 }
 
 impl RequestId {
-    /// The name as text.
     pub fn as_str(&self) -> &str {
         self.value.to_str().unwrap_or_default()
     }
 
-    /// The name as a header has it.
     pub fn header_value(&self) -> HeaderValue {
         self.value.clone()
     }
 }
 
-/// The source of request names.
 #[derive(Debug)]
 pub struct RequestIdGenerator {
     next: AtomicU64,
 }
 
 impl RequestIdGenerator {
-    /// Names that begin at a random place.
+    /// Starts at a random id.
     pub fn new(chance: &Rng) -> Result<Self, Fault> {
         let start = u64::from_be_bytes(chance.random_bytes()?);
         Ok(Self {
@@ -45,7 +41,7 @@ impl RequestIdGenerator {
         })
     }
 
-    /// The name that the client gave in `x-request-id`, if it is a plain one; else a new one.
+    /// The client's `x-request-id` if it is a plain one, else a new id.
     pub fn assign_id(&self, headers: &HeaderMap) -> RequestId {
         let given = headers
             .get("x-request-id")
@@ -58,7 +54,7 @@ impl RequestIdGenerator {
     }
 
     fn generate_id(&self) -> HeaderValue {
-        // Golden-ratio steps, then SplitMix64's finish: distinct, and without a visible order.
+        // Golden-ratio steps and SplitMix64's finalizer: distinct ids without a visible order.
         let mut mixed = self.next.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -72,26 +68,19 @@ fn is_plain_id(name: &[u8]) -> bool {
     (1..=MAX_REQUEST_ID_LENGTH).contains(&name.len()) && name.iter().all(plain)
 }
 
-/// What is logged of a request.
 #[derive(Debug)]
 pub struct AccessLogEntry<'l> {
-    /// The method.
     pub method: &'l str,
-    /// The operation's path with its names; empty where there is no operation.
+    /// The path template; empty if no operation matched.
     pub route: &'static str,
-    /// The status.
     pub status: u16,
-    /// Bytes of the answer's body, as far as they are at hand.
+    /// Bytes of the response body; 0 if it is streamed.
     pub bytes: usize,
-    /// From the head to the answer.
+    /// From reading the head to the response.
     pub took: Duration,
-    /// The calling app.
     pub app: Option<AppId>,
-    /// The calling user.
     pub user: Option<UserId>,
-    /// The request's name.
     pub id: &'l RequestId,
-    /// Whether something of ours failed.
     pub fault: bool,
 }
 
@@ -109,13 +98,13 @@ macro_rules! line {
             user = line.user.map(UserId::get),
             request_id = line.id.as_str(),
             fault = line.fault,
-            "answered"
+            "request completed"
         );
     }};
 }
 
 impl AccessLogEntry<'_> {
-    /// Writes the line: failures of ours as errors, refusals as warnings.
+    /// Logs internal errors at `error`, refusals at `warn`.
     pub fn write(&self) {
         match self.status {
             _ if self.fault => line!(error, self),
@@ -125,12 +114,11 @@ impl AccessLogEntry<'_> {
     }
 }
 
-/// Milliseconds, with three places.
 fn ms(took: Duration) -> f64 {
     took.as_secs_f64() * 1_000.0
 }
 
-/// Logs a failure of ours, once, with its chain.
+/// Logs an internal error once, with its chain.
 pub fn log_fault(fault: &Fault, id: &RequestId, route: &'static str) {
     tracing::error!(target: "fault", request_id = id.as_str(), route, "{fault}");
 }

@@ -1,4 +1,4 @@
-//! The advertising interface: a request is taken apart, done by the engine, and answered whole.
+//! Ads API operations: parse the request, run the engine, send the response.
 
 pub(crate) mod preview;
 pub(crate) mod serve;
@@ -16,8 +16,7 @@ use crate::request_context::{HttpReply, RequestContext};
 
 const GZIP: HeaderValue = HeaderValue::from_static("application/gzip");
 
-/// `GET /ads-files/{token}`: figures that were worked out. Whoever knows the address needs no
-/// credential.
+/// `GET /ads-files/{token}`: a finished analytics file. The token is the only credential.
 pub(crate) fn download_analytics_file(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let token = call.path_text("token")?.to_owned();
@@ -27,7 +26,7 @@ pub(crate) fn download_analytics_file(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// Does any declared operation.
+/// Handles every operation that the `ads` crate declares.
 pub(crate) fn run_operation(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let request = Arc::new(build_request(&call)?);
@@ -55,7 +54,7 @@ fn build_request(call: &RequestContext) -> Result<AdsRequest, Error> {
     let operation = call
         .endpoint()
         .ads
-        .ok_or_else(|| Fault::new("an operation of advertising without its declaration"))?;
+        .ok_or_else(|| Fault::new("an ads operation has no declaration"))?;
     let caller = call.require_caller()?;
     let path = call.params.iter();
     let path = path.map(|given| (given.param.name, given.raw.clone())).collect();
@@ -83,14 +82,13 @@ fn build_request(call: &RequestContext) -> Result<AdsRequest, Error> {
     })
 }
 
-/// The parameters of the query, and of a form after them.
+/// Query parameters, then form parameters, which take precedence.
 fn request_pairs(call: &RequestContext, form: bool) -> Result<Vec<(String, String)>, Refusal> {
     let query = call.head().uri.query().unwrap_or_default();
     let mut all = parse_pairs(query)?;
     if form && call.content_type == body::BodyContentType::Form {
         let text = std::str::from_utf8(call.bytes()).unwrap_or_default();
         let sent = parse_pairs(text)?;
-        // What the form says counts.
         all.retain(|(name, _)| !sent.iter().any(|(other, _)| other == name));
         all.extend(sent);
     }

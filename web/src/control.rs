@@ -1,4 +1,4 @@
-//! The control address: health, metrics, and commands for who holds the token.
+//! The control address: health, metrics, and commands for holders of the control token.
 
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -17,26 +17,22 @@ use crate::health::HealthChecks;
 use crate::metrics::ServerMetrics;
 use crate::reply::HttpReply;
 
-/// The largest command.
 const MAX_COMMAND_BYTES: usize = 64 * 1024 * 1024;
 const COMMAND_TIMEOUT: Duration = Duration::from_mins(1);
 const METRICS_TEXT: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
-/// A command's answer, in time.
 pub type CommandFuture = Pin<Box<dyn Future<Output = HttpReply> + Send>>;
 
-/// A command that the program adds.
 #[derive(Clone)]
 pub struct ControlCommand {
-    /// Its path: `/_control/command`.
+    /// `/_control/command`, for example.
     pub path: &'static str,
-    /// Its function, given the body.
+    /// Called with the request body.
     pub handler: Arc<dyn Fn(Bytes) -> CommandFuture + Send + Sync>,
 }
 
-/// Answers on the control address.
 #[derive(Clone)]
 pub struct ControlServer {
     shared: Arc<ControlState>,
@@ -50,7 +46,6 @@ struct ControlState {
 }
 
 impl ControlServer {
-    /// Health, metrics, and commands for who shows `token`.
     pub fn new(
         health: HealthChecks,
         metrics: Arc<ServerMetrics>,
@@ -72,32 +67,32 @@ impl ControlServer {
         if let Some(reply) = self.shared.health.respond(method.as_str(), path).await {
             return reply;
         }
-        // A page in a browser reaches loopback under a name of its own choosing.
+        // Against DNS rebinding: a web page can reach loopback under its own host name.
         if !is_local(parts) || parts.headers.contains_key(ORIGIN) {
-            return error_reply(403, "this host name is not served here\n");
+            return error_reply(403, "this host name is not allowed\n");
         }
         if path == "/metrics" && method == Method::GET {
             return match self.shared.metrics.render_text() {
                 Ok(text) => HttpReply::bytes(200, METRICS_TEXT, text),
                 Err(fault) => {
                     tracing::error!(target: "fault", "{fault}");
-                    error_reply(500, "the metrics could not be written\n")
+                    error_reply(500, "failed to encode the metrics\n")
                 }
             };
         }
         let Some(command) = self.shared.commands.iter().find(|command| command.path == path) else {
-            return error_reply(404, "there is nothing here\n");
+            return error_reply(404, "not found\n");
         };
         if method != Method::POST {
-            return error_reply(405, "commands are posted\n");
+            return error_reply(405, "commands require POST\n");
         }
         if !self.has_valid_token(&parts.headers) {
-            return error_reply(401, "a command needs the control token\n");
+            return error_reply(401, "commands require the control token\n");
         }
         match body.collect_bytes(MAX_COMMAND_BYTES, COMMAND_TIMEOUT).await {
             Ok(bytes) => (command.handler)(bytes).await,
             Err(BodyError::TooLarge) => error_reply(413, "the command is too large\n"),
-            Err(_) => error_reply(400, "the command did not arrive\n"),
+            Err(_) => error_reply(400, "failed to read the command\n"),
         }
     }
 
@@ -105,7 +100,7 @@ impl ControlServer {
         let shown = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let token = shown.and_then(|shown| shown.strip_prefix("Bearer "));
         let real = self.shared.token.expose_secret();
-        // An unset token opens nothing.
+        // An empty token grants no access.
         !real.is_empty() && token.is_some_and(|token| constant_time_eq(token.as_bytes(), real.as_bytes()))
     }
 }
@@ -130,7 +125,7 @@ fn error_reply(status: u16, why: &'static str) -> HttpReply {
     HttpReply::bytes(status, PLAIN, why)
 }
 
-/// Whether the request came over a Unix socket, or names the host by a loopback address.
+/// Whether the request came over a Unix socket or names a loopback host.
 fn is_local(parts: &Parts) -> bool {
     let over_socket = parts.extensions.get::<Peer>().is_some_and(|peer| peer.addr.is_none());
     let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());

@@ -1,4 +1,4 @@
-//! Cross-origin calls from browsers: none, unless the configuration names origins.
+//! Cross-origin requests: refused unless the configuration names the origin.
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -14,19 +14,18 @@ const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static(
 const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static("authorization, content-type, x-request-id");
 const MAX_AGE: HeaderValue = HeaderValue::from_static("600");
 
-/// The origins whose pages may call the v2 interface.
+/// Origins whose pages may call the v2 API.
 #[derive(Clone, Debug, Default)]
 pub struct CorsPolicy {
     origins: Vec<String>,
 }
 
 impl CorsPolicy {
-    /// Only these origins; with none, no answer carries a word of it.
+    /// Without origins, no response has CORS headers.
     pub const fn new(origins: Vec<String>) -> Self {
         Self { origins }
     }
 
-    /// The answer to a browser that asks first.
     pub fn preflight(&self, accent: ErrorFormat, request: &HeaderMap, allowed: &str) -> Option<HttpReply> {
         self.allowed_origin(accent, request)?;
         let methods = HeaderValue::from_str(allowed).ok()?;
@@ -37,7 +36,6 @@ impl CorsPolicy {
         Some(reply)
     }
 
-    /// Marks an answer as readable for the page that asked.
     pub fn add_cors_headers(&self, accent: ErrorFormat, request: &HeaderMap, answer: &mut HeaderMap) {
         if self.origins.is_empty() {
             return;
@@ -49,7 +47,7 @@ impl CorsPolicy {
         }
     }
 
-    /// The asking origin, if it is one of ours. Tokens and pages are never for other pages.
+    /// Only v2 operations allow other origins; tokens and pages never do.
     fn allowed_origin<'h>(&self, accent: ErrorFormat, request: &'h HeaderMap) -> Option<&'h HeaderValue> {
         let origin = request.get(ORIGIN).filter(|_| accent == ErrorFormat::V2)?;
         let known = self.origins.iter().any(|known| known.as_bytes() == origin.as_bytes());

@@ -1,5 +1,4 @@
-//! HTTP: every operation declared once, one pipeline that all of them run through, and the
-//! dialects that refusals are spoken in.
+//! The HTTP layer: declarations of all operations, the pipeline that serves them, and error formats.
 
 pub mod access_log;
 mod ads;

@@ -1,4 +1,4 @@
-//! Counts and durations for Prometheus. Labels are route templates, never paths or ids.
+//! Prometheus metrics. Labels are route templates, never paths or ids.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-/// Upper bounds in seconds: from a lookup in memory to a slow disk.
+/// Upper bounds in seconds, from a lookup in memory to a slow disk.
 const BUCKETS: [f64; 12] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -41,17 +41,13 @@ impl MetricConstructor<Histogram> for DurationHistogram {
     }
 }
 
-/// What is measured.
 pub struct ServerMetrics {
     registry: Mutex<Registry>,
     requests: Family<RequestLabels, Counter>,
     durations: Family<RouteLabel, Histogram, DurationHistogram>,
     in_flight: Gauge,
-    /// Handlers that panicked.
     pub panics: Counter,
-    /// Failures of ours.
     pub faults: Counter,
-    /// Calls refused by a rate limit.
     pub limited: Counter,
 }
 
@@ -62,11 +58,11 @@ impl Default for ServerMetrics {
         let durations = Family::new_with_constructor(DurationHistogram);
         let (in_flight, panics) = (Gauge::default(), Counter::default());
         let (faults, limited) = (Counter::default(), Counter::default());
-        registry.register("requests", "Requests answered", requests.clone());
-        registry.register("request_seconds", "From head to answer", durations.clone());
-        registry.register("requests_in_flight", "Requests being answered", in_flight.clone());
+        registry.register("requests", "Requests completed", requests.clone());
+        registry.register("request_seconds", "Time from request head to response", durations.clone());
+        registry.register("requests_in_flight", "Requests in flight", in_flight.clone());
         registry.register("panics", "Handlers that panicked", panics.clone());
-        registry.register("faults", "Failures of ours", faults.clone());
+        registry.register("faults", "Internal errors", faults.clone());
         registry.register("rate_limited", "Calls refused by a rate limit", limited.clone());
         let registry = Mutex::new(registry);
         Self {
@@ -81,7 +77,7 @@ impl Default for ServerMetrics {
     }
 }
 
-/// Counts a request as being answered until it is dropped.
+/// Counts a request as in flight until it is dropped.
 pub struct InFlightGuard(Gauge);
 
 impl Drop for InFlightGuard {
@@ -91,31 +87,26 @@ impl Drop for InFlightGuard {
 }
 
 impl ServerMetrics {
-    /// Adds further measures.
     pub fn register(&self, add: impl FnOnce(&mut Registry)) {
         add(&mut self.registry.lock());
     }
 
-    /// Adds a listener's counts.
     pub fn add_listener(&self, name: &'static str, stats: Arc<ListenerStats>) {
         let mut registry = self.registry.lock();
         let registry = registry.sub_registry_with_label(("listener".into(), name.into()));
         registry.register_collector(Box::new(ListenerCollector(stats)));
     }
 
-    /// Adds the counts of streams.
     pub fn add_streams(&self, hub: Hub) {
         let mut registry = self.registry.lock();
         registry.register_collector(Box::new(StreamCollector(hub)));
     }
 
-    /// Notes that a request is being answered.
     pub fn track_in_flight(&self) -> InFlightGuard {
         self.in_flight.inc();
         InFlightGuard(self.in_flight.clone())
     }
 
-    /// Notes an answer.
     pub fn record_response(&self, route: &'static str, method: &str, status: u16, took: Duration) {
         let labels = RequestLabels {
             route,
@@ -128,7 +119,6 @@ impl ServerMetrics {
             .observe(took.as_secs_f64());
     }
 
-    /// Everything, in the text format.
     pub fn render_text(&self) -> Result<String, Fault> {
         let mut text = String::with_capacity(16 * 1024);
         encode(&mut text, &self.registry.lock()).map_err(Fault::context("writing the metrics"))?;
@@ -136,7 +126,7 @@ impl ServerMetrics {
     }
 }
 
-/// A method as a label: what clients invent is one label.
+/// Unknown methods share one label.
 fn method_label(method: &str) -> &'static str {
     const KNOWN: [&str; 7] = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"];
     KNOWN.into_iter().find(|known| *known == method).unwrap_or("other")
@@ -181,18 +171,18 @@ impl Collector for StreamCollector {
             let gauge = ConstGauge::new(i64::try_from(count).unwrap_or(i64::MAX));
             gauge.encode(open.encode_family(&[("stream", endpoint.name())])?)?;
         }
-        let (name, help) = ("streams_ended", "Streams that have ended");
+        let (name, help) = ("streams_ended", "Streams ended");
         let mut ended = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
         for (why, count) in view.ended {
             let counter = ConstCounter::new(count);
             counter.encode(ended.encode_family(&[("reason", why.name())])?)?;
         }
         let counts = [
-            ("streams_opened", "Streams that began", view.opened),
+            ("streams_opened", "Streams opened", view.opened),
             ("stream_messages", "Messages sent on streams", view.sent),
             (
                 "stream_messages_dropped",
-                "Messages that were too many in their second",
+                "Messages dropped over the per-second limit",
                 view.dropped,
             ),
         ];
@@ -206,38 +196,38 @@ impl Collector for StreamCollector {
 
 fn listener_counters(view: &ListenerStatsSnapshot) -> [(&'static str, &'static str, u64); 12] {
     [
-        ("connections_accepted", "Connections taken up", view.accepted),
+        ("connections_accepted", "Connections accepted", view.accepted),
         (
             "connections_refused",
-            "Connections turned away, too many open",
+            "Connections refused, too many open",
             view.refused,
         ),
         (
             "connections_refused_by_address",
-            "Connections turned away, too many of one address",
+            "Connections refused, too many from one address",
             view.refused_by_address,
         ),
         ("accept_errors", "Failed accepts", view.accept_errors),
-        ("heads", "Requests whose head was read", view.requests),
+        ("heads", "Request heads read", view.requests),
         (
             "bad_requests",
-            "Requests that the listener turned away",
+            "Requests rejected by the listener",
             view.bad_requests,
         ),
         (
             "header_timeouts",
-            "Connections closed waiting for a head",
+            "Connections closed while waiting for a request head",
             view.header_timeouts,
         ),
-        ("body_timeouts", "Request bodies given up on", view.body_timeouts),
-        ("idle_timeouts", "Connections closed at rest", view.idle_timeouts),
+        ("body_timeouts", "Request bodies that timed out", view.body_timeouts),
+        ("idle_timeouts", "Idle connections closed", view.idle_timeouts),
         (
             "write_timeouts",
-            "Connections whose client took nothing",
+            "Connections whose client stopped reading",
             view.write_timeouts,
         ),
         ("listener_panics", "Panics that reached the listener", view.panics),
-        ("connections_aborted", "Connections cut off at shutdown", view.aborted),
+        ("connections_aborted", "Connections aborted at shutdown", view.aborted),
     ]
 }
 

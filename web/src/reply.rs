@@ -1,4 +1,4 @@
-//! What a handler answers, before the pipeline dresses it.
+//! Responses of handlers, before the pipeline adds its headers.
 
 use std::borrow::Cow;
 
@@ -7,34 +7,27 @@ use edge::Body;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use serde_json::Value;
 
-/// JSON as the v2 interface labels it.
+/// As the v2 API labels JSON.
 pub const JSON_UTF8: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
-/// The same as the advertising interface labels it.
+/// As the Ads API labels JSON.
 pub const ADS_JSON: HeaderValue = HeaderValue::from_static("application/json;charset=utf-8");
-/// A problem document.
 pub const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json; charset=utf-8");
-/// A page for a person; some OAuth 1.0a answers too.
+/// Also used by the OAuth 1.0a operations.
 pub const HTML_UTF8: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
-/// Plain text.
 pub const TEXT_UTF8: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
-/// A form's encoding.
 pub const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
 
-/// An answer: status, headers, and bytes at hand or to come.
 #[derive(Debug)]
 pub struct HttpReply {
-    /// The status.
     pub status: u16,
-    /// Headers beyond those that the pipeline sets.
+    /// In addition to those that the pipeline sets.
     pub headers: HeaderMap,
-    /// The body.
     pub body: Body,
-    /// Whether the body comes bit by bit and must not be held back.
+    /// Whether each chunk must be sent as soon as it is available.
     pub streamed: bool,
 }
 
 impl HttpReply {
-    /// No bytes.
     pub fn empty(status: u16) -> Self {
         Self {
             status,
@@ -44,7 +37,6 @@ impl HttpReply {
         }
     }
 
-    /// Bytes of a type.
     pub fn bytes(status: u16, kind: HeaderValue, bytes: impl Into<Bytes>) -> Self {
         Self {
             body: Body::full(bytes),
@@ -53,22 +45,19 @@ impl HttpReply {
         .header(CONTENT_TYPE, kind)
     }
 
-    /// JSON, whole: nothing is put around it.
     pub fn json(status: u16, value: &Value) -> Self {
         Self::bytes(status, JSON_UTF8, value.to_string())
     }
 
-    /// A page for a person.
     pub fn html(status: u16, page: impl Into<Bytes>) -> Self {
         Self::bytes(status, HTML_UTF8, page)
     }
 
-    /// Text in a form's encoding, labelled as the OAuth 1.0a operations label it.
+    /// Form-encoded, with the content type of the OAuth 1.0a operations.
     pub fn form(text: String) -> Self {
         Self::bytes(200, HTML_UTF8, text)
     }
 
-    /// Bytes to come, each chunk sent as soon as it is there.
     pub fn stream(kind: HeaderValue, body: Body) -> Self {
         let reply = Self {
             body,
@@ -78,19 +67,17 @@ impl HttpReply {
         reply.header(CONTENT_TYPE, kind)
     }
 
-    /// Sends a browser elsewhere.
     pub fn redirect(to: &str) -> Self {
         Self::empty(302).location(to)
     }
 
-    /// This answer with one more header.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.append(name, value);
         self
     }
 
-    /// This answer with a `location`. Bytes that no header may hold are escaped.
+    /// Escapes bytes that a header cannot hold.
     #[must_use]
     pub fn location(mut self, to: &str) -> Self {
         let safe = |byte: u8| byte.is_ascii_graphic();
@@ -105,7 +92,6 @@ impl HttpReply {
         self
     }
 
-    /// This answer with another status.
     #[must_use]
     pub fn status(mut self, status: u16) -> Self {
         self.status = status;

@@ -1,4 +1,4 @@
-//! From a method and a path to the operation that answers it.
+//! Maps a method and a path to an operation.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use base::{Fault, Refusal, Vocabulary, VocabularyWord};
 
 use crate::endpoint::{Endpoint, ErrorFormat};
 
-/// Words of a path that each vocabulary spells its own way.
+/// Path words that differ between the vocabularies.
 const PATH_WORDS: &[(&str, VocabularyWord)] = &[
     ("<posts>", VocabularyWord::new("posts", "tweets")),
     ("<post>", VocabularyWord::new("post", "tweet")),
@@ -18,25 +18,23 @@ const PATH_WORDS: &[(&str, VocabularyWord)] = &[
     ("<quote_posts>", VocabularyWord::new("quote_posts", "quote_tweets")),
 ];
 
-/// All operations, by path and method.
 pub struct EndpointRouter {
     paths: matchit::Router<usize>,
     nodes: Vec<RouteNode>,
-    /// Where each path stands in `nodes`, for mounting.
+    /// Index into `nodes`, used while mounting.
     node_indexes: HashMap<String, usize>,
     facts: HashMap<&'static str, RouteFacts>,
 }
 
-/// What is known of an operation under all of its paths.
+/// Shared by all paths of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct RouteFacts {
-    /// Its number: both vocabularies and all aliases share it.
     pub operation: usize,
-    /// Its path for people: the posts vocabulary, names in braces.
+    /// Posts vocabulary, parameter names in braces.
     pub template: &'static str,
 }
 
-/// One path, whatever its parameters are called.
+/// A path, regardless of the names of its parameters.
 #[derive(Default)]
 struct RouteNode {
     entries: Vec<RouteEntry>,
@@ -50,25 +48,19 @@ struct RouteEntry {
     facts: RouteFacts,
 }
 
-/// What a request found.
 #[derive(Debug)]
 pub struct RouteMatch {
-    /// The operation.
     pub endpoint: &'static Endpoint,
-    /// Its number and path.
     pub facts: RouteFacts,
-    /// The vocabulary that the path's words betray.
+    /// The vocabulary of the path's words.
     pub vocabulary: Option<Vocabulary>,
-    /// The path's parameters, decoded; those that cannot be are as they came.
+    /// Decoded parameters; raw where decoding fails.
     pub path: Vec<(&'static str, String)>,
 }
 
-/// What a request did not find, and in which dialect to say so.
 #[derive(Debug)]
 pub struct RouteError {
-    /// No such path, or not with this method.
     pub refusal: Refusal,
-    /// How to say it.
     pub error_format: ErrorFormat,
 }
 
@@ -79,8 +71,8 @@ impl std::fmt::Debug for Endpoint {
 }
 
 impl EndpointRouter {
-    /// Mounts every operation under each spelling of each of its paths. Two operations on the
-    /// same method and path are a fault.
+    /// Mounts every operation under each spelling of its paths. Two operations on the same method and path are a
+    /// fault.
     pub fn new(table: &'static [&'static [Endpoint]]) -> Result<Self, Fault> {
         let mut router = Self {
             paths: matchit::Router::new(),
@@ -94,7 +86,6 @@ impl EndpointRouter {
         Ok(router)
     }
 
-    /// Mounts more of them.
     pub fn add(&mut self, endpoints: &'static [Endpoint]) -> Result<(), Fault> {
         for endpoint in endpoints {
             let operation = self.facts.len();
@@ -133,7 +124,7 @@ impl EndpointRouter {
         let node = self
             .nodes
             .get_mut(place)
-            .ok_or_else(|| Fault::new("a node is missing"))?;
+            .ok_or_else(|| Fault::new("a route node is missing"))?;
         if node
             .entries
             .iter()
@@ -151,7 +142,7 @@ impl EndpointRouter {
         Ok(())
     }
 
-    /// The operation of a method and a raw path. HEAD is answered as GET.
+    /// `path` is still percent-encoded. HEAD is routed as GET.
     pub fn find(&self, method: &str, path: &str) -> Result<RouteMatch, RouteError> {
         let lost = |refusal| RouteError {
             refusal,
@@ -209,7 +200,7 @@ fn error_format_for_path(path: &str) -> ErrorFormat {
     }
 }
 
-/// Versions of the advertising interface that have ended: its clients are told so in its own words.
+/// Retired versions of the Ads API; their clients still get its error format.
 fn is_retired_version(version: &str) -> bool {
     version.parse::<u8>().is_ok_and(|version| version < 12)
 }
@@ -218,8 +209,8 @@ fn is_ads_segment(segment: &str) -> bool {
     ["accounts", "batch", "insights", "stats", "targeting_criteria"].contains(&segment)
 }
 
-/// Every way to write a path: each of its words in either vocabulary, and what they betray.
-/// A posts word anywhere counts, since only the newer vocabulary has those in paths.
+/// Every spelling of a path with the vocabulary it implies. A posts word anywhere decides, since only the newer
+/// vocabulary has those in paths.
 fn path_spellings(path: &str) -> Vec<(String, Option<Vocabulary>)> {
     let mut all = vec![(path.to_owned(), None)];
     for (mark, word) in PATH_WORDS {
@@ -236,7 +227,6 @@ fn path_spellings(path: &str) -> Vec<(String, Option<Vocabulary>)> {
     all
 }
 
-/// The path in one vocabulary.
 pub fn spell_path(path: &str, speech: Vocabulary) -> String {
     PATH_WORDS.iter().fold(path.to_owned(), |path, (mark, word)| {
         path.replace(mark, word.name_in(speech))
@@ -250,7 +240,7 @@ fn parameter_names(path: &'static str) -> Vec<&'static str> {
         .collect()
 }
 
-/// The path with numbered parameters, so that operations may call the same one differently.
+/// Numbers the parameters, so that operations may name the same one differently.
 fn number_parameters(path: &str) -> String {
     let mut text = String::with_capacity(path.len());
     for (number, part) in path.split('{').enumerate() {

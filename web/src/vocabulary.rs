@@ -1,22 +1,19 @@
-//! Which vocabulary a request asks to be answered in.
+//! Resolves the vocabulary of a response.
 
 use base::Vocabulary;
 use view::RenderOptions;
 
-/// What a request lets on about its vocabulary, strongest first.
+/// What a request reveals about its vocabulary, strongest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VocabularyHints {
-    /// A name in fields, expansions or body that only one vocabulary has.
+    /// From a name in fields, expansions or body that only one vocabulary has.
     pub names: Option<Vocabulary>,
-    /// The words of the path.
     pub path: Option<Vocabulary>,
-    /// A name that the older vocabulary has to itself, but that clients of the newer one send
-    /// too: `tweet_id` in a body.
+    /// From a name that only the older vocabulary has, but newer clients send too: `tweet_id` in a body.
     pub body_key: Option<Vocabulary>,
 }
 
 impl VocabularyHints {
-    /// What the words of a path let on.
     pub fn from_path(path: Option<Vocabulary>) -> Self {
         Self {
             path,
@@ -24,15 +21,13 @@ impl VocabularyHints {
         }
     }
 
-    /// Takes note of what a name betrays. The newer vocabulary wins over the older one, whose
-    /// names its clients go on sending in places.
+    /// The newer vocabulary takes precedence, since its clients still send some of the older names.
     pub fn observe_name(&mut self, name: Option<Vocabulary>) {
         if self.names != Some(Vocabulary::Post) {
             self.names = name.or(self.names);
         }
     }
 
-    /// Takes note of a body's key.
     pub fn observe_body_key(&mut self, key: Option<Vocabulary>) {
         match key {
             Some(Vocabulary::Post) => self.observe_name(key),
@@ -41,8 +36,8 @@ impl VocabularyHints {
         }
     }
 
-    /// The vocabulary of the answer. Clients of both generations call the older paths and send
-    /// the older body keys, so these leave open which counts a client knows: it gets both.
+    /// Clients of both vocabularies use the older paths and body keys, so these do not reveal which metric names a
+    /// client knows: it gets both.
     pub fn resolve(self, app: Option<Vocabulary>, default: Vocabulary) -> RenderOptions {
         let path_tells = self.path.or(self.body_key);
         let speech = self.names.or(path_tells).or(app).unwrap_or(default);

@@ -1,4 +1,4 @@
-//! What a post of an advertiser looks like, for whoever was given its address.
+//! Preview pages of promoted posts, at signed addresses.
 
 use ads::post_preview::{PreviewContent, SignedPreview};
 use base::{AppId, Error, Refusal};
@@ -16,7 +16,7 @@ use crate::pages::run_page;
 use crate::pages::security_headers::frame_ancestors_policy;
 use crate::request_context::{HttpReply, RequestContext};
 
-/// `GET /preview/{id}`. Nobody is asked who they are: the address says all, and ends soon.
+/// `GET /preview/{id}`: needs no credential, since the address is signed and expires.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let id = call.path_text("id")?.parse::<i64>().ok();
@@ -38,7 +38,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
             Ok(policy) => reply.header(CONTENT_SECURITY_POLICY, policy),
             Err(_) => reply,
         };
-        // Browsers that know the policy go by that.
+        // Ignored by browsers that support the policy.
         Ok(reply.header(X_FRAME_OPTIONS, HeaderValue::from_static("SAMEORIGIN")))
     })
 }
@@ -61,7 +61,6 @@ fn load_preview(
     Ok(status.map(|(_, status)| (looks, status)))
 }
 
-/// The addresses that an app says are its own.
 fn app_origins(tx: &mut Tx<'_>, app: Option<AppId>) -> Result<Vec<String>, Error> {
     let Some(app) = app else {
         return Ok(Vec::new());
@@ -82,7 +81,7 @@ fn build_preview_page(call: &RequestContext, looks: &PreviewContent, status: &Va
     let media = media.or_else(|| status.pointer("/entities/media"));
     let media = media.and_then(Value::as_array).into_iter().flatten();
     let whole = base::text::unescape_html(&text("/full_text")).into_owned();
-    // The link to what is shown is left out.
+    // Omit the link to the media shown below.
     let link = text("/entities/media/0/url");
     let said = whole.strip_suffix(link.as_str()).unwrap_or(&whole).trim_end();
     let pictures = media.filter_map(|one| one.get("media_url_https")?.as_str());

@@ -1,4 +1,4 @@
-//! Serving: own networks ask what to show, and report what became of it.
+//! Ad serving: apps request ads and report impressions.
 
 use ads::serving::{self, AdRequest, ImpressionReport};
 use base::Refusal;
@@ -19,7 +19,7 @@ pub(crate) fn request_ads(call: RequestContext) -> HandlerFuture {
         let chosen = call
             .read(move |tx| serving::serve_ads(tx, (&evaluator, &house), &key, &ask))
             .await?;
-        // The auction is held beside others; only its outcome waits for its turn to be written.
+        // Auctions run concurrently; only their outcomes need the write transaction.
         let bids = Arc::new(chosen.bid_outcomes);
         if !bids.is_empty() {
             call.write(move |tx| serving::record_bid_outcomes(tx, &bids)).await?;

@@ -1,4 +1,5 @@
-//! Forms. What is not declared is passed over (RFC 6749 §3.2); what is declared comes once.
+//! `application/x-www-form-urlencoded` bodies: undeclared parameters are ignored (RFC 6749 §3.2), repeated ones
+//! refused.
 
 use base::refusal::InvalidParameter;
 use base::{Refusal, Vocabulary};
@@ -8,7 +9,7 @@ use super::{ParsedBody, invalid_body};
 use crate::endpoint::{BodyMember, MemberShape};
 use crate::params::truncate_for_echo;
 
-/// Reads the encoding; a name that stands twice is refused.
+/// Refuses a name that occurs twice.
 pub(super) fn parse(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
     let pairs = base::percent::parse_form(bytes)
         .map_err(|bad| invalid_body(format!("The request body is not a form: {bad}.")))?;
@@ -28,7 +29,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
     Ok(form)
 }
 
-/// A form that came as a JSON object, as one client library sends it.
+/// Accepts a form sent as a JSON object, as one client library does.
 pub(super) fn flatten_json(object: Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
     let text = |(name, value): (String, Value)| match value {
         Value::String(_) => Ok((name, value)),
@@ -38,7 +39,6 @@ pub(super) fn flatten_json(object: Map<String, Value>) -> Result<Map<String, Val
     object.into_iter().map(text).collect()
 }
 
-/// Checks what is declared.
 pub(super) fn check_form(
     members: &[BodyMember],
     form: Map<String, Value>,
@@ -91,7 +91,7 @@ fn missing_parameter(name: &'static str) -> InvalidParameter {
 }
 
 fn invalid_parameter(name: &'static str) -> InvalidParameter {
-    // The value may be a secret: it is not repeated.
+    // Not repeated: the value may be a secret.
     let message = format!("Value passed for the parameter [{name}] was invalid.");
     InvalidParameter {
         parameter: name.into(),

@@ -1,4 +1,4 @@
-//! JSON, read strictly: one object, no name twice, no number that 64 bits do not hold.
+//! Strict JSON: one object, no duplicate names, no number beyond 64 bits.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use serde_json::{Map, Number, Value};
 
 const MOST_DEEP: usize = 64;
-/// How much of a name a refusal repeats.
+/// Characters of a member name that a refusal repeats.
 const MAX_SHOWN_NAME: usize = 64;
 
-/// Reads an object and nothing behind it.
+/// Parses one object; trailing input is an error.
 pub(super) fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let read = StrictJson { depth: 0 }.deserialize(&mut reader);
@@ -69,7 +69,7 @@ impl<'de> Visitor<'de> for StrictJson {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        // Whole numbers beyond 64 bits arrive here too, already rounded.
+        // Integers beyond 64 bits arrive here as well, already rounded.
         let held = value.abs() < 9.0e18;
         let number = Number::from_f64(value).filter(|_| held);
         number.map(Value::Number).ok_or_else(number_too_large)

@@ -1,10 +1,9 @@
-//! A body's members, by their word in either vocabulary.
+//! The members of a request body, looked up by the name in either vocabulary.
 
 use base::{Error, Fault, Id, Refusal, VocabularyWord};
 use serde_json::{Map, Value};
 
-/// An object of the body. What a [`crate::endpoint::Member`] promises of a member has been
-/// checked before an operation sees it.
+/// An object in the body, whose members already match their declaration.
 #[derive(Clone, Copy, Debug)]
 pub struct BodyMembers<'b>(&'b Map<String, Value>);
 
@@ -13,17 +12,14 @@ impl<'b> BodyMembers<'b> {
         Self(members)
     }
 
-    /// A member as it came, under the name that the caller used.
     pub fn get(&self, word: VocabularyWord) -> Option<&'b Value> {
         self.0.get(word.post).or_else(|| self.0.get(word.tweet))
     }
 
-    /// Whether a member is there.
     pub fn has(&self, word: VocabularyWord) -> bool {
         self.get(word).is_some()
     }
 
-    /// The name that the caller used for a member.
     pub fn name_used(&self, word: VocabularyWord) -> &'static str {
         if self.0.contains_key(word.post) {
             word.post
@@ -32,37 +28,30 @@ impl<'b> BodyMembers<'b> {
         }
     }
 
-    /// A required id.
     pub fn required_id<K>(&self, word: VocabularyWord) -> Result<Id<K>, Error> {
         self.require_present(word, self.optional_id(word))
     }
 
-    /// A required text.
     pub fn required_text(&self, word: VocabularyWord) -> Result<&'b str, Error> {
         self.require_present(word, self.optional_text(word))
     }
 
-    /// A required yes or no.
     pub fn required_bool(&self, word: VocabularyWord) -> Result<bool, Error> {
         self.require_present(word, self.optional_bool(word))
     }
 
-    /// A required whole number.
     pub fn required_int(&self, word: VocabularyWord) -> Result<i64, Error> {
         self.require_present(word, self.optional_int(word))
     }
 
-    /// An id, if it is there.
     pub fn optional_id<K>(&self, word: VocabularyWord) -> Option<Id<K>> {
         self.optional_text(word).and_then(Id::parse)
     }
 
-    /// A text, if it is there.
     pub fn optional_text(&self, word: VocabularyWord) -> Option<&'b str> {
         self.get(word)?.as_str()
     }
 
-    /// A yes or no, if it is there.
     pub fn optional_bool(&self, word: VocabularyWord) -> Option<bool> {
         match self.get(word)? {
             Value::String(text) => text.parse().ok(),
@@ -70,7 +59,6 @@ impl<'b> BodyMembers<'b> {
         }
     }
 
-    /// A whole number, if it is there.
     pub fn optional_int(&self, word: VocabularyWord) -> Option<i64> {
         match self.get(word)? {
             Value::String(text) => text.parse().ok(),
@@ -78,12 +66,11 @@ impl<'b> BodyMembers<'b> {
         }
     }
 
-    /// An object, if it is there.
     pub fn optional_object(&self, word: VocabularyWord) -> Option<BodyMembers<'b>> {
         self.get(word)?.as_object().map(BodyMembers)
     }
 
-    /// An array, if it is there; empty otherwise.
+    /// Empty if the member is absent.
     pub fn value_array(&self, word: VocabularyWord) -> &'b [Value] {
         self.get(word)
             .and_then(Value::as_array)
@@ -91,17 +78,14 @@ impl<'b> BodyMembers<'b> {
             .unwrap_or_default()
     }
 
-    /// An array of ids; empty where it is not there.
     pub fn id_array<K>(&self, word: VocabularyWord) -> Vec<Id<K>> {
         self.text_array(word).filter_map(Id::parse).collect()
     }
 
-    /// An array of texts; empty where it is not there.
     pub fn text_array(&self, word: VocabularyWord) -> impl Iterator<Item = &'b str> + use<'b> {
         self.value_array(word).iter().filter_map(Value::as_str)
     }
 
-    /// An array of objects; empty where it is not there.
     pub fn object_array(&self, word: VocabularyWord) -> impl Iterator<Item = BodyMembers<'b>> + use<'b> {
         self.value_array(word)
             .iter()
@@ -109,7 +93,6 @@ impl<'b> BodyMembers<'b> {
             .map(BodyMembers)
     }
 
-    /// The whole object, for an operation that looks itself.
     pub const fn as_map(&self) -> &'b Map<String, Value> {
         self.0
     }

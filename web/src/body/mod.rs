@@ -1,4 +1,4 @@
-//! Request bodies: a closed JSON object or a form, checked against what an operation declares.
+//! Request bodies: closed JSON objects and forms, checked against an operation's declaration.
 
 mod form;
 mod json;
@@ -15,36 +15,28 @@ pub use members::BodyMembers;
 
 use crate::endpoint::{BodySpec, Endpoint};
 
-/// A body that was read and found in order.
 #[derive(Clone, Debug, Default)]
 pub struct ParsedBody {
     members: Map<String, Value>,
-    /// The vocabulary that its keys give away.
+    /// The only vocabulary that the keys belong to, if there is one.
     pub vocabulary_hint: Option<Vocabulary>,
 }
 
 impl ParsedBody {
-    /// Its members.
     pub fn members(&self) -> BodyMembers<'_> {
         BodyMembers::new(&self.members)
     }
 }
 
-/// What the body says it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyContentType {
-    /// Nothing is said.
     Absent,
-    /// `application/json`.
     Json,
-    /// `application/x-www-form-urlencoded`.
     Form,
-    /// Something else.
     Other,
 }
 
 impl BodyContentType {
-    /// Reads the header.
     pub fn from_headers(headers: &HeaderMap) -> Self {
         let Some(value) = headers.get(CONTENT_TYPE) else {
             return Self::Absent;
@@ -61,8 +53,7 @@ impl BodyContentType {
     }
 }
 
-/// Reads the body as `endpoint` declares it. `speech` is the vocabulary to name a missing
-/// member in.
+/// Parses the body as `endpoint` declares it; `vocabulary` names missing members.
 pub fn parse_body(
     endpoint: &Endpoint,
     kind: BodyContentType,
@@ -104,7 +95,7 @@ pub fn parse_body(
     read.map_err(Refusal::InvalidParameters)
 }
 
-/// A fault of the body as a whole.
+/// A refusal of the body as a whole, not of one parameter.
 pub(crate) fn invalid_body(message: impl Into<String>) -> Refusal {
     let wrong = InvalidParameter {
         parameter: "".into(),

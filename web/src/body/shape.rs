@@ -1,4 +1,4 @@
-//! Whether a JSON object is what an operation declares; every way in which it is not.
+//! Checks a JSON object against its declaration and reports every mismatch.
 
 use std::fmt;
 
@@ -10,7 +10,6 @@ use super::ParsedBody;
 use crate::endpoint::{BodyMember, MemberShape};
 use crate::params::truncate_for_echo;
 
-/// Checks a whole body.
 pub(super) fn check_object(
     members: &[BodyMember],
     object: Map<String, Value>,
@@ -45,7 +44,7 @@ struct ShapeChecker {
     invalid: Vec<InvalidParameter>,
 }
 
-/// Where in the body something stands; written out only when it is wrong.
+/// The path of a value in the body, formatted only to report a problem.
 #[derive(Clone, Copy)]
 struct MemberPath<'p> {
     parent: Option<&'p MemberPath<'p>>,
@@ -185,7 +184,7 @@ impl ShapeChecker {
     }
 }
 
-/// Whether a member stands there under both of its names and this is the second one.
+/// Whether the member occurs under both names and `name` is the older one.
 fn is_duplicate_spelling(word: VocabularyWord, name: &str, object: &Map<String, Value>) -> bool {
     word.detect_vocabulary(name) == Some(Vocabulary::Tweet) && object.contains_key(word.post)
 }

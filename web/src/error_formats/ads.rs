@@ -1,4 +1,4 @@
-//! The advertising interface's envelope.
+//! The Ads API's error envelope.
 
 use base::Refusal;
 use base::refusal::{AdsProblem, AdsRefusal, InvalidParameter, ProblemLocation, StreamConnectionRefusal};
@@ -26,7 +26,7 @@ fn render_envelope(status: u16, errors: Vec<Value>) -> HttpReply {
     HttpReply::bytes(status, JSON_UTF8, body.to_string())
 }
 
-/// A declined request says what of it was understood; a batch, which of its items are wrong.
+/// Repeats the parameters that were understood; for a batch, also lists the errors of each item.
 fn render_declined(status: u16, declined: &AdsRefusal) -> HttpReply {
     let all = |problems: &[AdsProblem]| problems.iter().map(problem_json).collect::<Vec<_>>();
     let request = serde_json::from_str(&declined.request);
@@ -73,7 +73,7 @@ fn parameter_error_json(wrong: &InvalidParameter) -> Value {
     json!({ "code": code, "message": wrong.message, "parameter": wrong.parameter })
 }
 
-/// The status that the first problem's code has.
+/// Decided by the first problem; 400 if there is none.
 pub(super) fn declined_status(declined: &AdsRefusal) -> u16 {
     match declined.problems.first() {
         Some(problem) => code_status(problem.code),

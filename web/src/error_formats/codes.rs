@@ -1,6 +1,5 @@
-//! The legacy codes, their statuses and their sentences (contract §3.5).
+//! Legacy error codes with their statuses and messages (contract §3.5).
 
-/// Status and sentence of a code.
 pub fn find_code(code: u16) -> Option<(u16, &'static str)> {
     let place = CODES.binary_search_by_key(&code, |(code, ..)| *code).ok()?;
     CODES.get(place).map(|(_, status, message)| (*status, *message))

@@ -1,4 +1,4 @@
-//! The envelope of codes, on `/1.1/…` and `/oauth…`.
+//! The v1.1 error envelope, used on `/1.1/…` and `/oauth…`.
 
 use std::borrow::Cow;
 
@@ -35,7 +35,7 @@ pub(super) fn render_envelope(status: u16, code: u16, message: &str) -> HttpRepl
     HttpReply::bytes(status, JSON_UTF8, body.to_string())
 }
 
-/// The code fixes the status, but where the protocol itself has one to say.
+/// The code decides the status, except for errors of the HTTP layer.
 fn legacy_status(refusal: &Refusal, code: u16) -> u16 {
     match refusal {
         Refusal::MethodNotAllowed { .. }

@@ -1,4 +1,4 @@
-//! A refusal spoken in the dialect of the operation that was called: status, headers and body.
+//! Renders a refusal in the error format of the operation: status, headers and body.
 
 mod ads;
 mod codes;
@@ -18,16 +18,13 @@ pub(crate) use page::error_message;
 use crate::endpoint::ErrorFormat;
 use crate::reply::HttpReply;
 
-/// What a refusal is spoken with beside itself.
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorContext<'v> {
-    /// Under which problem types stand: `https://api.x.com`.
+    /// Base of the problem type URLs: `https://api.x.com`.
     pub problem_base: &'v str,
-    /// The calling app.
     pub app: Option<AppId>,
 }
 
-/// Speaks a refusal.
 pub fn render(accent: ErrorFormat, refusal: &Refusal, voice: ErrorContext<'_>) -> HttpReply {
     let reply = match accent {
         ErrorFormat::V2 => v2::render(refusal, voice),
@@ -39,7 +36,7 @@ pub fn render(accent: ErrorFormat, refusal: &Refusal, voice: ErrorContext<'_>) -
     add_error_headers(reply, accent, refusal)
 }
 
-/// Speaks of a failure of ours, of which nothing is told.
+/// The response to an internal error, which reveals nothing about the cause.
 pub fn render_internal_error(accent: ErrorFormat, voice: ErrorContext<'_>) -> HttpReply {
     match accent {
         ErrorFormat::V2 => v2::render_internal_error(voice),
@@ -50,7 +47,7 @@ pub fn render_internal_error(accent: ErrorFormat, voice: ErrorContext<'_>) -> Ht
     }
 }
 
-/// An item of `errors` in an answer that succeeded otherwise (contract §3.4).
+/// An item of `errors` in a response that otherwise succeeded (contract §3.4).
 pub fn render_partial_error(refusal: &Refusal, problem_base: &str) -> Value {
     v2::render_partial_error(
         refusal,
@@ -68,7 +65,7 @@ fn add_error_headers(reply: HttpReply, accent: ErrorFormat, refusal: &Refusal) -
             Err(_) => reply,
         },
         Refusal::Unavailable => reply.header(RETRY_AFTER, HeaderValue::from_static("1")),
-        // What is left of the body is not waited for.
+        // The rest of the body is not read.
         Refusal::BodyTimeout => reply.header(CONNECTION, HeaderValue::from_static("close")),
         Refusal::Unauthenticated(_) if accent == ErrorFormat::V2 => {
             reply.header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
@@ -77,7 +74,7 @@ fn add_error_headers(reply: HttpReply, accent: ErrorFormat, refusal: &Refusal) -
     }
 }
 
-/// The status of a refusal where a dialect does not have its own idea.
+/// The status where the format has none of its own.
 fn refusal_status(refusal: &Refusal) -> u16 {
     match refusal {
         Refusal::InvalidParameters(_)
@@ -115,7 +112,7 @@ fn refusal_status(refusal: &Refusal) -> u16 {
     }
 }
 
-/// The legacy code of a refusal that has one whatever the dialect.
+/// The legacy code that a refusal has in every format.
 fn refusal_code(refusal: &Refusal) -> Option<u16> {
     match refusal {
         Refusal::Forbidden { code, .. } | Refusal::NamedReason { code, .. } => *code,
@@ -134,7 +131,6 @@ fn refusal_code(refusal: &Refusal) -> Option<u16> {
     }
 }
 
-/// A status's name, as titles have it.
 fn status_reason(status: u16) -> &'static str {
     let status = http::StatusCode::from_u16(status).ok();
     status.and_then(|status| status.canonical_reason()).unwrap_or("Error")

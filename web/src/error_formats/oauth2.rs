@@ -1,4 +1,4 @@
-//! RFC 6749 §5.2.
+//! OAuth 2.0 errors (RFC 6749 §5.2).
 
 use base::Refusal;
 use serde_json::json;

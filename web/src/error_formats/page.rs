@@ -1,4 +1,4 @@
-//! A small page for a person.
+//! Errors as a small HTML page.
 
 use base::Refusal;
 
@@ -9,22 +9,21 @@ pub(super) fn render(refusal: &Refusal) -> HttpReply {
     render_page(status, super::status_reason(status), error_message(refusal))
 }
 
-/// What a person is told.
 pub(crate) fn error_message(refusal: &Refusal) -> &str {
     match refusal {
         Refusal::InvalidParameters(wrong) => wrong.first().map_or("", |wrong| wrong.message.as_str()),
         Refusal::Forbidden { detail, .. } => detail,
         Refusal::Legacy { message, .. } | Refusal::NamedReason { message, .. } => message,
         Refusal::OAuth2 { description, .. } => description,
-        Refusal::RateLimited => "That was too often. Try again in a while.",
+        Refusal::RateLimited => "Too many requests. Try again later.",
         Refusal::Ads(declined) => declined.first_message(),
         Refusal::Unavailable => "Try again in a moment.",
         Refusal::RouteNotFound | Refusal::NotFound(_) => "There is nothing here.",
-        _ => "That did not work.",
+        _ => "The request failed.",
     }
 }
 
-/// Nothing on it is loaded from elsewhere, so that the strictest policy fits it.
+/// Loads no resources, so that the strictest content security policy fits.
 pub(super) fn render_page(status: u16, title: &str, detail: &str) -> HttpReply {
     let (title, detail) = (escape_html(title), escape_html(detail));
     let page = format!(

@@ -1,5 +1,4 @@
-//! The v2 interface's problem documents, in the one form that every known reader understands:
-//! the problem itself, and the same under `errors` (contract §3.1).
+//! v2 problem documents: the problem itself, repeated under `errors` for clients that look there (contract §3.1).
 
 use base::Refusal;
 use base::refusal::{InvalidParameter, RefusalKind, ResourceRef, StreamConnectionRefusal};
@@ -15,7 +14,7 @@ const ACCESS_LEVEL_DETAIL: &str = "Your client app is not configured with the ap
     permissions for this endpoint.";
 const REGISTRATION_URL: &str = "https://developer.x.com/en/docs/projects/overview";
 
-/// A problem of one type. Without a type it is `about:blank`.
+/// The type is `about:blank` if absent.
 struct ProblemDocument {
     problem_type: Option<&'static str>,
     title: &'static str,
@@ -93,7 +92,6 @@ fn add_legacy_code(mut item: Map<String, Value>, refusal: &Refusal) -> Map<Strin
 }
 
 impl ProblemDocument {
-    /// A problem that its status says all about.
     fn blank_for_status(status: u16) -> Self {
         Self::blank_with_detail(status, status_reason(status))
     }
@@ -178,7 +176,7 @@ fn build_problem(refusal: &Refusal, status: u16, voice: ErrorContext<'_>) -> Pro
             problem.add_resource(subject).add_member("field", field.as_ref())
         }
         Refusal::WrongCredential { used, accepted } => {
-            // Two spaces stand there in the public service's text.
+            // The public service's text has two spaces here.
             let detail = format!(
                 "Authenticating with {used} is forbidden for this endpoint.  Supported \
                  authentication types are [{accepted}]."
@@ -218,7 +216,6 @@ fn build_problem(refusal: &Refusal, status: u16, voice: ErrorContext<'_>) -> Pro
     }
 }
 
-/// A refusal with a sentence of its own.
 fn custom_problem(no: RefusalKind, message: &str, status: u16) -> ProblemDocument {
     match no {
         RefusalKind::Invalid => ProblemDocument::new("invalid-request", "Invalid Request", INVALID_DETAIL),
@@ -228,7 +225,7 @@ fn custom_problem(no: RefusalKind, message: &str, status: u16) -> ProblemDocumen
     }
 }
 
-/// What is said of a stream's rules (contract §9.2): of a single one no sentence, but the rule.
+/// Problems of stream rules (contract §9.2); those of a single rule have the rule instead of a `detail`.
 fn rule_problem(refusal: &Refusal) -> ProblemDocument {
     match refusal {
         Refusal::InvalidRule {
@@ -252,7 +249,7 @@ fn rule_problem(refusal: &Refusal) -> ProblemDocument {
     }
 }
 
-/// Why an app is not connected to a stream (contract §3.2).
+/// Why an app cannot connect to a stream (contract §3.2).
 fn connection_problem(why: StreamConnectionRefusal) -> ProblemDocument {
     let (issue, detail) = match why {
         StreamConnectionRefusal::TooManyConnections => (
@@ -301,7 +298,6 @@ fn not_enrolled_problem(required: &'static str, voice: ErrorContext<'_>) -> Prob
     }
 }
 
-/// A resource as sentences have it.
 fn resource_display_name(resource: &str) -> &str {
     match resource {
         "tweet" => "Tweet",

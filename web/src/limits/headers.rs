@@ -1,4 +1,4 @@
-//! How an answer tells its caller about the limits.
+//! Rate limit headers.
 
 use base::clock::wall_time;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
@@ -20,7 +20,6 @@ const ACCOUNT_REMAINING: HeaderName = HeaderName::from_static("x-account-rate-li
 const ACCOUNT_RESET: HeaderName = HeaderName::from_static("x-account-rate-limit-reset");
 
 impl RateLimitStatus {
-    /// Writes the figures of an advertising account.
     pub fn write_account_headers(&self, headers: &mut HeaderMap) {
         if let Some(figures) = self.common {
             headers.insert(ACCOUNT_LIMIT, HeaderValue::from(figures.limit));
@@ -29,7 +28,7 @@ impl RateLimitStatus {
         }
     }
 
-    /// Seconds until it may be tried again, if a window is spent; at least one.
+    /// Seconds until the exhausted window resets, at least one; none if no window is exhausted.
     pub fn retry_after_seconds(&self) -> Option<i64> {
         let windows = [self.common, self.day].into_iter().flatten();
         let spent = windows.filter(|figures| figures.remaining == 0);
@@ -37,7 +36,6 @@ impl RateLimitStatus {
         Some((reset - wall_time().ms().div_euclid(1000)).max(1))
     }
 
-    /// Writes the figures into an answer's headers.
     pub fn write_headers(&self, headers: &mut HeaderMap) {
         let mut put = |[limit, remaining, reset]: [HeaderName; 3], figures: WindowStatus| {
             headers.insert(limit, HeaderValue::from(figures.limit));

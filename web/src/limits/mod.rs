@@ -12,43 +12,38 @@ use parking_lot::Mutex;
 use crate::endpoint::{RateWindow, SharedWindow};
 
 const SHARDS: usize = 64;
-/// An operation has at most so many windows per pool.
+/// Windows of an operation per subject, at most.
 const MAX_WINDOWS: usize = 3;
 const QUARTER_HOUR_SECONDS: u32 = 900;
 const DAY_SECONDS: u32 = 86_400;
 
-/// How the table's figures are applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RateLimitMode {
-    /// Nobody is refused; the headers still show the table's figures.
+    /// Refuses nobody; the headers still show the limits.
     Off,
-    /// As the table says.
     #[default]
     Table,
-    /// So many times the table's figures.
+    /// Multiplies the limits by this factor.
     Scale(u32),
 }
 
-/// Whose calls are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RateLimitSubject {
-    /// An app on nobody's behalf.
+    /// App-only calls, by app id.
     App(i64),
-    /// A user through an app.
+    /// App id and user id.
     User(i64, i64),
-    /// An advertising account, whoever works on it.
     Account(i64),
-    /// An address, where no credential is needed.
+    /// Calls without credentials.
     Address(IpAddr),
 }
 
 impl RateLimitSubject {
-    /// Whether it is an app's, with or without a user.
     const fn belongs_to_app(self, app: i64) -> bool {
         matches!(self, Self::App(id) | Self::User(id, _) if id == app)
     }
 
-    /// The pool of an address; of IPv6 all of a /64, which one client has to itself.
+    /// Uses the /64 network of an IPv6 address, which one client usually has to itself.
     pub fn from_address(address: IpAddr) -> Self {
         Self::Address(match address {
             IpAddr::V4(_) => address,
@@ -60,36 +55,27 @@ impl RateLimitSubject {
     }
 }
 
-/// What the limits say about one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimitStatus {
-    /// Whether the call may go on.
     pub allowed: bool,
-    /// The window that the common headers show.
+    /// The window shown in the `x-rate-limit-*` headers.
     pub common: Option<WindowStatus>,
-    /// The day's window.
     pub day: Option<WindowStatus>,
-    /// Whether the pool is a user's.
     pub is_user_limit: bool,
 }
 
-/// A window's figures after a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowStatus {
-    /// Calls allowed.
     pub limit: u32,
-    /// Calls left.
     pub remaining: u32,
-    /// The Unix second from which on all of them are there again.
+    /// Unix time in seconds.
     pub reset: i64,
 }
 
-/// What a call is held against.
 #[derive(Clone, Copy, Debug)]
 pub struct RateQuota<'a> {
-    /// The operation's own windows.
     pub windows: &'a [RateWindow],
-    /// The window that other operations draw from too.
+    /// A window shared with other operations.
     pub shared: Option<&'static SharedWindow>,
 }
 
@@ -105,29 +91,19 @@ impl<'a, const N: usize> From<&'a [RateWindow; N]> for RateQuota<'a> {
     }
 }
 
-/// What a window counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LimitCounter {
-    /// The calls of the operation of this number.
     Operation(usize),
-    /// The calls of all that draw from it.
     Shared(&'static SharedWindow),
 }
 
-/// What was counted of one pool in one window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowUsage {
-    /// Whose calls.
     pub subject: RateLimitSubject,
-    /// Calls of what.
     pub counter: LimitCounter,
-    /// The window's length.
     pub seconds: u32,
-    /// Calls allowed.
     pub limit: u32,
-    /// Calls used.
     pub used: u32,
-    /// When all of them are there again.
     pub resets: Time,
 }
 
@@ -146,11 +122,10 @@ struct WindowCount {
 #[derive(Clone, Copy, Debug, Default)]
 struct CounterSlot {
     counts: [WindowCount; MAX_WINDOWS],
-    /// When the last of its windows is over.
+    /// The end of the last window.
     end_ms: i64,
 }
 
-/// What one call is counted in.
 #[derive(Clone, Copy, Debug)]
 struct CounterSlots {
     own: CounterSlot,
@@ -166,7 +141,6 @@ impl CounterSlots {
     }
 }
 
-/// The counts of every pool.
 #[derive(Debug)]
 pub struct RateLimiter {
     mode: RateLimitMode,
@@ -176,7 +150,7 @@ pub struct RateLimiter {
 }
 
 impl RateLimiter {
-    /// Counts in memory, for at most `keys` pairs of pool and operation at once.
+    /// Tracks at most `keys` pairs of subject and operation at once.
     pub fn new(mode: RateLimitMode, keys: usize) -> Self {
         let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
         Self {
@@ -187,7 +161,7 @@ impl RateLimiter {
         }
     }
 
-    /// Counts one call at `now`: against every window, or, where one is used up, against none.
+    /// Counts one call against every window, or against none if one is exhausted.
     pub fn count<'a>(
         &self,
         pool: RateLimitSubject,
@@ -197,7 +171,7 @@ impl RateLimiter {
     ) -> RateLimitStatus {
         let quota = quota.into();
         let of_user = matches!(pool, RateLimitSubject::User(..));
-        // All that one pool counts is in one place, so that it is looked at as a whole.
+        // One shard per subject, so that all its windows are checked under one lock.
         let place = usize::try_from(self.hasher.hash_one(pool) >> 32).unwrap_or(0) % SHARDS;
         let Some(shard) = self
             .shards
@@ -230,7 +204,7 @@ impl RateLimiter {
         self.build_status(quota, &slots, allowed, of_user)
     }
 
-    /// What the limits would say about a call at `now`, which is not counted.
+    /// The status of a call at `now` that is not counted.
     pub fn peek<'a>(
         &self,
         pool: RateLimitSubject,
@@ -256,7 +230,7 @@ impl RateLimiter {
         self.build_status(quota, &slots, allowed, false)
     }
 
-    /// The figures of a caller who was not counted.
+    /// The status of a caller without counted calls.
     pub fn unused_status<'a>(&self, quota: impl Into<RateQuota<'a>>, now: Time) -> RateLimitStatus {
         let fresh = WindowCount {
             start_ms: now.ms(),
@@ -273,13 +247,12 @@ impl RateLimiter {
         self.build_status(quota.into(), &slots, true, false)
     }
 
-    /// Whether nobody is refused.
     pub fn is_disabled(&self) -> bool {
         self.mode == RateLimitMode::Off
     }
 
-    /// What an app and its users have used, in windows that are not over at `now`. `windows` are
-    /// those of a pool and an operation.
+    /// Usage of an app and its users in windows that are open at `now`; `windows` looks up those of a subject and an
+    /// operation.
     pub fn app_usage(
         &self,
         app: i64,
@@ -313,7 +286,6 @@ impl RateLimiter {
         }
     }
 
-    /// How many pairs of pool and operation are held now.
     pub fn tracked_keys(&self) -> usize {
         self.shards.iter().map(|shard| shard.lock().len()).sum()
     }
@@ -333,13 +305,13 @@ impl RateLimiter {
         allowed
     }
 
-    /// Begins the windows of a slot anew that are over; whether none of them is used up.
+    /// Restarts the windows that are over; returns whether none is exhausted.
     fn renew_windows(&self, slot: &mut CounterSlot, windows: &[RateWindow], now: i64) -> bool {
         let mut room = true;
         for (window, count) in windows.iter().zip(&mut slot.counts) {
             let length = i64::from(window.seconds) * 1000;
             let into = now - count.start_ms;
-            // A machine's clock that was set back must not freeze a window for good.
+            // A clock that was set back must not freeze a window.
             if !(-length..length).contains(&into) || count.used == 0 {
                 *count = WindowCount { start_ms: now, used: 0 };
             }
@@ -361,7 +333,7 @@ impl RateLimiter {
         let figures = |(window, count): (&RateWindow, &WindowCount)| {
             let limit = self.allowed_calls(*window);
             let end = count.start_ms + i64::from(window.seconds) * 1000;
-            // Rounded up, so that a client which sleeps until then is let in.
+            // Rounded up, so that a client that waits until then is allowed.
             let reset = end.saturating_add(999).div_euclid(1000);
             (
                 window.seconds,
@@ -383,7 +355,7 @@ impl RateLimiter {
         let used_up = all.clone().filter(|(_, figures)| figures.remaining == 0);
         let used_up = used_up.map(|(_, figures)| figures).max_by_key(|figures| figures.reset);
         let common = pick(QUARTER_HOUR_SECONDS).or_else(|| all.clone().next().map(|(_, figures)| figures));
-        // A refused client waits for the window that refused it.
+        // A refused client must wait for the exhausted window.
         let shown = if allowed { common } else { used_up.or(common) };
         RateLimitStatus {
             allowed,
@@ -401,7 +373,7 @@ impl RateLimiter {
     }
 }
 
-/// Drops what is over; if too little is, also what is over soonest.
+/// Removes expired slots; if fewer than an eighth, also those that expire soonest.
 fn evict_expired(shard: &mut HashMap<CounterKey, CounterSlot>, most: usize, now: i64) {
     shard.retain(|_, slot| slot.end_ms > now);
     if shard.len() < most - most / 8 {

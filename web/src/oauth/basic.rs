@@ -1,4 +1,4 @@
-//! Basic credentials.
+//! HTTP Basic credentials.
 
 use base::percent::decode;
 use base64::Engine;
@@ -6,18 +6,15 @@ use base64::engine::general_purpose::STANDARD;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 
-/// What of Basic credentials came.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum BasicCredentials {
-    /// None at all.
     Absent,
-    /// Something that is none.
     Malformed,
     /// Key and secret.
     Pair(String, String),
 }
 
-/// Basic credentials, whose halves are each percent-encoded.
+/// Key and secret are each percent-encoded.
 pub(crate) fn parse_basic_credentials(headers: &HeaderMap) -> BasicCredentials {
     let header = headers.get(AUTHORIZATION).and_then(|header| header.to_str().ok());
     let parts = header.and_then(|header| header.split_once(' '));

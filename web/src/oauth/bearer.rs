@@ -1,4 +1,4 @@
-//! OAuth 2.0 app-only: issue and invalidate an app's bearer token (contract §2.4).
+//! OAuth 2.0 app-only: issues and invalidates an app's bearer token (contract §2.4).
 
 use base::{Error, Refusal, VocabularyWord};
 use network::audit::AuditActor;
@@ -11,7 +11,7 @@ use crate::endpoint::{HandlerFuture, RateWindow, per_quarter_hour};
 use crate::limits::RateLimitSubject;
 use crate::request_context::RequestContext;
 
-/// Beyond this an app asks too often (spec §5.5; the figure is ours, contract §4).
+/// How often an app may request its token (spec §5.5; the figure is ours, contract §4).
 const ISSUE_WINDOWS: &[RateWindow] = &[per_quarter_hour(50)];
 
 /// `POST /oauth2/token`.
@@ -78,7 +78,7 @@ async fn load_signed_owner(call: &RequestContext) -> Result<(App, Option<base::U
     Ok((App::clone(&caller.app), caller.user))
 }
 
-/// The app whose key and secret came as Basic credentials; none when others came, or none.
+/// None without Basic credentials.
 async fn load_basic_app(call: &RequestContext) -> Result<Option<App>, Error> {
     let (key, secret) = match parse_basic_credentials(&call.head().headers) {
         BasicCredentials::Absent => return Ok(None),

@@ -1,4 +1,4 @@
-//! What remains of the older interface around OAuth 1.0a.
+//! The v1.1 operations around OAuth 1.0a.
 
 use base::Refusal;
 use base::refusal::ResourceRef;
@@ -22,8 +22,7 @@ pub(crate) fn invalidate_token(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /1.1/account/verify_credentials.json`: who the request is signed for. The address is told to
-/// apps that may ask for it, once it was confirmed.
+/// `GET /1.1/account/verify_credentials.json`: includes a confirmed email address for apps that may request it.
 pub(crate) fn verify_credentials(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (caller, user) = (call.require_caller()?, call.require_user()?);
@@ -34,8 +33,7 @@ pub(crate) fn verify_credentials(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /1.1/users/show.json`: the user with an id or a name. Clients of the advertising interface
-/// find out by it as whom a post is to be written.
+/// `GET /1.1/users/show.json`: Ads API clients use it to find the user to post as.
 pub(crate) fn show_user(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.query_id("user_id");

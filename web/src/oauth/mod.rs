@@ -1,4 +1,4 @@
-//! OAuth: what apps and their clients ask for in the older interface's dialect.
+//! OAuth endpoints for apps.
 
 mod basic;
 pub(crate) mod bearer;

@@ -1,4 +1,4 @@
-//! OAuth 1.0a: request tokens, and access tokens for them (contract §2.3).
+//! OAuth 1.0a: issues request tokens and access tokens (contract §2.3).
 
 use base::percent::encode;
 use base::refusal::AuthenticationProblem;
@@ -51,13 +51,13 @@ async fn verify_signature(call: &RequestContext) -> Result<VerifiedRequest, Erro
     Ok(signed.ok_or(Refusal::Unauthenticated(AuthenticationProblem::Malformed))?)
 }
 
-/// A parameter of the query or the form.
+/// From the form, else the query.
 fn read_parameter(call: &RequestContext, name: &'static str) -> Option<String> {
     let of_form = call.body().optional_text(VocabularyWord::same_in_both(name));
     of_form.or_else(|| call.query_text(name)).map(str::to_owned)
 }
 
-/// A lower level than the app's own, under either of its names.
+/// A lower level than the app's own, under either parameter name.
 fn requested_permission(call: &RequestContext) -> Result<Option<Permission>, Error> {
     let body = call.body();
     let names = ["svc_auth_access_type", "x_auth_access_type"];
@@ -72,7 +72,6 @@ fn requested_permission(call: &RequestContext) -> Result<Option<Permission>, Err
     }
 }
 
-/// Pairs in a form's encoding.
 fn form_reply(pairs: &[(&str, &str)]) -> HttpReply {
     let pairs = pairs.iter().map(|(name, value)| format!("{name}={}", encode(value)));
     HttpReply::form(pairs.collect::<Vec<_>>().join("&"))

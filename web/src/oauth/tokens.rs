@@ -1,4 +1,4 @@
-//! OAuth 2.0: tokens for codes and for refresh tokens, and giving them up (contract §2.5).
+//! OAuth 2.0: exchanges codes and refresh tokens, and revokes tokens (contract §2.5).
 
 use base::{Error, Refusal, Secret, VocabularyWord};
 use http::header::{CACHE_CONTROL, HeaderValue};
@@ -68,12 +68,11 @@ fn render_token(call: &RequestContext, granted: &IssuedTokens) -> Result<HttpRep
     Ok(add_no_store(call.respond_json(&Value::Object(body))?))
 }
 
-/// Tokens are kept by nobody on the way.
 fn add_no_store(reply: HttpReply) -> HttpReply {
     reply.header(CACHE_CONTROL, HeaderValue::from_static("no-store"))
 }
 
-/// A member of the form, or of a JSON body: released clients send either (clients of both kinds).
+/// From the form or a JSON body: released clients send either.
 fn form_parameter(call: &RequestContext, name: &'static str) -> Option<String> {
     let told = call.body().optional_text(VocabularyWord::same_in_both(name));
     told.filter(|text| !text.is_empty()).map(str::to_owned)

@@ -1,4 +1,4 @@
-//! What the declarations of advertising say beyond the common: bodies, and what is answered.
+//! The Ads API's part of the OpenAPI document: bodies and responses.
 
 use ads::OperationAction;
 use ads::declaration::{DefaultValue, FieldRequirement, FieldSpec, Resource, ResourceVerb};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::schema::array_schema;
 
-/// The body that an operation takes; none where it takes parameters.
+/// None if the operation takes parameters instead.
 pub(super) fn json_body(operation: &ads::AdsOperation) -> Option<Value> {
     if !operation.takes_json() {
         return None;
@@ -44,8 +44,7 @@ const fn verb_name(verb: ResourceVerb) -> &'static str {
     }
 }
 
-/// The members of a JSON object that is sent. An operation that looks at the whole body by itself
-/// names none.
+/// Empty if the operation checks the body itself.
 fn body_schema(operation: &ads::AdsOperation) -> Value {
     let sent = operation.params.iter();
     let sent = sent.filter(|param| param.location == OperationParamLocation::Input);
@@ -67,7 +66,6 @@ fn body_schema(operation: &ads::AdsOperation) -> Value {
     schema
 }
 
-/// What an operation answers.
 pub(super) fn success_content(operation: &ads::AdsOperation) -> Value {
     let one = |of: &Resource| json!({ "$ref": format!("#/components/schemas/{}", resource_schema_name(of)) });
     let data = match operation.action {
@@ -98,7 +96,6 @@ pub(super) fn success_content(operation: &ads::AdsOperation) -> Value {
     json!({ "application/json": { "schema": schema } })
 }
 
-/// The resource whose records an operation answers.
 pub(super) fn response_resource(operation: &ads::AdsOperation) -> Option<&'static Resource> {
     match operation.action {
         OperationAction::Verb(of, _) | OperationAction::Batch(of) => Some(of),
@@ -106,7 +103,7 @@ pub(super) fn response_resource(operation: &ads::AdsOperation) -> Option<&'stati
     }
 }
 
-/// What its schema is called: `AdsLineItem`.
+/// `AdsLineItem`, for example.
 pub(super) fn resource_schema_name(of: &Resource) -> String {
     let words = of.name.split('_').map(|word| {
         let mut letters = word.chars();
@@ -116,7 +113,7 @@ pub(super) fn resource_schema_name(of: &Resource) -> String {
     format!("Ads{}", words.collect::<String>())
 }
 
-/// The schema of a record. What is worked out for each is not declared, and may be there too.
+/// Computed members are not declared and may occur as well.
 pub(super) fn resource_schema(of: &Resource) -> Value {
     let mut properties = Map::new();
     if of.render_records.is_none() {
@@ -158,7 +155,6 @@ fn make_nullable(mut schema: Value) -> Value {
     schema
 }
 
-/// What a field holds, as it is answered; and what it is sent as in JSON.
 fn field_schema(kind: FieldKind) -> Value {
     let text = || json!({ "type": "string" });
     match kind {

@@ -6,7 +6,6 @@ use view::{FieldInclusion, JsonFieldType, ObjectKind};
 
 use crate::endpoint::{BodyMember, MemberShape, ParamType};
 
-/// What a parameter may hold.
 pub(super) fn param_schema(kind: ParamType) -> Value {
     match kind {
         ParamType::Id => id_schema(),
@@ -52,13 +51,12 @@ fn text_schema(least: usize, most: usize) -> Value {
     )
 }
 
-/// An array of such items.
 pub(super) fn array_schema(items: &Value, least: usize, most: usize) -> Value {
     let facts = [("type".into(), "array".into()), ("items".into(), items.clone())];
     add_bounds(Map::from_iter(facts), "Items", least, most)
 }
 
-/// Adds the bounds that bind.
+/// Omits bounds that do not restrict.
 fn add_bounds(mut facts: Map<String, Value>, of: &str, least: usize, most: usize) -> Value {
     if least > 0 {
         facts.insert(format!("min{of}"), least.into());
@@ -69,7 +67,6 @@ fn add_bounds(mut facts: Map<String, Value>, of: &str, least: usize, most: usize
     facts.into()
 }
 
-/// An object with these members and no others.
 pub(super) fn closed_object_schema(members: &[BodyMember]) -> Value {
     let mut properties = Map::new();
     for member in members {
@@ -104,12 +101,10 @@ fn member_schema(of: MemberShape) -> Value {
     }
 }
 
-/// An object's name among the schemas.
 pub(super) fn schema_name(object: ObjectKind) -> &'static str {
     object.schema_name().post
 }
 
-/// An object's schema, from its projection.
 pub(super) fn object_schema(object: ObjectKind) -> Value {
     let shown = object.fields().iter().filter(|field| !field.name.post.is_empty());
     let (mut properties, mut required) = (Map::new(), Vec::new());

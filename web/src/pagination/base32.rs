@@ -1,4 +1,4 @@
-//! Bytes as letters that stand in any URL: base 32 with the digits first.
+//! Unpadded lowercase base32hex (RFC 4648), which needs no escaping in URLs.
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghijklmnopqrstuv";
 
@@ -23,7 +23,7 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// Reads only what [`encode`] writes: spare bits must be zero.
+/// Accepts only what [`encode`] writes: spare bits must be zero.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() * 5 / 8);
     let (mut held, mut bits) = (0_u32, 0_u32);

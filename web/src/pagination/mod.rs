@@ -1,4 +1,4 @@
-//! Pages of a collection: how many, which way, from where; and the tokens that say so.
+//! Cursor pagination: page requests, slices of rows and encrypted page tokens.
 
 mod base32;
 
@@ -7,22 +7,18 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Map, Value, json};
 use sha2::Sha256;
 
-/// At most so many numbers place a row in its order.
 const MAX_SORT_KEYS: usize = 3;
 const TAG_LENGTH: usize = 12;
 const VERSION: u8 = 1;
 const BACKWARD_FLAG: u8 = 0x80;
 
-/// Which way a walk goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageDirection {
-    /// Further along the order.
     Next,
-    /// Back towards the beginning.
     Previous,
 }
 
-/// What places a row in its collection's order: a sort key, then what breaks ties.
+/// A row's position in its collection: the sort key, then tie breakers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SortKeys {
     values: [i64; MAX_SORT_KEYS],
@@ -30,18 +26,16 @@ pub struct SortKeys {
 }
 
 impl SortKeys {
-    /// The keys in their order.
     pub fn as_slice(&self) -> &[i64] {
         self.values.get(..self.length).unwrap_or_default()
     }
 
-    /// The first key.
     pub const fn first(&self) -> i64 {
         let [first, ..] = self.values;
         first
     }
 
-    /// The first two keys; zero where there is no second.
+    /// Zero where there is no second key.
     pub const fn first_two(&self) -> (i64, i64) {
         let [first, second, ..] = self.values;
         (first, second)
@@ -90,51 +84,41 @@ impl<K> From<base::Id<K>> for SortKeys {
     }
 }
 
-/// The page that a request asks for.
 #[derive(Clone)]
 pub struct PageRequest {
-    /// How many rows it holds at most.
     pub limit: usize,
-    /// Which way it lies from `after`.
     pub direction: PageDirection,
-    /// The row that it begins behind; none for the first page.
+    /// The row before the page in its direction, excluded; none for the first page.
     pub after: Option<SortKeys>,
     codec: CursorCodec,
     scope: [u8; 32],
 }
 
-/// A page's rows, in the collection's order, and the tokens of its neighbours.
 #[derive(Clone, Debug)]
 pub struct PageSlice<T> {
-    /// The rows.
+    /// In the collection's order.
     pub rows: Vec<T>,
-    /// What leads to the pages beside it.
     pub tokens: PageTokens,
 }
 
-/// What leads to the pages beside one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageTokens {
-    /// Leads to the page behind, if there is one.
     pub next: Option<String>,
-    /// Leads to the page before, if this is not the first.
     pub previous: Option<String>,
 }
 
 impl PageRequest {
-    /// How many rows to fetch: one more than the page holds, to know whether it is the last.
+    /// One more than `limit`, to detect whether there are further rows.
     pub fn fetch_limit(&self) -> i64 {
         i64::try_from(self.limit).map_or(i64::MAX, |limit| limit.saturating_add(1))
     }
 
-    /// Whether the rows before `after` are asked for, rather than those behind it.
     pub fn is_backward(&self) -> bool {
         self.direction == PageDirection::Previous
     }
 
-    /// The bounds, both excluded, of a collection that is ordered by one falling key: only keys
-    /// above the first and below the second. Where [`Page::is_backward`] the rows just above the
-    /// first are meant.
+    /// The bounds, both excluded, of a collection ordered by one descending key. If [`Self::is_backward`], the page
+    /// is the rows just above the lower bound.
     pub fn descending_bounds(&self) -> (i64, i64) {
         match (self.direction, self.after) {
             (_, None) => (0, i64::MAX),
@@ -143,13 +127,13 @@ impl PageRequest {
         }
     }
 
-    /// The token of the page that begins behind a row of these keys.
+    /// The token of the page next to a row with these keys.
     pub fn page_token(&self, direction: PageDirection, keys: impl Into<SortKeys>) -> String {
         self.codec.encode_token(&self.scope, direction, keys.into())
     }
 
-    /// Cuts the page out of the rows fetched, which come in the collection's order. The one row
-    /// too many is then the last, or the first where [`Page::is_backward`].
+    /// Cuts the page out of rows fetched with [`Self::fetch_limit`], in the collection's order. The surplus row is
+    /// the last, or the first if [`Self::is_backward`].
     pub fn slice_rows<T, K: Into<SortKeys>>(&self, mut rows: Vec<T>, keys: impl Fn(&T) -> K) -> PageSlice<T> {
         let extra = rows.len().saturating_sub(self.limit);
         let more = extra > 0;
@@ -183,7 +167,7 @@ impl PageRequest {
 }
 
 impl PageTokens {
-    /// The `meta` member of a page of so many: `result_count` and the tokens there are.
+    /// The `meta` member: `result_count` and the tokens.
     pub fn to_meta(&self, count: usize) -> Map<String, Value> {
         let mut meta = Map::new();
         meta.insert("result_count".to_owned(), json!(count));
@@ -196,8 +180,8 @@ impl PageTokens {
     }
 }
 
-/// Seals and opens page tokens. The tag is made over operation, filters, viewer and place, and
-/// doubles as the nonce that hides the place.
+/// Encrypts and authenticates page tokens. The tag covers operation, filters, viewer and position, and doubles as
+/// the nonce.
 #[derive(Clone)]
 pub struct CursorCodec {
     tags: Hmac<Sha256>,
@@ -205,7 +189,6 @@ pub struct CursorCodec {
 }
 
 impl CursorCodec {
-    /// A sealer with a key of its own.
     pub fn new(key: &[u8; 32]) -> Result<Self, Fault> {
         let make = |purpose: &[u8]| {
             let mut maker = new_hmac(key)?;
@@ -219,7 +202,7 @@ impl CursorCodec {
         })
     }
 
-    /// The page that a request asks for. `scope` is all that a token is bound to.
+    /// Refuses a token that was issued for another scope.
     pub fn decode_page_request(
         &self,
         scope: &PageTokenScope,
@@ -313,17 +296,15 @@ fn new_hmac(key: &[u8; 32]) -> Result<Hmac<Sha256>, Fault> {
     Hmac::<Sha256>::new_from_slice(key).map_err(Fault::context("keying the page tokens"))
 }
 
-/// What a token is bound to: operation, filters, viewer.
+/// What a token is bound to: operation, filters and viewer.
 #[derive(Clone, Debug, Default)]
 pub struct PageTokenScope(Vec<u8>);
 
 impl PageTokenScope {
-    /// Everything of one operation.
     pub fn new(operation: &str) -> Self {
         Self(Vec::with_capacity(96)).add_fact(operation.as_bytes())
     }
 
-    /// This scope, narrowed by one more fact.
     #[must_use]
     pub fn add_fact(mut self, fact: impl AsRef<[u8]>) -> Self {
         let fact = fact.as_ref();

@@ -1,4 +1,4 @@
-//! What is wrong with a parameter, in the contract's words (§3.3).
+//! Invalid parameters, in the contract's words (§3.3).
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use base::refusal::InvalidParameter;
 
 use crate::endpoint::{Endpoint, EndpointParamLocation};
 
-/// Longer values are cut before a refusal repeats them.
+/// Longer values are truncated in refusals.
 const MAX_ECHOED_CHARS: usize = 256;
 
 pub(super) fn unknown_parameter(endpoint: &Endpoint, name: &str, raw: &str) -> InvalidParameter {
@@ -77,7 +77,6 @@ pub(super) fn invalid_parameter(name: &'static str, raw: &str, message: String) 
     }
 }
 
-/// A value as a refusal repeats it: not longer than a line.
 pub(crate) fn truncate_for_echo(raw: &str) -> Cow<'_, str> {
     match raw
         .char_indices()

@@ -1,4 +1,4 @@
-//! Path and query parameters, read as an operation declares them.
+//! Path and query parameters, parsed as an operation declares them.
 
 mod invalid_parameters;
 
@@ -14,39 +14,27 @@ use invalid_parameters::{
 
 use crate::endpoint::{Endpoint, EndpointParam, EndpointParamLocation, ErrorFormat, ParamType, TextPattern};
 
-/// A parameter's value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParamValue {
-    /// An id.
     Id(i64),
-    /// Ids.
     Ids(Vec<i64>),
-    /// A whole number.
     Int(i64),
-    /// Yes or no.
     Flag(bool),
-    /// A moment.
     Time(Time),
-    /// A text, a word or a token.
+    /// A text, a word, a username or a page token.
     Text(String),
-    /// Several words.
     Texts(Vec<String>),
 }
 
-/// A parameter that came.
 #[derive(Clone, Debug)]
 pub struct ReceivedParam {
-    /// What was declared.
     pub param: &'static EndpointParam,
-    /// The name that the caller used for it.
     pub name_used: &'static str,
-    /// Its value as it came, decoded.
+    /// Percent-decoded.
     pub raw: String,
-    /// Its value, read.
     pub value: ParamValue,
 }
 
-/// All parameters of a request.
 #[derive(Clone, Debug, Default)]
 pub struct RequestParams {
     received: Vec<ReceivedParam>,
@@ -54,7 +42,7 @@ pub struct RequestParams {
 }
 
 impl RequestParams {
-    /// Reads path and query as `endpoint` declares them; all that is wrong is told at once.
+    /// Reports all invalid parameters at once.
     pub fn parse(endpoint: &'static Endpoint, path: Vec<(&'static str, String)>, query: &str) -> Result<Self, Refusal> {
         let mut reader = ParamReader {
             endpoint,
@@ -84,7 +72,7 @@ impl RequestParams {
         }
     }
 
-    /// The parameters of the path as they came, for an operation that reads the rest by itself.
+    /// Path parameters only, for an operation that parses the others itself.
     pub fn from_path(endpoint: &'static Endpoint, path: Vec<(&'static str, String)>) -> Self {
         let given = path.into_iter().filter_map(|(name, raw)| {
             let (param, spelled) = find_declared(endpoint, EndpointParamLocation::Path, name)?;
@@ -101,24 +89,23 @@ impl RequestParams {
         }
     }
 
-    /// A parameter by its declared name.
     pub fn get(&self, name: &str) -> Option<&ReceivedParam> {
         self.received.iter().find(|given| given.param.name == name)
     }
 
-    /// What the answer is to show, where the operation lets the caller choose.
+    /// None if the operation has no field parameters.
     pub const fn field_selection(&self) -> Option<&FieldSelection> {
         self.field_selection.as_ref()
     }
 
-    /// The vocabulary that fields and expansions give away.
+    /// The only vocabulary that the requested fields and expansions belong to, if there is one.
     pub fn vocabulary_hint(&self) -> Option<Vocabulary> {
         self.field_selection
             .as_ref()
             .and_then(FieldSelection::detected_vocabulary)
     }
 
-    /// All parameters, the path's first.
+    /// Path parameters first.
     pub fn iter(&self) -> impl Iterator<Item = &ReceivedParam> {
         self.received.iter()
     }
@@ -134,19 +121,19 @@ impl ParamReader {
     fn add_param(&mut self, place: EndpointParamLocation, name: &str, raw: String) {
         let Some((param, spelled)) = find_declared(self.endpoint, place, name) else {
             match place {
-                // Credentials, judged where they belong.
+                // Credentials, checked by the authenticator.
                 EndpointParamLocation::Query if name.starts_with("oauth_") => {}
-                // What pages do not know they pass over (RFC 6749 §3.1).
+                // Pages ignore unknown parameters (RFC 6749 §3.1).
                 EndpointParamLocation::Query if self.endpoint.error_format == ErrorFormat::Page => {}
                 EndpointParamLocation::Query => self.invalid.push(unknown_parameter(self.endpoint, name, &raw)),
-                // The path's shape is the table's own doing; an id is what it nearly always is.
+                // Unreachable: the router yields declared path parameters only.
                 EndpointParamLocation::Path => {}
             }
             return;
         };
         let before = self.received.iter().find(|given| std::ptr::eq(given.param, param));
         match before {
-            // `post.fields` beside `tweet.fields`: a client that speaks to both generations.
+            // `post.fields` and `tweet.fields`: a client that sends both vocabularies.
             Some(before) if before.name_used != spelled && param.param_type.is_mergeable() => {}
             Some(_) => return self.invalid.push(duplicate_parameter(spelled, &raw)),
             None => {}
@@ -166,7 +153,6 @@ impl ParamReader {
         });
     }
 
-    /// Reads `*.fields` and `expansions` into what an answer shows.
     fn parse_field_selection(&mut self) -> Option<FieldSelection> {
         let mut wants = FieldSelection::defaults(root_object(self.endpoint)?);
         for given in self.received.iter().filter(|given| !given.raw.is_empty()) {
@@ -182,7 +168,6 @@ impl ParamReader {
         Some(wants)
     }
 
-    /// Notes what is required and did not come.
     fn report_missing(&mut self) {
         for param in self.endpoint.params.iter().copied().flatten() {
             let came = self.received.iter().any(|given| std::ptr::eq(given.param, param));
@@ -193,7 +178,7 @@ impl ParamReader {
     }
 }
 
-/// The object that an operation answers with: what it expands, else the first it has fields of.
+/// The object that an operation returns: the one it expands, else the first it has fields of.
 fn root_object(endpoint: &Endpoint) -> Option<ObjectKind> {
     let kinds = || endpoint.params.iter().copied().flatten().map(|param| param.param_type);
     let expanded = kinds().find_map(|kind| match kind {
@@ -265,7 +250,7 @@ fn parse_value(param: &EndpointParam, name: &'static str, raw: &str) -> Result<P
             time.ok_or_else(|| vec![invalid_value(name, raw)])
         }
         ParamType::PageToken | ParamType::Fields(_) | ParamType::Expansions(_) => Ok(ParamValue::Text(raw.to_owned())),
-        // Python's clients write their own words for these into addresses.
+        // Python clients send `True` and `False`.
         ParamType::Bool => match raw {
             "true" | "True" => Ok(ParamValue::Flag(true)),
             "false" | "False" => Ok(ParamValue::Flag(false)),
@@ -281,7 +266,7 @@ fn parse_value(param: &EndpointParam, name: &'static str, raw: &str) -> Result<P
     }
 }
 
-/// Comma-separated values; each that is wrong is told.
+/// Comma-separated values; reports every invalid one.
 fn parse_list<T>(
     name: &'static str,
     raw: &str,

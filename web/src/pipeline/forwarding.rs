@@ -1,5 +1,4 @@
-//! Where a request came from and under which address the client knows us, as far as those who
-//! say so may be believed.
+//! Client address, scheme and host of a request, from the forwarding headers of trusted peers.
 
 use std::net::IpAddr;
 
@@ -11,7 +10,6 @@ use super::ServerConfig;
 use crate::request_context::RequestHead;
 
 impl ServerConfig {
-    /// Whether the other end's word on scheme, host and client is taken.
     fn trusts_peer(&self, head: &RequestHead) -> bool {
         match head.peer.map(|peer| peer.addr) {
             Some(None) => true,
@@ -20,7 +18,6 @@ impl ServerConfig {
         }
     }
 
-    /// The client's address.
     pub(crate) fn client_address(&self, head: &RequestHead) -> Option<IpAddr> {
         let peer = head
             .peer
@@ -29,14 +26,13 @@ impl ServerConfig {
         if !self.trusts_peer(head) {
             return peer;
         }
-        // The last entry is the trusted proxy's own; those before it anyone may have written.
+        // Only the last entry was written by the trusted proxy; clients can forge the others.
         let told = header_text(&head.headers, "x-forwarded-for")
             .and_then(|list| list.rsplit(',').next())
             .and_then(|last| last.trim().parse().ok());
         told.or(peer)
     }
 
-    /// What credentials are read from.
     pub(super) fn auth_request(&self, head: &RequestHead, form: Option<&Bytes>) -> AuthRequest {
         let trusted = self.trusts_peer(head);
         let forwarded = |name| header_text(&head.headers, name).filter(|_| trusted);

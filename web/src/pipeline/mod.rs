@@ -1,5 +1,4 @@
-//! The one way from a request to its answer: find, authenticate, permit, limit, read, act,
-//! speak, and dress with headers (contract §2.7).
+//! The request pipeline: route, authenticate, authorize, limit, parse, handle and render (contract §2.7).
 
 mod forwarding;
 mod panic_guard;
@@ -12,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use base::clock::monotonic_now;
 use base::{AppId, Error, Fault, Refusal, UserId, Vocabulary};
-use deliver::streams::{Hub, PostStreams, RefusalRenderer as Partial};
+use deliver::streams::{Hub, PostStreams, RefusalRenderer};
 use edge::{Body, Handler, Peer, Shutdown};
 use http::{Request, Response};
 use network::apps::Authenticator;
@@ -32,60 +31,51 @@ use crate::request_context::{AppState, RequestHead};
 use crate::router::EndpointRouter;
 use crate::uploads::UploadProcessor;
 
-/// How a server is set up.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
-    /// How rate limits are applied.
     pub rate_limits: RateLimitMode,
-    /// Pairs of caller and operation that are counted at once, at most.
+    /// Pairs of caller and operation counted at once, at most.
     pub rate_limit_keys: usize,
-    /// How the OAuth flows are set up.
     pub oauth_settings: network::oauth2_flow::OAuth2Config,
-    /// The vocabulary where nothing else decides.
+    /// Used where neither request nor app decides.
     pub default_vocabulary: Vocabulary,
-    /// Under which problem types stand.
+    /// Base of the problem type URLs.
     pub problem_base: String,
-    /// Whether clients reach the public address over TLS that ends in this process.
+    /// Whether this process terminates TLS for the public address.
     pub is_tls: bool,
-    /// Proxies whose word on scheme, host and client address is taken. Unix sockets always are.
+    /// Proxies whose forwarding headers are trusted. Unix sockets always are.
     pub trusted_proxies: Vec<IpAddr>,
-    /// Origins whose pages may call.
+    /// Origins whose pages may call the v2 API.
     pub cors_origins: Vec<String>,
-    /// The largest body that is read whole.
+    /// Bytes.
     pub body_limit: usize,
-    /// The same where media may come inside JSON or a form.
+    /// Bytes, where JSON or a form may contain media.
     pub parts_limit: usize,
-    /// How long a body may take.
     pub body_timeout: Duration,
-    /// The key of page tokens: the same on every node.
+    /// Key of the page tokens; the same on every node.
     pub page_key: [u8; 32],
-    /// The address that people open, without a slash at its end.
+    /// Public URL of the site, without a trailing slash.
     pub base_url: String,
-    /// Further origins under which the same pages are met.
+    /// Further origins that serve the same pages.
     pub origins: Vec<String>,
-    /// What the platform is called on pages and in letters.
+    /// The platform's name on pages and in emails.
     pub site_name: String,
-    /// Whether this is a development world.
+    /// Whether this is a development server.
     pub dev: bool,
-    /// Who may create an account.
     pub registration: network::registration::RegistrationPolicy,
-    /// How long a browser stays signed in after it was last seen, in milliseconds.
+    /// How long a browser stays signed in after its last request.
     pub session_ttl_ms: i64,
-    /// Whether people and developers are told when an app uses the weaker method of PKCE.
+    /// Whether users and developers are notified when an app uses the `plain` PKCE method.
     pub warns_about_plain_pkce: bool,
-    /// Whether letters leave by mail, beside any mailbox of a development world.
+    /// Whether emails are sent, in addition to the development mailbox.
     pub sends_mail: bool,
-    /// Where media are kept, if they are.
+    /// None if media are disabled.
     pub files: Option<media::FileStore>,
-    /// How open connections are held.
     pub streams: deliver::streams::StreamSettings,
-    /// The index of posts, if there is one.
     pub search: Option<Arc<network::search::PostSearch>>,
-    /// Who decides whom advertising reaches, if somebody else asks it too.
+    /// Shared with other components; created if absent.
     pub evaluator: Option<Arc<ads::evaluator::Evaluator>>,
-    /// What the operator decided about advertising.
     pub ads: ads::AdsConfig,
-    /// What reaches webhooks.
     pub webhooks: deliver::webhooks::WebhookAdmin,
 }
 
@@ -122,11 +112,10 @@ impl Default for ServerConfig {
     }
 }
 
-/// Answers on the public address.
 #[derive(Clone)]
 pub struct ApiServer {
     shared: Arc<ServerState>,
-    /// Whether it stands at the address of the advertising interface's sandbox.
+    /// Whether it serves the Ads API sandbox.
     sandbox: bool,
 }
 
@@ -142,7 +131,7 @@ struct ServerState {
     config: ServerConfig,
 }
 
-/// What becomes known of a request on its way.
+/// Collected while a request is processed, for the response headers and the access log.
 struct RequestTrace {
     started: Instant,
     route: &'static str,
@@ -151,18 +140,15 @@ struct RequestTrace {
     user: Option<UserId>,
     access_level: Option<&'static str>,
     rate_limit: Option<RateLimitStatus>,
-    /// The same of the advertising account that is worked on.
     account_rate_limit: Option<RateLimitStatus>,
     fault: bool,
-    /// Health tells nothing of what serves.
+    /// Health responses have no API headers.
     is_health: bool,
 }
 
-/// A request's body and where it stands.
 type IncomingRequest = (Arc<RequestHead>, Body);
 
 impl ApiServer {
-    /// A server of the operations of `table`.
     pub fn new(
         table: &'static [&'static [Endpoint]],
         store: Arc<Store>,
@@ -202,7 +188,7 @@ impl ApiServer {
             },
             ads_config: config.ads.clone(),
             webhooks: config.webhooks.clone(),
-            // Once for each server: the address lives as long as the process.
+            // Leaked once per server, which lives as long as the process.
             site_url: String::leak(config.base_url.clone()),
             page_context: crate::pages::PageContext::new(&store, &config)?,
         };
@@ -223,7 +209,7 @@ impl ApiServer {
         })
     }
 
-    /// The same server at the address of the advertising interface's sandbox.
+    /// The same server for the address of the Ads API sandbox.
     #[must_use]
     pub fn sandbox_server(&self) -> Self {
         Self {
@@ -232,29 +218,26 @@ impl ApiServer {
         }
     }
 
-    /// Whether the process lives and can serve, for the control address.
     pub fn health(&self) -> HealthChecks {
         self.shared.health.clone()
     }
 
-    /// Writes down what apps called since the last time.
+    /// Stores the calls and post reads counted since the last flush.
     pub async fn flush_usage(&self) -> Result<(), Error> {
         let home = &self.shared.app_state;
         home.usage.flush(&home.store).await?;
         home.post_reads.flush(&home.store).await
     }
 
-    /// What turns uploads into media, where media are kept.
     pub fn uploads(&self) -> Option<UploadProcessor> {
         self.shared.app_state.uploads.clone()
     }
 
-    /// The open connections of streams.
     pub fn stream_hub(&self) -> Hub {
         self.shared.app_state.stream_hub.clone()
     }
 
-    /// Holds the connections of streams and sends them what happens, for as long as it is polled.
+    /// Serves the open streams for as long as it is polled.
     pub async fn run_streams(&self) {
         let home = &self.shared.app_state;
         let streams = &home.post_streams;
@@ -265,7 +248,7 @@ impl ApiServer {
         );
     }
 
-    /// Says good-bye on every stream, and writes down that it ended.
+    /// Ends every stream and records that it ended.
     pub async fn shut_down_streams(&self) -> Result<(), Error> {
         let hub = &self.shared.app_state.stream_hub;
         hub.shut_down();
@@ -273,19 +256,16 @@ impl ApiServer {
         hub.record_ended().await
     }
 
-    /// What events have in common.
     pub fn event_context(&self) -> deliver::activity::ActivityConfig {
         self.shared.app_state.event_context()
     }
 
-    /// Pairs of caller and operation whose calls are being counted.
     pub fn rate_limit_key_count(&self) -> usize {
         self.shared.limiter.tracked_keys()
     }
 }
 
-/// Speaks of what is not shown on a stream as other answers do.
-fn partial_error_renderer(config: &ServerConfig) -> Partial {
+fn partial_error_renderer(config: &ServerConfig) -> RefusalRenderer {
     let base = config.problem_base.clone();
     Arc::new(move |refusal| error_formats::render_partial_error(refusal, &base))
 }
@@ -335,7 +315,7 @@ impl RequestTrace {
 }
 
 impl ServerState {
-    /// Speaks of what stopped a request, and notes what was our doing.
+    /// Renders the refusal or fault that ended a request; logs and counts faults.
     fn finalize_reply(
         &self,
         answered: Result<Result<HttpReply, Error>, Fault>,
@@ -385,7 +365,7 @@ impl ServerState {
         errors::render_refusal(&self.app_state.page_context, reply, refusal, wait, &head.id)
     }
 
-    /// Dresses the answer, counts it and logs it.
+    /// Adds the headers, and writes access log and metrics.
     fn finish_response(&self, reply: HttpReply, head: &RequestHead, trace: &RequestTrace) -> Response<Body> {
         let status = reply.status;
         let response = self.add_response_headers(reply, head, trace);

@@ -1,4 +1,4 @@
-//! A handler's panic ends its request, not the process.
+//! Turns a handler's panic into a fault of its request.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,7 +7,6 @@ use std::task::Poll;
 
 use base::Fault;
 
-/// The outcome of a future, or what it panicked with.
 pub(super) async fn catch_panic<T>(work: impl Future<Output = T>) -> Result<T, Fault> {
     let mut work = pin!(work);
     std::future::poll_fn(move |context| {
@@ -24,5 +23,5 @@ pub(super) async fn catch_panic<T>(work: impl Future<Output = T>) -> Result<T, F
 fn panic_fault(panic: &(dyn Any + Send)) -> Fault {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    Fault::new(format!("a handler panicked: {}", text.unwrap_or("without words")))
+    Fault::new(format!("a handler panicked: {}", text.unwrap_or("no message")))
 }

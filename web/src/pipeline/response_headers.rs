@@ -1,4 +1,4 @@
-//! The headers that every answer has.
+//! The headers that every response has.
 
 use edge::{Body, gzip};
 use http::header::{CACHE_CONTROL, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
@@ -10,7 +10,7 @@ use crate::pages::security_headers::{add_security_headers, is_html};
 use crate::reply::HttpReply;
 use crate::request_context::RequestHead;
 
-/// The version of the public interface that this is.
+/// The version of the public API that this server implements.
 const VERSION: HeaderValue = HeaderValue::from_static("2.167");
 const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache, no-store, max-age=0");
 const API_VERSION: HeaderName = HeaderName::from_static("api-version");
@@ -55,7 +55,7 @@ impl ServerState {
             add_security_headers(&mut headers, self.app_state.page_context.is_tls());
         }
         headers.entry(CACHE_CONTROL).or_insert(NO_CACHE);
-        // What a caller wrote comes back in many answers: it is what its type says, and nothing else.
+        // Many responses repeat what a caller sent: browsers must not guess another type.
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         headers.insert(TRANSACTION_ID, head.id.header_value());
         if head.id.client_chosen {
@@ -81,7 +81,7 @@ impl ServerState {
     }
 }
 
-/// The headers of the advertising interface, whose older versions are on their way out.
+/// Older versions of the Ads API get a deprecation warning.
 fn add_ads_headers(headers: &mut HeaderMap, head: &RequestHead) {
     headers.insert(CURRENT_VERSION, HeaderValue::from_static("12"));
     headers.insert(TRANSACTION, head.id.header_value());
@@ -91,7 +91,7 @@ fn add_ads_headers(headers: &mut HeaderMap, head: &RequestHead) {
     }
 }
 
-/// The head of an answer, with the length that its body would have.
+/// Keeps the length that the body would have.
 fn strip_body(response: Response<Body>) -> Response<Body> {
     let (mut parts, body) = response.into_parts();
     if let Some(bytes) = body.as_bytes() {

@@ -1,4 +1,4 @@
-//! The steps up to the handler, in the contract's order.
+//! The pipeline's steps up to the handler, in the contract's order.
 
 use std::sync::Arc;
 
@@ -23,7 +23,6 @@ use crate::vocabulary::VocabularyHints;
 
 const DM_SCOPES: Scopes = Scopes::from_slice(&[Scope::DmRead, Scope::DmWrite]);
 
-/// A request's body, until it is read.
 struct PendingBody {
     content_type: BodyContentType,
     raw: edge::Body,
@@ -31,7 +30,7 @@ struct PendingBody {
 }
 
 impl PendingBody {
-    /// Whether the operation reads it and nobody has yet.
+    /// Whether the operation needs the body as bytes and it has not been read.
     fn is_unread(&self, endpoint: &Endpoint) -> bool {
         let taken = match endpoint.body {
             BodySpec::None => true,
@@ -69,7 +68,7 @@ impl ServerState {
             raw,
             bytes,
         };
-        // A form may be part of a signature.
+        // A form can be part of an OAuth 1.0a signature.
         if kind == BodyContentType::Form {
             self.collect_body(endpoint, &mut sent, &head).await?;
         }
@@ -113,7 +112,7 @@ impl ServerState {
         answered
     }
 
-    /// Refuses what an advertising account has no calls left for.
+    /// Refuses a call if the ads account has exhausted a window.
     fn check_account_limit(
         &self,
         account: Option<RateLimitSubject>,
@@ -137,8 +136,7 @@ impl ServerState {
         Err(Refusal::RateLimited)
     }
 
-    /// Counts a call for its advertising account, once it is known that the caller has to do with
-    /// it: nobody else uses up what it has, and whoever tries to takes from what is theirs.
+    /// Counts the call for its ads account if the caller has access to it, else for the caller.
     fn count_account_call(
         &self,
         (account, own): (Option<RateLimitSubject>, Option<RateLimitSubject>),
@@ -165,7 +163,7 @@ impl ServerState {
         }
     }
 
-    /// A path or method that no operation has.
+    /// Handles a path or method without an operation: health check, CORS preflight or refusal.
     async fn handle_unmatched(
         &self,
         lost: RouteError,
@@ -191,7 +189,6 @@ impl ServerState {
         Err(lost.refusal.into())
     }
 
-    /// Reads the body to its end.
     async fn collect_body(
         &self,
         endpoint: &Endpoint,
@@ -221,7 +218,7 @@ impl ServerState {
         Ok(())
     }
 
-    /// Who calls, if that is known and enough for this operation.
+    /// Returns none if the operation needs no credential.
     async fn authenticate_caller(
         &self,
         endpoint: &Endpoint,
@@ -242,8 +239,8 @@ impl ServerState {
         Ok(Some(caller))
     }
 
-    /// Counts the call, whatever becomes of it afterwards; for whom. One that an advertising account
-    /// alone is held against is counted once that account is known to be the caller's.
+    /// Counts the call, whatever its outcome, and returns its subject. A call that only an ads account limits is
+    /// counted after the handler, by [`Self::count_account_call`].
     fn count_call(
         &self,
         endpoint: &Endpoint,
@@ -292,7 +289,7 @@ impl ServerState {
         Err(Refusal::RateLimited)
     }
 
-    /// The figures that a caller sees who is not known yet.
+    /// The limits shown before the caller is known.
     fn anonymous_rate_limit(&self, endpoint: &Endpoint) -> RateLimitStatus {
         let windows = if endpoint.limits.user.is_empty() || endpoint.permit.open {
             endpoint.limits.app
@@ -303,20 +300,20 @@ impl ServerState {
     }
 }
 
-/// The advertising account for which a call is counted as well.
+/// The ads account that a call is counted for as well.
 fn ads_account_subject(endpoint: &Endpoint, path: &[(&'static str, String)]) -> Option<RateLimitSubject> {
     endpoint.ads.filter(|of| of.is_limited_per_account())?;
     let (_, id) = path.iter().find(|(name, _)| *name == "account_id")?;
     i64::from_str_radix(id, 36).ok().map(RateLimitSubject::Account)
 }
 
-/// Whether calls are held against an advertising account alone.
+/// Whether only the ads account's limits apply.
 fn is_limited_by_account(endpoint: &Endpoint) -> bool {
     let of = endpoint.ads;
     of.is_some_and(ads::AdsOperation::is_limited_per_account_only)
 }
 
-/// Whether an answer says that the caller has nothing to do with the account.
+/// Whether the caller has no access to the account.
 fn is_unknown_account(answered: &Result<HttpReply, Error>) -> bool {
     let Err(Error::Refused(Refusal::Ads(declined))) = answered else {
         return false;
@@ -325,7 +322,7 @@ fn is_unknown_account(answered: &Result<HttpReply, Error>) -> bool {
     problems.any(|problem| problem.code == "ACCOUNT_NOT_FOUND")
 }
 
-/// Requests of an advertising list that ask for the total are counted by themselves.
+/// Ads lists requested with `with_total_count` are counted separately.
 const TOTAL_COUNT_BIT: usize = 1 << 20;
 const TOTAL_COUNT_WINDOWS: &[RateWindow] = &[per_quarter_hour(200)];
 
@@ -335,7 +332,7 @@ fn requests_total_count(head: &RequestHead) -> bool {
     pairs.any(|(name, value)| name == "with_total_count" && ["true", "t", "1"].contains(&value.to_lowercase().as_str()))
 }
 
-/// Whether a browser looks for a page, somewhere else than where programs ask.
+/// Whether a browser requests a page, outside of `/2/`.
 fn prefers_html(head: &RequestHead) -> bool {
     let accept = head.headers.get(ACCEPT).map(HeaderValue::as_bytes);
     let accept = accept.unwrap_or_default();
@@ -343,8 +340,7 @@ fn prefers_html(head: &RequestHead) -> bool {
     wants_page && head.uri.path().split('/').nth(1) != Some("2")
 }
 
-/// Whether a caller's credential is of a kind and level that the operation takes, and whether its
-/// app is entitled to it.
+/// Checks the kind and level of the credential and the app's entitlement.
 fn check_permission(endpoint: &Endpoint, caller: &Caller) -> Result<(), Refusal> {
     let permit = endpoint.permit;
     if !permit.accepts(caller.credential) {
@@ -365,19 +361,19 @@ fn check_permission(endpoint: &Endpoint, caller: &Caller) -> Result<(), Refusal>
     }
 }
 
-/// The OAuth 1.0a level that an operation needs.
+/// The OAuth 1.0a access level that an operation requires.
 fn required_permission(endpoint: &Endpoint) -> Permission {
     let direct = DM_SCOPES.iter().any(|scope| endpoint.permit.scopes.contains(scope));
     match endpoint.method {
         _ if direct => Permission::Messages,
-        // Whoever holds a token may give it up.
+        // Every token may revoke itself.
         _ if endpoint.error_format == ErrorFormat::Legacy && endpoint.path.contains("/oauth") => Permission::Read,
         "GET" => Permission::Read,
         _ => Permission::Write,
     }
 }
 
-/// A level as the `x-access-level` header has it.
+/// As in the `x-access-level` header.
 const fn access_level_name(permission: Permission) -> &'static str {
     match permission {
         Permission::Read => "read",

@@ -1,4 +1,4 @@
-//! One call of an operation: who calls, what was asked, and the doors to the store.
+//! The context of one API call: caller, parameters, body and application state.
 
 mod responses;
 
@@ -22,13 +22,13 @@ pub use crate::reply::HttpReply;
 use crate::uploads::UploadProcessor;
 use crate::vocabulary::VocabularyHints;
 
-/// A call of an operation. Owns all it holds, so that a handler may keep it while it waits.
+/// Owns all its data, so that a handler can hold it across awaits.
 pub struct RequestContext {
     pub(crate) endpoint: &'static Endpoint,
     pub(crate) caller: Option<Caller>,
     pub(crate) params: RequestParams,
     pub(crate) body: body::ParsedBody,
-    /// Behind a lock only so that a call may be shared between threads.
+    /// Behind a lock only to make the context `Sync`.
     pub(crate) raw_body: parking_lot::Mutex<edge::Body>,
     pub(crate) bytes: Bytes,
     pub(crate) content_type: body::BodyContentType,
@@ -38,90 +38,65 @@ pub struct RequestContext {
     pub(crate) state: Arc<AppState>,
 }
 
-/// What a request's head says beside its parameters.
 pub struct RequestHead {
-    /// The method.
     pub method: Method,
-    /// Path and query, as they came.
     pub uri: Uri,
-    /// The headers.
     pub headers: HeaderMap,
-    /// The other end of the connection.
     pub peer: Option<Peer>,
-    /// The request's own name.
     pub id: RequestId,
-    /// Whether the sandbox of the advertising interface was addressed.
+    /// Whether the request addresses the Ads API sandbox.
     pub sandbox: bool,
 }
 
-/// Before a path, it leads to the sandbox of the advertising interface.
+/// Path prefix of the Ads API sandbox.
 const SANDBOX_PREFIX: &str = "/ads-sandbox";
 
 impl RequestHead {
-    /// Whether the sandbox is addressed, by its host's name or by a prefix of the path.
+    /// The sandbox is addressed by host name or by path prefix.
     pub(crate) fn is_sandbox_request(uri: &Uri, headers: &HeaderMap) -> bool {
         let host = headers.get(http::header::HOST);
         let host = host.and_then(|host| host.to_str().ok()).unwrap_or_default();
         host.starts_with("ads-api-sandbox") || strip_sandbox_prefix(uri.path()).is_some()
     }
 
-    /// The path that leads to an operation.
+    /// The path without the sandbox prefix.
     pub(crate) fn route_path(&self) -> &str {
         strip_sandbox_prefix(self.uri.path()).unwrap_or_else(|| self.uri.path())
     }
 }
 
-/// The path behind the sandbox's prefix.
 fn strip_sandbox_prefix(path: &str) -> Option<&str> {
     path.strip_prefix(SANDBOX_PREFIX).filter(|rest| rest.starts_with('/'))
 }
 
-/// What all calls share.
 pub struct AppState {
-    /// The store.
     pub store: Arc<Store>,
-    /// Who recognises callers.
     pub authenticator: Arc<Authenticator>,
-    /// The home timelines of the readers who came lately.
+    /// Of users who read theirs recently.
     pub home_timelines: Arc<network::home_timelines::HomeTimelines>,
-    /// How the OAuth flows are set up.
     pub oauth_settings: network::oauth2_flow::OAuth2Config,
-    /// How often operations were called.
     pub limiter: Arc<crate::limits::RateLimiter>,
-    /// What apps called.
     pub usage: network::usage::UsageCounter,
-    /// Which posts apps were given.
     pub post_reads: Arc<network::reads::PostReadCounter>,
-    /// How often apps asked for their bearer token.
+    /// Limits how often an app requests its bearer token.
     pub bearer_limiter: crate::limits::RateLimiter,
-    /// The maker of page tokens.
     pub cursor_codec: crate::pagination::CursorCodec,
-    /// The vocabulary where nothing else decides.
     pub default_vocabulary: Vocabulary,
-    /// Under which problem types stand.
+    /// Base of the problem type URLs.
     pub problem_base: String,
-    /// What turns uploads into media, where media are kept.
     pub uploads: Option<UploadProcessor>,
-    /// The open connections of streams.
     pub stream_hub: deliver::streams::Hub,
-    /// What those of posts carry.
     pub post_streams: deliver::streams::PostStreams,
-    /// The index of posts, where there is one.
     pub search: Option<Arc<network::search::PostSearch>>,
-    /// Who decides whom advertising reaches.
     pub evaluator: Arc<ads::evaluator::Evaluator>,
-    /// What the operator decided about advertising.
     pub ads_config: ads::AdsConfig,
-    /// What reaches webhooks.
     pub webhooks: deliver::webhooks::WebhookAdmin,
-    /// The address that the platform's own files are at.
+    /// Base URL of the platform's own files.
     pub site_url: &'static str,
-    /// What the pages for people share.
     pub(crate) page_context: crate::pages::PageContext,
 }
 
 impl AppState {
-    /// What events have in common.
     pub(crate) fn event_context(&self) -> deliver::activity::ActivityConfig {
         deliver::activity::ActivityConfig {
             default_vocabulary: self.default_vocabulary,
@@ -131,25 +106,22 @@ impl AppState {
 }
 
 impl RequestContext {
-    /// The operation.
     pub const fn endpoint(&self) -> &'static Endpoint {
         self.endpoint
     }
 
-    /// Who calls.
     pub fn require_caller(&self) -> Result<&Caller, Error> {
-        // Only operations that are open to anyone are called by nobody.
+        // Only operations that admit everyone are called without a caller.
         self.caller
             .as_ref()
             .ok_or_else(|| Refusal::Unauthenticated(base::refusal::AuthenticationProblem::Missing).into())
     }
 
-    /// Who calls, if anyone said so.
     pub const fn optional_caller(&self) -> Option<&Caller> {
         self.caller.as_ref()
     }
 
-    /// The user on whose behalf the call is made.
+    /// Refuses a credential without a user.
     pub fn require_user(&self) -> Result<UserId, Error> {
         let caller = self.require_caller()?;
         caller
@@ -157,14 +129,13 @@ impl RequestContext {
             .ok_or_else(|| wrong_credential(caller.credential, self.endpoint.permit).into())
     }
 
-    /// Who looks at what the call reads.
     pub fn viewer(&self) -> Viewer {
         Viewer {
             user: self.caller.as_ref().and_then(|caller| caller.user),
         }
     }
 
-    /// The own account named by a path parameter: it must be the caller's.
+    /// The user id in a path parameter, refused unless it is the caller's.
     pub fn require_own_user(&self, name: &str) -> Result<UserId, Error> {
         let (asked, user) = (
             self.path_id::<base::id::marker::UserMarker>(name)?,
@@ -182,7 +153,6 @@ impl RequestContext {
         Err(Refusal::invalid_parameter(name, value, message).into())
     }
 
-    /// A path parameter that is an id.
     pub fn path_id<K>(&self, name: &str) -> Result<Id<K>, Error> {
         match self.require_param(name)?.value {
             ParamValue::Id(id) => Ok(Id::new(id)),
@@ -190,7 +160,6 @@ impl RequestContext {
         }
     }
 
-    /// A path parameter that is a whole number.
     pub fn path_int(&self, name: &str) -> Result<i64, Error> {
         match self.require_param(name)?.value {
             ParamValue::Int(number) => Ok(number),
@@ -198,7 +167,6 @@ impl RequestContext {
         }
     }
 
-    /// A path parameter that is a text or a username.
     pub fn path_text(&self, name: &str) -> Result<&str, Error> {
         match &self.require_param(name)?.value {
             ParamValue::Text(text) => Ok(text),
@@ -206,7 +174,6 @@ impl RequestContext {
         }
     }
 
-    /// An id of the query.
     pub fn query_id<K>(&self, name: &str) -> Option<Id<K>> {
         match self.param_value(name)? {
             ParamValue::Id(id) => Some(Id::new(*id)),
@@ -214,7 +181,7 @@ impl RequestContext {
         }
     }
 
-    /// The ids of a list; empty where it is not there.
+    /// Empty if the parameter is absent.
     pub fn query_ids<K>(&self, name: &str) -> Vec<Id<K>> {
         match self.param_value(name) {
             Some(ParamValue::Ids(ids)) => ids.iter().copied().map(Id::new).collect(),
@@ -222,7 +189,7 @@ impl RequestContext {
         }
     }
 
-    /// A whole number; the declared default where it is not there.
+    /// The declared default if the parameter is absent.
     pub fn query_int(&self, name: &str) -> i64 {
         match (self.param_value(name), self.declared_type(name)) {
             (Some(ParamValue::Int(number)), _) => *number,
@@ -231,7 +198,6 @@ impl RequestContext {
         }
     }
 
-    /// A moment.
     pub fn query_time(&self, name: &str) -> Option<Time> {
         match self.param_value(name)? {
             ParamValue::Time(time) => Some(*time),
@@ -239,7 +205,6 @@ impl RequestContext {
         }
     }
 
-    /// A text, a word or a username.
     pub fn query_text(&self, name: &str) -> Option<&str> {
         match self.param_value(name)? {
             ParamValue::Text(text) => Some(text),
@@ -247,7 +212,7 @@ impl RequestContext {
         }
     }
 
-    /// The words of a list; empty where it is not there.
+    /// Empty if the parameter is absent.
     pub fn query_texts(&self, name: &str) -> &[String] {
         match self.param_value(name) {
             Some(ParamValue::Texts(texts)) => texts,
@@ -255,27 +220,25 @@ impl RequestContext {
         }
     }
 
-    /// Whether a list holds a word.
     pub fn query_contains(&self, name: &str, word: &str) -> bool {
         self.query_texts(name).iter().any(|text| text == word)
     }
 
-    /// Yes or no; no where it is not there.
+    /// False if the parameter is absent.
     pub fn query_flag(&self, name: &str) -> bool {
         matches!(self.param_value(name), Some(ParamValue::Flag(true)))
     }
 
-    /// A parameter as it came, for a refusal; empty where it is not there.
+    /// For refusals; empty if the parameter is absent.
     pub fn raw_param(&self, name: &str) -> &str {
         self.params.get(name).map_or("", |given| &given.raw)
     }
 
-    /// The name that the caller used for a parameter, for a refusal.
+    /// The name or alias that the caller used, for refusals.
     pub fn param_name_used(&self, name: &'static str) -> &'static str {
         self.params.get(name).map_or(name, |given| given.name_used)
     }
 
-    /// The body, as declared.
     pub fn body(&self) -> BodyMembers<'_> {
         self.body.members()
     }
@@ -285,17 +248,16 @@ impl RequestContext {
         &self.bytes
     }
 
-    /// The body of an operation that takes it by itself; empty the second time.
+    /// The unread body, for an operation that streams it; empty the second time.
     pub fn take_body(&mut self) -> edge::Body {
         std::mem::take(self.raw_body.get_mut())
     }
 
-    /// Headers, path, query and connection.
     pub fn head(&self) -> &RequestHead {
         &self.head
     }
 
-    /// What the answer is to show, from an operation that answers with `object`.
+    /// The fields and expansions to render for an operation that returns `object`.
     pub fn field_selection(&self, object: ObjectKind) -> FieldSelection {
         let mut wants = match self.params.field_selection() {
             Some(wants) if wants.root() == object => *wants,
@@ -308,12 +270,12 @@ impl RequestContext {
         wants
     }
 
-    /// The same for an object that is not the one which the parameters are declared for.
+    /// For an object other than the one that the parameters are declared for.
     fn field_selection_for(&self, object: ObjectKind) -> FieldSelection {
         let mut wants = FieldSelection::defaults(object);
         for given in self.params.iter() {
             if let ParamType::Fields(of) = given.param.param_type {
-                // Read once already, with the same names.
+                // Already parsed once, so that it cannot fail.
                 let _known = wants.add_fields_param(of, given.name_used, &given.raw);
             }
         }
@@ -328,7 +290,6 @@ impl RequestContext {
         })
     }
 
-    /// The vocabulary of the answer.
     pub fn answer_vocabulary(&self) -> RenderOptions {
         let app = self.caller.as_ref().map(|caller| caller.app.vocabulary.as_str());
         let app = match app {
@@ -339,13 +300,13 @@ impl RequestContext {
         self.vocabulary_hints.resolve(app, self.state.default_vocabulary)
     }
 
-    /// The page asked for, by `max_results` and a token that this walk gave earlier.
+    /// From `max_results` and the page token.
     pub fn page_request(&self) -> Result<PageRequest, Error> {
         let limit = usize::try_from(self.query_int("max_results")).unwrap_or(0).max(1);
         self.page_request_with_limit(limit)
     }
 
-    /// The page asked for, where the operation has a size of its own.
+    /// For an operation with a page size of its own.
     pub fn page_request_with_limit(&self, limit: usize) -> Result<PageRequest, Error> {
         let mut scope = PageTokenScope::new(self.endpoint.id);
         scope = match self.caller.as_ref() {
@@ -370,65 +331,60 @@ impl RequestContext {
         Ok(self.state.cursor_codec.decode_page_request(&scope, limit, token)?)
     }
 
-    /// The address of the client, or empty where there is none.
+    /// Empty if unknown.
     pub fn client_address(&self) -> String {
         let address = self.state.page_context.config.client_address(&self.head);
         address.map(|address| address.to_string()).unwrap_or_default()
     }
 
-    /// Runs work that changes nothing.
+    /// Runs a read-only transaction.
     pub async fn read<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
         self.state.store.read(work).await
     }
 
-    /// Runs work in a transaction; answers once it is on disk.
+    /// Runs a transaction; returns once it is durable.
     pub async fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
         self.state.store.write(work).await
     }
 
-    /// What credentials are read from, for an operation that checks them by itself.
+    /// For an operation that verifies credentials itself.
     pub const fn auth_request(&self) -> &AuthRequest {
         &self.auth
     }
 
-    /// Who recognises callers, for an operation that checks credentials by itself.
     pub fn authenticator(&self) -> &Arc<Authenticator> {
         &self.state.authenticator
     }
 
-    /// Under which problem types stand.
+    /// Base of the problem type URLs.
     pub fn problem_base(&self) -> &str {
         &self.state.problem_base
     }
 
-    /// What turns uploads into media.
+    /// A fault if media are disabled.
     pub fn uploads(&self) -> Result<UploadProcessor, Error> {
         let uploads = self.state.uploads.clone();
-        uploads.ok_or_else(|| Fault::new("no folder for media is set up").into())
+        uploads.ok_or_else(|| Fault::new("media storage is not configured").into())
     }
 
-    /// The open connections of streams.
     pub fn stream_hub(&self) -> &deliver::streams::Hub {
         &self.state.stream_hub
     }
 
-    /// The index of posts.
+    /// A fault if search is disabled.
     pub fn search_index(&self) -> Result<&Arc<network::search::PostSearch>, Error> {
         let search = self.state.search.as_ref();
-        search.ok_or_else(|| Fault::new("no index of posts is set up").into())
+        search.ok_or_else(|| Fault::new("the search index is not configured").into())
     }
 
-    /// The store itself.
     pub fn store(&self) -> &Arc<Store> {
         &self.state.store
     }
 
-    /// Time, chance, ids and keys.
     pub fn store_context(&self) -> &StoreContext {
         self.state.store.context()
     }
 
-    /// The platform's time.
     pub fn now(&self) -> Time {
         self.store_context().clock.now()
     }
@@ -449,10 +405,10 @@ impl RequestContext {
 }
 
 fn misdeclared_parameter(name: &str) -> Error {
-    Fault::new(format!("the parameter `{name}` is not declared as it is read")).into()
+    Fault::new(format!("the parameter `{name}` is read as a type that it is not declared with")).into()
 }
 
-/// A valid credential of a kind that an operation does not take.
+/// Refuses a valid credential of a kind that the operation does not accept.
 pub(crate) fn wrong_credential(used: Credential, permit: Permit) -> Refusal {
     Refusal::WrongCredential {
         used: used.name(),

@@ -1,11 +1,11 @@
-//! What a handler says when all went well.
+//! Success responses of handlers.
 
 use base::Error;
 use bytes::Bytes;
 use deliver::streams::SessionFeed;
 use edge::Body;
 use futures_util::StreamExt as _;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value, json};
 use view::ResponsePayload;
 
 use super::RequestContext;
@@ -14,33 +14,33 @@ use crate::pagination::PageTokens;
 use crate::reply::{HttpReply, JSON_UTF8};
 
 impl RequestContext {
-    /// An answer that goes on for as long as somebody reads it.
+    /// A response that lasts as long as the client reads it.
     pub fn respond_stream(&self, feed: SessionFeed) -> HttpReply {
         HttpReply::stream(JSON_UTF8, Body::stream(feed.map(Ok)))
     }
 
-    /// A success whose `data` is this.
-    #[expect(clippy::needless_pass_by_value, reason = "what is said is said")]
+    /// Wraps `data` in an object.
+    #[expect(clippy::needless_pass_by_value, reason = "callers pass a temporary")]
     pub fn respond_data(&self, data: Json) -> Result<HttpReply, Error> {
         self.respond_json(&json!({ "data": data }))
     }
 
-    /// A success whose body is this, with nothing put around it.
+    /// Sends `body` without an envelope.
     pub fn respond_json(&self, body: &Json) -> Result<HttpReply, Error> {
         Ok(HttpReply::json(self.endpoint.success_status, body))
     }
 
-    /// A success with what was asked for, what it leads to, and what is not shown and why.
+    /// Sends `data`, `includes` and partial `errors`.
     pub fn respond(&self, answer: &ResponsePayload) -> Result<HttpReply, Error> {
         self.respond_with_meta(answer, None)
     }
 
-    /// The same for a page: its size and the tokens of its neighbours.
+    /// Adds `meta` with the result count and the page tokens.
     pub fn respond_page(&self, answer: &ResponsePayload, tokens: &PageTokens) -> Result<HttpReply, Error> {
         self.respond_with_meta(answer, Some(tokens.to_meta(answer.count)))
     }
 
-    /// The same for a page of posts in time: also their highest and lowest id.
+    /// Like [`Self::respond_page`], with `newest_id` and `oldest_id` in `meta`.
     pub fn respond_timeline(&self, answer: &ResponsePayload, tokens: &PageTokens) -> Result<HttpReply, Error> {
         let mut meta = tokens.to_meta(answer.count);
         for (name, id) in [("newest_id", answer.newest_id), ("oldest_id", answer.oldest_id)] {
@@ -51,7 +51,6 @@ impl RequestContext {
         self.respond_with_meta(answer, Some(meta))
     }
 
-    /// The same with a `meta` of the operation's own.
     pub fn respond_with_meta(
         &self,
         answer: &ResponsePayload,
@@ -86,7 +85,7 @@ impl RequestContext {
         self.respond_bytes(text)
     }
 
-    /// A success in bytes that are JSON already.
+    /// `body` must be JSON.
     pub fn respond_bytes(&self, body: impl Into<Bytes>) -> Result<HttpReply, Error> {
         Ok(HttpReply::bytes(self.endpoint.success_status, JSON_UTF8, body))
     }

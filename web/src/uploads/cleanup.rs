@@ -1,15 +1,13 @@
-//! What nobody finished or posted goes after a day, its bytes with it.
+//! Removes expired uploads and unused media together with their files.
 
 use base::Error;
 use store::{event_log, media, uploads};
 
 use super::{UploadProcessor, storage_unavailable, upload_folder};
 
-/// As many as are looked at together.
 const BATCH: i64 = 100;
 
 impl UploadProcessor {
-    /// Removes what has had its time.
     pub async fn remove_expired(&self) -> Result<(), Error> {
         loop {
             let gone = self.remove_expired_media().await? + self.remove_expired_uploads().await?;
@@ -27,7 +25,7 @@ impl UploadProcessor {
         if !waits {
             return Ok(0);
         }
-        // While files cannot be deleted their records stay, or nobody would know of them.
+        // Keep the records while files cannot be deleted, or the files would be orphaned.
         self.files.check_bucket().await.map_err(storage_unavailable)?;
         let removed = self.store.write(|tx| {
             let mut removed = Vec::new();
@@ -46,7 +44,7 @@ impl UploadProcessor {
         Ok(removed.len())
     }
 
-    /// The files go first: as long as there is a record, it is tried again.
+    /// Deletes the files first, so that a failure is retried.
     async fn remove_expired_uploads(&self) -> Result<usize, Error> {
         let expired = self.store.read(|tx| Ok(uploads::list_expired(tx, BATCH)?));
         let expired = expired.await?;

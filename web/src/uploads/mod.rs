@@ -1,4 +1,4 @@
-//! Uploads on their way from a request's body to media: received, looked at, swept away.
+//! Media uploads: receiving, processing and cleanup.
 
 mod cleanup;
 mod processing;
@@ -16,14 +16,13 @@ use tokio::sync::{Notify, Semaphore};
 
 pub(crate) use receive::{IncomingFile, UploadForm, is_legacy, receive};
 
-/// Pictures that are decoded at the same time: each may take what its pixels take.
+/// Bounds the memory of decoded images.
 const MAX_CONCURRENT_DECODES: usize = 2;
-/// How often it is looked whether another node left work to do.
+/// How often to check for uploads that other nodes left.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// Where bodies are put before it is known what they are.
+/// Folder of received files that belong to no upload yet.
 const INCOMING: &str = "uploads/incoming";
 
-/// What turns uploads into media.
 #[derive(Clone)]
 pub struct UploadProcessor {
     store: Arc<Store>,
@@ -34,12 +33,11 @@ pub struct UploadProcessor {
 
 impl std::fmt::Debug for UploadProcessor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Uploads").field(&self.files).finish()
+        f.debug_tuple("UploadProcessor").field(&self.files).finish()
     }
 }
 
 impl UploadProcessor {
-    /// Over the files of a platform.
     pub fn new(store: Arc<Store>, files: FileStore) -> Self {
         Self {
             store,
@@ -49,17 +47,16 @@ impl UploadProcessor {
         }
     }
 
-    /// Where files are kept.
     pub const fn files(&self) -> &FileStore {
         &self.files
     }
 
-    /// Says that an upload waits to be looked at.
+    /// Signals that an upload is ready to be processed.
     pub(crate) fn wake(&self) {
         self.wake.notify_one();
     }
 
-    /// Looks at uploads that wait, one after the other, until the signal to stop.
+    /// Processes waiting uploads one by one until shutdown.
     pub async fn run(&self, shutdown: &Shutdown) {
         self.recover_unfinished().await;
         while !shutdown.is_triggered() {
@@ -68,7 +65,7 @@ impl UploadProcessor {
                 () = shutdown.wait() => return,
             };
             let more = worked.unwrap_or_else(|stop| {
-                tracing::warn!(?stop, "an upload was not looked at; it is tried again");
+                tracing::warn!(?stop, "failed to process an upload; will retry");
                 false
             });
             if !more {
@@ -81,39 +78,37 @@ impl UploadProcessor {
         }
     }
 
-    /// What a process before this one left unfinished.
+    /// Releases what an earlier process left unfinished.
     async fn recover_unfinished(&self) {
         if let Err(error) = self.files.remove_folder(INCOMING) {
-            tracing::warn!(%error, "bodies that broke off could not be removed");
+            tracing::warn!(%error, "failed to remove incomplete uploads");
         }
         let taken = self.store.write(|tx| {
-            // On a database of its own nobody else can be at it.
+            // Without a shared database, no other node can hold a lease.
             if !tx.is_shared() {
                 store::uploads::release_leases(tx)?;
             }
             Ok(())
         });
         if let Err(stop) = taken.await {
-            tracing::warn!(?stop, "unfinished uploads wait until they are free");
+            tracing::warn!(?stop, "failed to release unfinished uploads; they wait for their leases to expire");
         }
         if let Err(stop) = self.remove_expired().await {
-            tracing::warn!(?stop, "old uploads were not removed; they are later");
+            tracing::warn!(?stop, "failed to remove expired uploads; will retry");
         }
     }
 }
 
-/// Where the files of an upload are while it is one.
 fn upload_folder(id: Id<marker::MediaMarker>) -> String {
     format!("uploads/{id}")
 }
 
-/// Where a segment of an upload is.
 pub(crate) fn segment_path(id: Id<marker::MediaMarker>, place: i64) -> String {
     format!("uploads/{id}/{place}")
 }
 
-/// The store of files failed: our doing, and perhaps over in a moment.
+/// Logs the error; clients may retry.
 pub(crate) fn storage_unavailable(error: FileStoreError) -> Error {
-    tracing::error!(%error, "files can be neither stored nor read");
+    tracing::error!(%error, "the file store is unavailable");
     Refusal::Unavailable.into()
 }

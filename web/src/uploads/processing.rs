@@ -1,4 +1,4 @@
-//! From the segments of an upload to media, or to the reason why nothing comes of it.
+//! Turns the segments of an upload into media, or records why it failed.
 
 use std::time::Duration;
 
@@ -10,17 +10,16 @@ use store::uploads::{self as stored, MediaUpload, UploadState};
 
 use super::{UploadProcessor, segment_path, storage_unavailable, upload_folder};
 
-/// What the sender of a file reads that no store takes.
+/// Failure reason if the file store is unavailable.
 const STORE_FAILURE: &str = "The file could not be stored.";
 
-/// How often a claim is renewed: well before it ends.
+/// Well below the length of a lease.
 const LEASE_RENEWAL_INTERVAL: Duration = Duration::from_secs(20);
 
-/// What was measured, and the pictures that were made beside it.
 type MeasuredUpload = Result<(ProcessedUpload, Vec<ResizedImage>), MediaRejection>;
 
 impl UploadProcessor {
-    /// Looks at the next upload that waits; false when none does.
+    /// Returns false if no upload is waiting.
     pub(super) async fn process_next(&self) -> Result<bool, Error> {
         let claimed = self.store.write(|tx| {
             let until = tx.now().plus_ms(LEASE_MS);
@@ -30,12 +29,12 @@ impl UploadProcessor {
             return Ok(false);
         };
         if let Err(unfit) = self.finish_upload(&upload).await? {
-            tracing::info!(upload = %upload.id, %unfit, "nothing came of an upload");
+            tracing::info!(upload = %upload.id, %unfit, "rejected an upload");
         }
         Ok(true)
     }
 
-    /// Makes media of an upload whose segments are all there.
+    /// Creates media from an upload whose segments are complete.
     pub(crate) async fn finish_upload(&self, upload: &MediaUpload) -> Result<Result<Media, MediaRejection>, Error> {
         let whole = format!("{}/whole", upload_folder(upload.id));
         let size = self.join_segments(upload, &whole).await?;
@@ -47,12 +46,12 @@ impl UploadProcessor {
                 Err(unfit)
             }
         };
-        // What cannot be removed now is when the upload has had its time.
+        // A leftover folder is removed when the upload expires.
         let _left = self.files.remove_folder(&upload_folder(upload.id));
         Ok(outcome)
     }
 
-    /// Says how far it is, and keeps others from taking it up.
+    /// Stores the progress and extends the lease.
     async fn renew_lease(&self, upload: &MediaUpload, percent: i64) -> Result<(), Error> {
         if upload.state != UploadState::Processing {
             return Ok(());
@@ -65,7 +64,7 @@ impl UploadProcessor {
         held.await
     }
 
-    /// Brings the whole to its place, which may be far away, for as long as it takes.
+    /// Moves the file to its final path and renews the lease meanwhile.
     async fn move_to_place(&self, upload: &MediaUpload, whole: &str, path: &str) -> Result<(), Error> {
         let mut coming = std::pin::pin!(self.files.rename(whole, path));
         loop {
@@ -82,7 +81,7 @@ impl UploadProcessor {
         failed.await
     }
 
-    /// Publishes, or leaves nothing where media are kept when they cannot be.
+    /// Publishes the media, or removes its files if the store fails.
     async fn publish_or_clean_up(
         &self,
         upload: &MediaUpload,
@@ -95,7 +94,7 @@ impl UploadProcessor {
         if let Err(Error::Refused(Refusal::Unavailable)) = published {
             let names = sizes.iter().map(|one| smaller_path(&path, one));
             for name in names.chain([path.clone()]) {
-                // What the store does not take it may not let go of either.
+                // A store that fails to write may fail to delete as well.
                 if self.files.delete(&name).await.is_err() {
                     break;
                 }
@@ -114,7 +113,7 @@ impl UploadProcessor {
     }
 
     async fn measure_upload(&self, upload: &MediaUpload, whole: &str, size: u64) -> Result<MeasuredUpload, Error> {
-        let _turn = self.decode_permits.acquire().await.map_err(Fault::context("waiting"))?;
+        let _turn = self.decode_permits.acquire().await.map_err(Fault::context("waiting for a decode permit"))?;
         let head = self.files.read_head(whole).await.map_err(storage_unavailable)?;
         let Some(format) = MediaFormat::sniff(&head) else {
             return Ok(Err(MediaRejection::Unknown));
@@ -139,9 +138,9 @@ impl UploadProcessor {
             return Ok(Err(MediaRejection::TooLarge(media::GIF_BYTES)));
         }
         let bytes = self.files.read_whole(whole).await.map_err(storage_unavailable)?;
-        let bytes = bytes.ok_or_else(|| Fault::new("an upload's file is gone"))?;
+        let bytes = bytes.ok_or_else(|| Fault::new("the file of an upload is missing"))?;
         let looked = tokio::task::spawn_blocking(move || measure_image(&bytes));
-        // A decoder that fell over its input has not understood it.
+        // A decoder that panics has not recognized the format.
         let still = looked.await.unwrap_or(Err(MediaRejection::Unknown));
         let mut kept = 0;
         if let Ok(ImageProperties {
@@ -176,7 +175,7 @@ impl UploadProcessor {
 
     async fn measure_video_file(&self, whole: &str, size: u64) -> Result<MeasuredUpload, Error> {
         let file = self.files.open_local(whole).await.map_err(storage_unavailable)?;
-        let file = file.ok_or_else(|| Fault::new("an upload's file is gone"))?;
+        let file = file.ok_or_else(|| Fault::new("the file of an upload is missing"))?;
         let looked = tokio::task::spawn_blocking(move || measure_video(file, size));
         let video = looked.await.unwrap_or(Err(MediaRejection::Unknown));
         Ok(video.map(|video| {
@@ -200,7 +199,7 @@ impl UploadProcessor {
             return Ok(Err(MediaRejection::TooLarge(SUBTITLE_BYTES)));
         }
         let bytes = self.files.read_whole(whole).await.map_err(storage_unavailable)?;
-        let bytes = bytes.ok_or_else(|| Fault::new("an upload's file is gone"))?;
+        let bytes = bytes.ok_or_else(|| Fault::new("the file of an upload is missing"))?;
         if std::str::from_utf8(&bytes).is_err() {
             return Ok(Err(MediaRejection::Damaged(format)));
         }
@@ -218,7 +217,7 @@ impl UploadProcessor {
         Ok(Ok((found, Vec::new())))
     }
 
-    /// The files come to their place first: what a record names is there.
+    /// Moves the files first, so that no record names a missing file.
     async fn publish_media(
         &self,
         upload: &MediaUpload,
@@ -240,19 +239,19 @@ impl UploadProcessor {
     }
 }
 
-/// Where a smaller picture is, beside the file at a path.
+/// The path of a resized image, next to the original.
 fn smaller_path(path: &str, one: &ResizedImage) -> String {
     let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
     format!("{stem}.{}.{}", one.size.name, one.format.extension())
 }
 
-/// The kind of media that comes of an upload: what its bytes are, if that is what was announced.
+/// The kind of the bytes, if it matches the announced one.
 fn resolve_kind(upload: &MediaUpload, found: UploadKind, format: MediaFormat) -> Result<UploadKind, MediaRejection> {
     let told = !upload.media_key.is_empty();
     match (upload.kind.as_str(), found) {
         ("", found) => Ok(found),
         (announced, found) if announced == found.name() => Ok(found),
-        // A GIF of one picture, whose key was told when that could not be known.
+        // A GIF of one frame, whose key was issued before that was known.
         ("animated_gif", UploadKind::Photo) if told && format == MediaFormat::Gif => Ok(UploadKind::AnimatedGif),
         ("animated_gif", UploadKind::Photo) | ("photo", UploadKind::AnimatedGif) if !told => Ok(found),
         _ => Err(MediaRejection::CategoryMismatch),

@@ -1,4 +1,4 @@
-//! What an upload's request sends: texts, and a file that goes to its place bit by bit.
+//! Reads upload requests: text fields, and a file that is streamed to storage.
 
 use base::{Error, Fault, Refusal, VocabularyWord};
 use base64::Engine as _;
@@ -16,11 +16,10 @@ use crate::body::{self, BodyContentType};
 use crate::endpoint::{BodySpec, ErrorFormat};
 use crate::request_context::RequestContext;
 
-/// Bytes of a part that is no file.
+/// Bytes of a part that is not a file.
 const MAX_TEXT_BYTES: usize = 64 * 1024;
-/// Bytes of a file inside base64, decoded or not.
+/// Bytes of a base64 file, encoded or decoded.
 const MAX_ENCODED_BYTES: usize = 16 * 1024 * 1024;
-/// Parts of a body.
 const MAX_PARTS: usize = 32;
 const EXPECTED_TYPES: &str = "multipart/form-data, application/json or application/x-www-form-urlencoded";
 
@@ -29,34 +28,29 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// A file that came, where it lies for now.
 #[derive(Clone, Debug)]
 pub(crate) struct IncomingFile {
-    /// Where.
+    /// Path in the file store.
     pub(crate) name: String,
-    /// Bytes.
     pub(crate) size: u64,
-    /// The first of them.
+    /// The first bytes, to detect the format.
     pub(crate) head: Bytes,
 }
 
-/// What a request sent.
 #[derive(Debug, Default)]
 pub(crate) struct UploadForm {
     texts: Vec<(String, String)>,
-    /// Its file.
     pub(crate) media: Option<IncomingFile>,
 }
 
 impl UploadForm {
-    /// A text, from the body or the query; none when it is empty.
+    /// From the body, else the query; none if empty.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         let found = self.texts.iter().find(|(known, _)| known == name);
         found.map(|(_, text)| text.as_str()).filter(|text| !text.is_empty())
     }
 }
 
-/// Reads what a request sends, however it is put.
 pub(crate) async fn receive(call: &mut RequestContext, files: &FileStore) -> Result<UploadForm, Error> {
     let mut sent = UploadForm::default();
     if BodyContentType::from_headers(&call.head().headers) == BodyContentType::Other {
@@ -73,7 +67,7 @@ pub(crate) async fn receive(call: &mut RequestContext, files: &FileStore) -> Res
     Ok(sent)
 }
 
-/// JSON or a form, which has been read and checked.
+/// JSON or a form, already parsed and checked.
 async fn read_json_members(call: &RequestContext, files: &FileStore, sent: &mut UploadForm) -> Result<(), Error> {
     let body = call.body();
     for (name, value) in body.as_map() {
@@ -103,7 +97,6 @@ async fn read_json_members(call: &RequestContext, files: &FileStore, sent: &mut 
     Ok(())
 }
 
-/// A file in base64.
 async fn store_base64(
     call: &RequestContext,
     files: &FileStore,
@@ -140,7 +133,6 @@ fn incoming_path(call: &RequestContext) -> Result<String, Fault> {
     Ok(format!("{INCOMING}/{}", call.store_context().rng.random_token(24)?))
 }
 
-/// Parts, one after the other.
 async fn read_parts(call: &mut RequestContext, files: &FileStore, sent: &mut UploadForm) -> Result<(), Error> {
     let head = call.head();
     let unsupported = |expected| Refusal::UnsupportedMediaType { expected };
@@ -193,7 +185,7 @@ async fn read_part(
             let text = text.map_err(|_| Refusal::invalid_value(name.clone(), ""))?;
             sent.texts.push((name, text));
         }
-        // The older interface passes over what it does not know.
+        // v1.1 ignores unknown parts.
         _ if is_legacy(call) => drop(read_text_part(field, MAX_TEXT_BYTES).await?),
         _ => {
             let shown = crate::params::truncate_for_echo(&name).into_owned();
@@ -207,7 +199,6 @@ async fn read_part(
     Ok(())
 }
 
-/// Whether a part is one of the operation's.
 fn is_declared(call: &RequestContext, name: &str) -> bool {
     let BodySpec::Multipart(members) = call.endpoint().body else {
         return false;
@@ -215,7 +206,7 @@ fn is_declared(call: &RequestContext, name: &str) -> bool {
     members.iter().any(|member| member.name.matches(name))
 }
 
-/// A file, written as it comes.
+/// Writes the file as it arrives.
 async fn store_file_part(
     call: &RequestContext,
     files: &FileStore,
@@ -248,7 +239,6 @@ async fn store_file_part(
     })
 }
 
-/// A part that is at hand when it is used.
 async fn read_text_part(mut field: Field<'_>, limit: usize) -> Result<Bytes, Error> {
     let mut all = BytesMut::new();
     while let Some(chunk) = field.chunk().await.map_err(multipart_refusal)? {
@@ -260,7 +250,6 @@ async fn read_text_part(mut field: Field<'_>, limit: usize) -> Result<Bytes, Err
     Ok(all.freeze())
 }
 
-/// Why a body could not be read.
 fn multipart_refusal(error: multer::Error) -> Refusal {
     if let multer::Error::StreamSizeExceeded { .. } = error {
         let limit = usize::try_from(VIDEO_BYTES).unwrap_or(usize::MAX);
@@ -274,7 +263,7 @@ fn multipart_refusal(error: multer::Error) -> Refusal {
     body::invalid_body("The request body is not complete multipart/form-data.")
 }
 
-/// Whether refusals are spoken as the older interface does.
+/// Whether the operation uses the v1.1 error format.
 pub(crate) fn is_legacy(call: &RequestContext) -> bool {
     call.endpoint().error_format == ErrorFormat::Legacy
 }

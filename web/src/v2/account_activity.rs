@@ -1,4 +1,4 @@
-//! Accounts whose whole activity webhooks receive.
+//! Account Activity subscriptions.
 
 use base::UserId;
 use network::account_activity;

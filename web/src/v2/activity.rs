@@ -1,4 +1,4 @@
-//! Subscriptions to single kinds of events.
+//! Activity subscriptions and their stream.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ fn body_webhook_id(body: body::BodyMembers<'_>) -> Option<i64> {
     body.optional_id::<()>(WEBHOOK_ID).map(base::Id::get)
 }
 
-/// A keyword is read as a rule of the filtered stream is.
+/// A keyword is validated like a rule of the filtered stream.
 fn check_keyword(keyword: &str, enterprise: bool) -> Result<(), Refusal> {
     if keyword.is_empty() {
         return Ok(());
@@ -76,7 +76,7 @@ fn check_keyword(keyword: &str, enterprise: bool) -> Result<(), Refusal> {
     })
 }
 
-/// `GET /2/activity/subscriptions`: newest first; on a user's behalf those that were made so.
+/// `GET /2/activity/subscriptions`: newest first; with a user token, only the user's own.
 pub(crate) fn list_subscriptions(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let caller = call.require_caller()?;
@@ -137,7 +137,7 @@ pub(crate) fn delete_subscription(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `DELETE /2/activity/subscriptions`: one after the other, whatever became of those before.
+/// `DELETE /2/activity/subscriptions`: deletes each id on its own.
 pub(crate) fn delete_subscriptions(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, ids) = (call.require_caller()?.app_id, call.query_ids::<()>("ids"));
@@ -173,7 +173,7 @@ pub(crate) fn delete_subscriptions(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// The subscription in both places where its readers look (contract §13, row 9).
+/// The subscription in both places where clients read it (contract §13, row 9).
 fn respond_subscription(call: &RequestContext, one: &ActivitySubscription, total: i64) -> Result<HttpReply, Error> {
     let mut data = subscription_members(one);
     data.insert("subscription".to_owned(), Value::Object(subscription_members(one)));
@@ -200,7 +200,6 @@ fn subscription_members(one: &ActivitySubscription) -> Map<String, Value> {
     present_members(members)
 }
 
-/// The members that are there.
 fn present_members<const N: usize>(members: [(&str, Option<Value>); N]) -> Map<String, Value> {
     let members = members.into_iter();
     members
@@ -208,7 +207,7 @@ fn present_members<const N: usize>(members: [(&str, Option<Value>); N]) -> Map<S
         .collect()
 }
 
-/// Events that a self-serve app's connection carries in a second.
+/// Limit of a connection of a self-serve app.
 const MAX_EVENTS_PER_SECOND: u32 = 250;
 /// `GET /2/activity/stream`.
 pub(crate) fn open_stream(call: RequestContext) -> HandlerFuture {

@@ -1,5 +1,4 @@
-//! `GET /2/posts/analytics`. Figures for which nothing is stored are left out: views, clicks,
-//! and what was taken back.
+//! Post analytics. Metrics that are not stored, such as views and clicks, are omitted.
 
 use base::{Error, PostId, Refusal, Time};
 use network::analytics::{self, AnalyticsWindow, EngagementCounts, PostAnalytics};
@@ -10,13 +9,11 @@ use crate::endpoint::HandlerFuture;
 use crate::request_context::{HttpReply, RequestContext};
 
 const HOUR_MS: i64 = 3_600_000;
-/// Spans of one post at most: four weeks of hours and more.
+/// Buckets per post: more than four weeks of hours.
 const MOST_SPANS: i64 = 1_000;
 
-/// A figure's name in the interface, and where it is.
 type NamedFigure = (&'static str, fn(&EngagementCounts) -> i64);
 
-/// What is counted.
 const FIGURES: [NamedFigure; 6] = [
     ("bookmarks", |figures| figures.bookmarks),
     ("engagements", EngagementCounts::total_engagements),

@@ -1,4 +1,4 @@
-//! Blocks, of users and of their direct messages: set, lifted, listed.
+//! Blocks of users and of their direct messages.
 
 use base::UserId;
 use network::blocks;

@@ -1,4 +1,4 @@
-//! Bookmarks and the folders that hold them.
+//! Bookmarks and bookmark folders.
 
 use base::id::marker;
 use base::{Error, Id, PostId, Refusal, UserId, VocabularyWord};
@@ -52,7 +52,7 @@ pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `GET /2/posts/{id}/bookmarks`: all of them by the user's own id, else the post's own.
+/// `GET /2/posts/{id}/bookmarks`: with the user's own id, all bookmarks; else the post if it is bookmarked.
 pub(crate) fn list_for_post(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, post): (_, PostId) = (call.require_user()?, call.path_id("id")?);
@@ -64,7 +64,7 @@ pub(crate) fn list_for_post(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /2/posts/{id}/bookmarks`: the post is in the path, or in the body behind the own id.
+/// `POST /2/posts/{id}/bookmarks`: with the user's own id, the body names the post.
 pub(crate) fn create_for_post(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, post): (_, PostId) = (call.require_user()?, call.path_id("id")?);
@@ -137,7 +137,7 @@ pub(crate) fn list_folder_posts(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// Rows that have no projection; their pages lead onwards only.
+/// Rows without a projection; there are no previous-page tokens.
 fn respond_rows(call: &RequestContext, rows: Vec<Value>, tokens: PageTokens) -> Result<HttpReply, Error> {
     let onwards = PageTokens {
         previous: None,

@@ -1,4 +1,4 @@
-//! Communities, looked up and searched.
+//! Community lookup and search.
 
 use store::communities as stored;
 use view::ObjectKind;

@@ -1,5 +1,4 @@
-//! Compliance jobs, and the two addresses of each: the ids go to one, the result comes from the
-//! other. Whoever knows such an address needs no other credential.
+//! Compliance jobs, with upload and download addresses whose token is the only credential.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,9 +21,8 @@ use crate::request_context::RequestContext;
 const TYPE: VocabularyWord = VocabularyWord::same_in_both("type");
 const NAME: VocabularyWord = VocabularyWord::same_in_both("name");
 const RESUMABLE: VocabularyWord = VocabularyWord::same_in_both("resumable");
-/// Bytes of a list of ids: about eight hundred thousand of them.
+/// About eight hundred thousand ids.
 const MAX_IDS_BYTES: usize = 16 * 1024 * 1024;
-/// How long they may take.
 const IDS_TIMEOUT: Duration = Duration::from_mins(2);
 const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson; charset=utf-8");
 
@@ -95,8 +93,7 @@ fn job_view(call: &RequestContext, job: ComplianceJob) -> ComplianceJobSummary {
     }
 }
 
-/// `PUT /compliance/uploads/{token}`: one id a line. All are taken or none, so that an upload which
-/// broke off is done again.
+/// `PUT /compliance/uploads/{token}`: one id per line, stored all or none, so that a failed upload can be repeated.
 pub(crate) fn upload_ids(mut call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let token = call.path_text("token")?.to_owned();
@@ -142,7 +139,7 @@ fn parse_ids(text: &[u8]) -> Result<Vec<i64>, Refusal> {
     Ok(ids)
 }
 
-/// `GET /compliance/results/{token}`: one JSON object a line.
+/// `GET /compliance/results/{token}`: one JSON object per line.
 pub(crate) fn download_results(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let token = call.path_text("token")?.to_owned();

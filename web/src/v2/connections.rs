@@ -1,4 +1,4 @@
-//! Connections of streams: listed and ended (contract §9.5).
+//! Stream connections: list and close (contract §9.5).
 
 use base::{Error, VocabularyWord};
 use deliver::streams::DisconnectReason;
@@ -14,7 +14,7 @@ use crate::request_context::{HttpReply, RequestContext};
 pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, page) = (call.require_caller()?.app_id, call.page_request()?);
-        // What has just ended is shown as ended.
+        // Show connections that have just ended as inactive.
         call.stream_hub().record_ended().await?;
         let (above, below) = page.descending_bounds();
         let filter = StreamConnectionFilter {
@@ -77,13 +77,13 @@ pub(crate) fn close_listed(call: RequestContext) -> HandlerFuture {
 
 async fn close_matching(call: &RequestContext, which: ConnectionSelector) -> Result<HttpReply, Error> {
     let app = call.require_caller()?.app_id;
-    // One that has just ended by itself is not ended once more.
+    // Do not close connections that have just ended.
     call.stream_hub().record_ended().await?;
     let why = DisconnectReason::Killed;
     let ended = call
         .write(move |tx| Ok(acts::terminate(tx, app, &which, why.name())?))
         .await?;
-    // Those of other nodes learn it from the log.
+    // Other nodes close theirs when they read the event log.
     let is_meant = |uuid: &str| ended.iter().any(|one| one.uuid == uuid);
     let held = call.stream_hub().sessions(|session| session.app() == app);
     for session in held.iter().filter(|session| is_meant(session.uuid())) {

@@ -1,4 +1,4 @@
-//! Pages of posts and users that hang on something by edges, newest edge first.
+//! Pages of posts and users linked by edges, newest edge first.
 
 use base::{Error, Fault, PostId, Refusal, UserId};
 use network::visibility::Viewer;
@@ -12,12 +12,12 @@ use super::{page_range, user_field_selection};
 use crate::pagination::{PageRequest, PageTokens};
 use crate::request_context::{HttpReply, RequestContext};
 
-/// Reads a page's edges; a refusal of what they hang on is told beside no data.
+/// Reads the edges of a page; a refusal becomes a partial error without data.
 pub(super) trait EdgeReader: Fn(&mut Tx<'_>, &PageRange) -> Result<Vec<Edge>, Error> + Send + 'static {}
 
 impl<F: Fn(&mut Tx<'_>, &PageRange) -> Result<Vec<Edge>, Error> + Send + 'static> EdgeReader for F {}
 
-/// The span of edges that a page is cut out of: one more than it holds.
+/// Has one more edge than the page.
 pub(super) fn edge_range(page: &PageRequest) -> PageRange {
     PageRange {
         limit: page.fetch_limit(),
@@ -33,7 +33,7 @@ pub(super) async fn respond_posts(call: &RequestContext, read: impl EdgeReader) 
     respond(call, &answer, tokens)
 }
 
-/// The posts at one end of the edges, with what leads to the pages beside theirs.
+/// The posts at one end of the edges, with the page tokens.
 pub(super) async fn load_posts(
     call: &RequestContext,
     page: &PageRequest,
@@ -58,7 +58,6 @@ pub(super) async fn load_posts(
     found.await
 }
 
-/// Which of the users found are shown.
 pub(super) type UserFilter = fn(&mut Tx<'_>, Viewer, Vec<User>) -> Result<Vec<User>, Fault>;
 
 /// The users at the first end of the edges.
@@ -83,15 +82,14 @@ pub(super) async fn respond_users(
     respond(call, &answer, tokens)
 }
 
-/// Everyone who was found.
-#[expect(clippy::unnecessary_wraps, reason = "one of the ways to choose")]
+#[expect(clippy::unnecessary_wraps, reason = "must match `UserFilter`")]
 pub(super) fn keep_all_users(_: &mut Tx<'_>, _: Viewer, users: Vec<User>) -> Result<Vec<User>, Fault> {
     Ok(users)
 }
 
 type EdgePageAnswer = (ResponsePayload, Option<PageTokens>);
 
-/// Runs a reading. What is not shown of the thing asked for is told beside no data (contract §3.4).
+/// A refusal of the requested object becomes a partial error without data (contract §3.4).
 async fn read_or_refuse(
     call: &RequestContext,
     work: impl TransactionWork<EdgePageAnswer>,
@@ -104,7 +102,6 @@ async fn read_or_refuse(
     }
 }
 
-/// An answer of nothing but why.
 pub(super) fn refusal_answer(refusal: Refusal) -> ResponsePayload {
     ResponsePayload {
         errors: vec![refusal],

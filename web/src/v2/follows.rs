@@ -1,4 +1,4 @@
-//! Who follows whom: begun, ended, listed.
+//! Follows: create, remove and list.
 
 use base::{UserId, VocabularyWord};
 use network::follows as rules;
@@ -9,7 +9,6 @@ use super::user_edges::{ListViewers, respond_user_list};
 use crate::endpoint::HandlerFuture;
 use crate::request_context::RequestContext;
 
-/// The user that a body names.
 pub(super) const TARGET: VocabularyWord = VocabularyWord::same_in_both("target_user_id");
 
 /// `POST /2/users/{id}/following`.

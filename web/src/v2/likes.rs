@@ -1,4 +1,4 @@
-//! Likes, given, taken back and listed.
+//! Likes: create, remove and list.
 
 use base::{PostId, UserId};
 use network::likes;

@@ -1,4 +1,4 @@
-//! Lists: kept, shown, read; who is on them, follows and pins them.
+//! Lists with their members, followers and pins.
 
 use std::sync::Arc;
 
@@ -249,7 +249,6 @@ fn body_text(call: &RequestContext, name: &'static str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// The answer where a list is not there for the caller.
 fn list_not_found(id: i64) -> ResponsePayload {
     refusal_answer(Refusal::NotFound(ResourceRef::new("list", "id", id)))
 }
@@ -261,7 +260,6 @@ fn refusal_answer(why: Refusal) -> ResponsePayload {
     }
 }
 
-/// The part of a collection that a page is, with one row more than it holds.
 fn page_range_plus_one(page: &PageRequest) -> PageRange {
     PageRange {
         limit: page.fetch_limit(),
@@ -269,7 +267,7 @@ fn page_range_plus_one(page: &PageRequest) -> PageRange {
     }
 }
 
-/// Those who are something to a list, latest first.
+/// The users linked to a list, latest first.
 async fn respond_users(
     call: &RequestContext,
     read: fn(&mut Tx<'_>, i64, &PageRange) -> Result<Vec<UserEdge>, Fault>,
@@ -297,7 +295,7 @@ fn respond(call: &RequestContext, (answer, tokens): (ResponsePayload, Option<Pag
 
 type KeyedLists = Vec<(i64, List)>;
 
-/// The lists that are something to a user, latest first, each with what it is ordered by.
+/// The lists linked to a user, latest first, each with its sort key.
 async fn respond_user_lists(
     call: &RequestContext,
     read: fn(&mut Tx<'_>, Viewer, UserId, &PageRange) -> Result<KeyedLists, Fault>,
@@ -328,7 +326,7 @@ async fn respond_user_lists(
     respond(call, found.await?)
 }
 
-/// The lists at the ends of edges, in the order of these.
+/// In the order of the edges.
 fn load_keyed_lists(tx: &mut Tx<'_>, edges: &[(i64, i64)]) -> Result<KeyedLists, Fault> {
     let ids: Vec<i64> = edges.iter().map(|(list, _)| *list).collect();
     let found = sort_lists(&ids, stored::find_by_ids(tx, &ids)?);

@@ -1,4 +1,4 @@
-//! Direct messages: sent, read, removed.
+//! Direct messages: send, list and delete.
 
 use base::id::first_snowflake_at;
 use base::refusal::ResourceRef;
@@ -132,23 +132,17 @@ pub(crate) fn download_media(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// Which events are asked for.
 enum DmEventQuery {
-    /// Of all conversations.
     AllConversations,
-    /// Of the one with a name.
     Conversation(String),
-    /// Of the one with a user.
     WithUser(UserId),
 }
 
-/// Where they are.
 enum DmEventScope {
-    /// In all conversations, above an id.
+    /// Only events above this id.
     AllConversations(i64),
-    /// In one, which may not have begun yet.
+    /// None if the conversation has no messages yet.
     Conversation(Option<DmConversation>),
-    /// There is no such place for the caller.
     NotFound(Refusal),
 }
 
@@ -213,7 +207,6 @@ async fn respond_events(call: RequestContext, asked: DmEventQuery) -> Result<Htt
     }
 }
 
-/// The part of a list that a page is, with one row more than it holds.
 fn page_range_plus_one(page: &PageRequest, above: i64) -> PageRange {
     PageRange {
         limit: page.fetch_limit(),
@@ -221,7 +214,7 @@ fn page_range_plus_one(page: &PageRequest, above: i64) -> PageRange {
     }
 }
 
-/// The kinds that are asked for; all where none is.
+/// All kinds if none is requested.
 fn requested_kinds(call: &RequestContext) -> Vec<MessageEventKind> {
     let asked = call.query_texts("event_types");
     let wanted = |kind: &MessageEventKind| asked.is_empty() || asked.iter().any(|name| name == kind.name());

@@ -1,4 +1,4 @@
-//! The v2 operations that are built, one file a noun.
+//! The v2 operations, one file per noun.
 
 pub(crate) mod account_activity;
 pub(crate) mod activity;
@@ -41,10 +41,9 @@ use view::{FieldSelection, ObjectKind};
 use crate::pagination::{PageDirection, PageRequest, PageTokens};
 use crate::request_context::RequestContext;
 
-/// The member of a body that names the post acted upon.
 const POST_ID: VocabularyWord = VocabularyWord::new("post_id", "tweet_id");
 
-/// What users an operation shows, one's own email address among it where the caller may.
+/// Includes the user's own email address if the caller may see it.
 fn user_field_selection(call: &RequestContext) -> Result<FieldSelection, Error> {
     let mut wants = call.field_selection(ObjectKind::User);
     let caller = call.require_caller()?;
@@ -54,7 +53,7 @@ fn user_field_selection(call: &RequestContext) -> Result<FieldSelection, Error> 
     Ok(wants)
 }
 
-/// The part of a collection that is ordered by one falling key which a page is.
+/// The part of a collection, ordered by one descending key, that a page covers.
 fn page_range(page: &PageRequest, (above, below): (i64, i64)) -> PageRange {
     let (newer, older) = page.descending_bounds();
     PageRange {
@@ -67,7 +66,7 @@ fn page_range(page: &PageRequest, (above, below): (i64, i64)) -> PageRange {
     }
 }
 
-/// The tokens of a page's neighbours, from the first and last key that were looked at.
+/// From the first and last key that were scanned.
 fn neighbour_tokens(page: &PageRequest, looked_at: Option<(i64, i64)>, more: bool) -> PageTokens {
     let Some((first, last)) = looked_at else {
         return PageTokens::default();

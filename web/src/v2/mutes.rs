@@ -1,4 +1,4 @@
-//! Mutes: set, lifted, listed.
+//! Mutes: create, remove and list.
 
 use base::UserId;
 use network::mutes;

@@ -1,4 +1,4 @@
-//! News stories.
+//! News lookup and search.
 
 use base::refusal::ResourceRef;
 use base::{Refusal, Time};

@@ -1,4 +1,4 @@
-//! Community notes.
+//! Community Notes: write, evaluate, delete and list.
 
 use base::{Error, PostId, Refusal, VocabularyWord};
 use network::notes::{self, NewNote, NoteFeedSelection};
@@ -92,7 +92,7 @@ fn parse_new_note(call: &RequestContext) -> Result<NewNote, Error> {
     })
 }
 
-/// `POST /2/notes/evaluate`: a number from 0, nothing but opinions, to 1, nothing but claims.
+/// `POST /2/notes/evaluate`: a score from 0 (only opinions) to 1 (only claims).
 pub(crate) fn evaluate(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, post): (_, PostId) = (call.require_user()?, call.body().required_id(POST_ID)?);

@@ -1,4 +1,4 @@
-//! The interface's description of itself.
+//! Serves the OpenAPI documents.
 
 use std::sync::LazyLock;
 
@@ -8,11 +8,10 @@ use crate::endpoint::HandlerFuture;
 use crate::request_context::RequestContext;
 use crate::{openapi, operations};
 
-/// What is built, written once: it does not change while the process lives.
+/// Generated once: it does not change while the process runs.
 static V2_DOCUMENT: LazyLock<Bytes> =
     LazyLock::new(|| openapi::document(&operations::ENDPOINTS, false).to_string().into());
 
-/// The same of the advertising interface.
 static ADS_DOCUMENT: LazyLock<Bytes> =
     LazyLock::new(|| openapi::ads_document(&operations::ENDPOINTS).to_string().into());
 

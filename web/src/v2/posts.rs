@@ -1,4 +1,4 @@
-//! Posts: looked up, written, deleted.
+//! Posts: look up, create, delete and hide.
 
 use base::{Error, PostId, Refusal, VocabularyWord};
 use network::apps::AccessLevel;
@@ -107,7 +107,7 @@ pub(crate) fn hide(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// The members of which a post has at most one (contract §11.1).
+/// A post has at most one of these (contract §11.1).
 const EXCLUSIVE_MEMBERS: [VocabularyWord; 5] = [
     VocabularyWord::same_in_both("poll"),
     VocabularyWord::new("quote_post_id", "quote_tweet_id"),
@@ -189,7 +189,7 @@ fn parse_new_poll(poll: BodyMembers<'_>) -> Result<NewPoll, Error> {
     })
 }
 
-/// Who may reply: a poll may say it in the post's stead, but not something else.
+/// `poll.reply_settings` must not contradict `reply_settings`.
 fn parse_reply_settings(body: BodyMembers<'_>) -> Result<String, Error> {
     const SETTINGS: VocabularyWord = VocabularyWord::same_in_both("reply_settings");
     let poll = body.optional_object(VocabularyWord::same_in_both("poll"));

@@ -1,4 +1,4 @@
-//! The powerstream's rules.
+//! Rules of the powerstream.
 
 use base::{Error, Refusal, VocabularyWord};
 use network::rules as acts;
@@ -14,7 +14,7 @@ use crate::request_context::{HttpReply, RequestContext};
 const RULES: VocabularyWord = VocabularyWord::same_in_both("rules");
 const IDS: VocabularyWord = VocabularyWord::same_in_both("ids");
 
-/// `GET /2/powerstream/rules`: all of them, oldest first.
+/// `GET /2/powerstream/rules`: all, oldest first.
 pub(crate) fn list_rules(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, most) = (call.require_caller()?.app_id, dialect(&call)?.max_rules());
@@ -26,13 +26,12 @@ pub(crate) fn list_rules(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `POST /2/powerstream/rules`: those that can be read and are new are added, of the others it is
-/// said why not.
+/// `POST /2/powerstream/rules`: adds the rules that are valid and new, and reports the others.
 pub(crate) fn add_rules(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, dialect) = (call.require_caller()?.app_id, dialect(&call)?);
         let (new, mut refused) = rules::parse_rules(call.body().object_array(RULES), dialect)?;
-        // Nothing that could be added came (contract §9.2).
+        // No rule can be added (contract §9.2).
         if new.is_empty() {
             return Ok(rules_reply(&call, 200, &[], &refused));
         }
@@ -45,7 +44,7 @@ pub(crate) fn add_rules(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// `DELETE /2/powerstream/rules`: by their ids, or by their values whatever their tags.
+/// `DELETE /2/powerstream/rules`: by id, or by value whatever the tag.
 pub(crate) fn delete_rules(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, body) = (call.require_caller()?.app_id, call.body());
@@ -54,7 +53,7 @@ pub(crate) fn delete_rules(call: RequestContext) -> HandlerFuture {
             return Err(body::invalid_body(message).into());
         }
         let ids: Vec<i64> = body.id_array::<()>(IDS).iter().map(|id| id.get()).collect();
-        // What was added while the app could say more can be removed.
+        // Rules added at a higher access level can be removed.
         let dialect = QueryDialect::new(query::QueryProduct::Powerstream, AccessTier::Enterprise);
         let (known, _) = rules::parse_rules(body.object_array(RULES), dialect)?;
         let values: Vec<String> = known.into_iter().map(|rule| rule.canonical).collect();

@@ -1,4 +1,4 @@
-//! Reposts, made, undone and listed; quotes, listed.
+//! Reposts and quotes: create, remove and list.
 
 use base::{PostId, Vocabulary};
 use network::reposts;
@@ -78,7 +78,7 @@ pub(crate) fn list_quotes(call: RequestContext) -> HandlerFuture {
         };
         let read = move |tx: &mut Tx<'_>, span: &PageRange| reposts::list_quotes(tx, viewer, post, span);
         let (answer, tokens) = edge_pages::load_posts(&call, &page, asked, |edge| edge.0, read).await?;
-        // This one list does not lead back.
+        // This list has no previous-page tokens.
         let tokens = tokens.map(|tokens| crate::pagination::PageTokens {
             previous: None,
             ..tokens

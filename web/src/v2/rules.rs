@@ -1,4 +1,4 @@
-//! Rules of streams as they are read and shown, whichever stream they are for.
+//! Parsing and rendering of stream rules.
 
 use base::{Error, Refusal, VocabularyWord};
 use network::apps::AccessLevel;
@@ -14,12 +14,11 @@ use crate::request_context::RequestContext;
 const VALUE: VocabularyWord = VocabularyWord::same_in_both("value");
 const TAG: VocabularyWord = VocabularyWord::same_in_both("tag");
 
-/// Whether the calling app has a contract.
 pub(super) fn is_enterprise(call: &RequestContext) -> Result<bool, Error> {
     Ok(call.require_caller()?.app.access_level == AccessLevel::Enterprise.name())
 }
 
-/// The language as the calling app may use it.
+/// The query language at the calling app's access level.
 pub(super) fn dialect(call: &RequestContext, product: QueryProduct) -> Result<QueryDialect, Error> {
     let level = if is_enterprise(call)? {
         AccessTier::Enterprise
@@ -29,7 +28,7 @@ pub(super) fn dialect(call: &RequestContext, product: QueryProduct) -> Result<Qu
     Ok(QueryDialect::new(product, level))
 }
 
-/// The rules of a body that can be read, and why the others cannot.
+/// The valid rules, and the refusals of the others.
 pub(super) fn parse_rules<'b>(
     members: impl Iterator<Item = BodyMembers<'b>>,
     dialect: QueryDialect,
@@ -49,7 +48,7 @@ pub(super) fn parse_rules<'b>(
     Ok((new, refused))
 }
 
-/// What is the same for all rules that mean the same by their words.
+/// Equal for rules that mean the same.
 pub(super) fn canonical_form(value: &str, dialect: QueryDialect) -> Result<String, Refusal> {
     let parsed = query::parse(value, dialect);
     parsed
@@ -61,7 +60,6 @@ pub(super) fn canonical_form(value: &str, dialect: QueryDialect) -> Result<Strin
         })
 }
 
-/// What is said of rules that were not added.
 pub(super) fn errors_json(call: &RequestContext, refused: &[Refusal]) -> Value {
     let base = &call.state.problem_base;
     refused
@@ -70,7 +68,6 @@ pub(super) fn errors_json(call: &RequestContext, refused: &[Refusal]) -> Value {
         .collect()
 }
 
-/// A rule as an answer has it.
 pub(super) fn rule_json(rule: &StreamRule) -> Value {
     let mut shown = json!({ "id": rule.id.to_string(), "value": rule.value });
     if !rule.tag.is_empty()

@@ -1,4 +1,4 @@
-//! Search over posts, and counts of what it would find.
+//! Post search and counts.
 
 mod counts;
 mod window;
@@ -89,7 +89,6 @@ async fn run_search(call: &RequestContext, product: QueryProduct) -> Result<Http
     call.respond_timeline(&answer, &tokens)
 }
 
-/// The query, as the caller may write it.
 fn parse_query(call: &RequestContext, product: QueryProduct) -> Result<Arc<ParsedQuery>, Error> {
     let enterprise = call.require_caller()?.app.access_level == AccessLevel::Enterprise.name();
     let level = if enterprise {
@@ -103,7 +102,7 @@ fn parse_query(call: &RequestContext, product: QueryProduct) -> Result<Arc<Parse
     Ok(Arc::new(query))
 }
 
-/// A page has one token, whatever it is called.
+/// `next_token` and `pagination_token` are aliases.
 fn check_single_token(call: &RequestContext) -> Result<(), Refusal> {
     let (Some(next), Some(_)) = (call.query_text("next_token"), call.query_text("pagination_token")) else {
         return Ok(());

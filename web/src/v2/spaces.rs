@@ -1,4 +1,4 @@
-//! Spaces, looked up and searched, and what belongs to them.
+//! Spaces: lookup, search, ticket buyers and shared posts.
 
 use base::id::decode_base62;
 use base::refusal::ResourceRef;
@@ -154,7 +154,6 @@ pub(crate) fn list_posts(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// The space that a name stands for, if it may be seen.
 fn find_visible_space(tx: &mut store::Tx<'_>, name: &str) -> Result<Option<Space>, Error> {
     match decode_base62(name) {
         Some(id) => Ok(spaces::find_visible(tx, id)?),
@@ -169,7 +168,6 @@ fn space_not_found(name: &str) -> ResponsePayload {
     }
 }
 
-/// The part of a collection that a page is, with one row more than it holds.
 fn page_range_plus_one(page: &PageRequest) -> PageRange {
     PageRange {
         limit: page.fetch_limit(),

@@ -21,7 +21,7 @@ const IDS: VocabularyWord = VocabularyWord::same_in_both("ids");
 const VALUES: VocabularyWord = VocabularyWord::same_in_both("values");
 const STREAM: StreamProduct = StreamProduct::Stream;
 
-/// `GET /2/posts/search/stream/rules`: all of them, oldest first, or those that are named.
+/// `GET /2/posts/search/stream/rules`: all, oldest first, or those with these ids.
 pub(crate) fn list_rules(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let app = call.require_caller()?.app_id;
@@ -65,7 +65,7 @@ fn sent_time(call: &RequestContext) -> String {
     now.to_string()
 }
 
-/// `POST /2/posts/search/stream/rules`: adds some, or deletes some, or all.
+/// `POST /2/posts/search/stream/rules`: adds rules, deletes some or deletes all.
 pub(crate) fn update_rules(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (body, all) = (call.body(), call.query_flag("delete_all"));
@@ -106,7 +106,7 @@ async fn add_rules(call: &RequestContext) -> Result<HttpReply, Error> {
         "valid": added.rules.len() + duplicates,
         "invalid": invalid,
     });
-    // Nothing that could be added came: the public service answers with 200 then.
+    // If no rule can be added, the public service answers with 200.
     let nothing = added.rules.is_empty() && duplicates == 0;
     let status = if nothing { 200 } else { call.endpoint().success_status };
     refused.extend(added.duplicates);
@@ -134,7 +134,7 @@ fn change_reply(
     HttpReply::json(status, &Value::Object(body))
 }
 
-/// How many rules are deleted in one transaction.
+/// Rules deleted per transaction.
 const DELETE_BATCH: i64 = 1_000;
 
 async fn delete_all_rules(call: &RequestContext) -> Result<HttpReply, Error> {
@@ -173,7 +173,7 @@ async fn delete_rules(call: &RequestContext) -> Result<HttpReply, Error> {
         return Err(body::invalid_body("`delete` must name at least one rule").into());
     }
     let ids: Vec<i64> = named.id_array::<()>(IDS).iter().map(|id| id.get()).collect();
-    // What was added while the app could say more can be removed.
+    // Rules added at a higher access level can be removed.
     let dialect = QueryDialect::new(query::QueryProduct::Stream, AccessTier::Enterprise);
     let values = named.text_array(VALUES);
     let values: Vec<String> = values
@@ -195,7 +195,6 @@ async fn delete_rules(call: &RequestContext) -> Result<HttpReply, Error> {
     Ok(change_reply(call, 200, &[], &summary, errors))
 }
 
-/// What is said of rules that are not there.
 fn missing_rules_error(call: &RequestContext, missing: usize) -> Value {
     let mut problem =
         error_formats::render_partial_error(&Refusal::InvalidParameters(Vec::new()), &call.state.problem_base);

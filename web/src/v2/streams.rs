@@ -1,4 +1,4 @@
-//! Streams of posts and of what became of them: what an app may connect to, and from when on (contract §9).
+//! Connects apps to streams of posts, likes and compliance events (contract §9).
 
 use base::refusal::StreamConnectionRefusal;
 use base::{Error, Refusal, Time};
@@ -14,17 +14,16 @@ use super::rules::is_enterprise;
 use crate::endpoint::HandlerFuture;
 use crate::request_context::{HttpReply, RequestContext};
 
-/// How the powerstream calls `backfill_minutes`, `start_time` and `end_time`.
+/// The powerstream's names of [`REPLAY_PARAMS`].
 const POWERSTREAM_PARAMS: [&str; 3] = ["backfillMinutes", "startTime", "endTime"];
 const REPLAY_PARAMS: [&str; 3] = ["backfill_minutes", "start_time", "end_time"];
 const LOCAL_DC_PARAM: &str = "localDcOnly";
-/// There is one place where everything is.
 const DATACENTER: &str = "local";
-/// Posts a second on a connection of an app without a contract.
+/// Limit of a connection of a self-serve app.
 const MAX_POSTS_PER_SECOND: u32 = 250;
-/// Replays that an app may have at once.
+/// Simultaneous replays per app.
 const MAX_REPLAYS: usize = 2;
-/// How far back one reaches, and how near to now.
+/// How far back a replay may start.
 const REPLAY_REACH_MS: i64 = 24 * 3600 * 1000;
 const REPLAY_MIN_AGE_MS: i64 = 10_000;
 const MINUTE_MS: i64 = 60_000;
@@ -50,7 +49,7 @@ streams! {
     firehose_pt, FirehosePt, "`GET /2/posts/firehose/stream/lang/pt`.";
     posts_compliance, PostsCompliance, "`GET /2/posts/compliance/stream`.";
     users_compliance, UsersCompliance, "`GET /2/users/compliance/stream`.";
-    labels, Labels, "`GET /2/posts/label/stream`: no post has a label here.";
+    labels, Labels, "`GET /2/posts/label/stream`: posts have no labels here.";
     likes_firehose, LikesFirehose, "`GET /2/likes/firehose/stream`.";
     likes_sample10, LikesSample10, "`GET /2/likes/sample10/stream`.";
     likes_compliance, LikesCompliance, "`GET /2/likes/compliance/stream`.";
@@ -99,7 +98,7 @@ async fn connect(call: RequestContext, endpoint: StreamEndpoint) -> Result<HttpR
     let feed = if let Some(past) = past {
         feed.after_backfill(first.chain(streams.replay_posts(&session, format, past)))
     } else {
-        // From the head of the answer on nothing is missed.
+        // Join before the response starts, so that nothing is missed.
         streams.join(&session, format, None).await;
         feed.after_backfill(first)
     };
@@ -107,7 +106,6 @@ async fn connect(call: RequestContext, endpoint: StreamEndpoint) -> Result<HttpR
     Ok(if local { add_datacenter_headers(reply) } else { reply })
 }
 
-/// Which fields were asked for, of what is sent.
 fn feed_format(call: &RequestContext, endpoint: StreamEndpoint) -> StreamFormat {
     let object = if endpoint.carries_likes() {
         ObjectKind::Like
@@ -120,7 +118,6 @@ fn feed_format(call: &RequestContext, endpoint: StreamEndpoint) -> StreamFormat 
     }
 }
 
-/// Says where a powerstream comes from.
 fn add_datacenter_headers(reply: HttpReply) -> HttpReply {
     let datacenter = HeaderName::from_static("x-powerstream-datacenter");
     let local = HeaderName::from_static("x-powerstream-localdconly");
@@ -129,7 +126,7 @@ fn add_datacenter_headers(reply: HttpReply) -> HttpReply {
         .header(local, HeaderValue::from_static("true"))
 }
 
-/// The first line of a powerstream that is asked where it comes from.
+/// The first line of a powerstream with `localDcOnly`.
 fn connection_metadata(now: Time) -> Bytes {
     let line = json!({
         "type": "connection_metadata",
@@ -146,12 +143,10 @@ fn partition_param(call: &RequestContext) -> u8 {
     u8::try_from(call.query_int("partition")).unwrap_or(1)
 }
 
-/// What is asked for of the past.
 pub(super) fn parse_replay(call: &RequestContext, enterprise: bool) -> Result<Option<ReplayWindow>, Error> {
     parse_replay_params(call, enterprise, REPLAY_PARAMS)
 }
 
-/// The same under other names.
 fn parse_replay_params(
     call: &RequestContext,
     enterprise: bool,
@@ -198,7 +193,6 @@ fn parse_replay_params(
     }))
 }
 
-/// Whether a span can be replayed.
 fn check_replay_range(
     call: &RequestContext,
     [_, from, until]: [&'static str; 3],

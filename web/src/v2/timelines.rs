@@ -1,4 +1,4 @@
-//! Timelines: a user's posts, their mentions, their home.
+//! Timelines: a user's posts, mentions and home timeline.
 
 use std::sync::Arc;
 
@@ -17,14 +17,12 @@ use crate::endpoint::HandlerFuture;
 use crate::pagination::PageRequest;
 use crate::request_context::{HttpReply, RequestContext};
 
-/// Whose timeline, as the request names them.
 #[derive(Clone)]
 enum TimelineOwner {
     Id(UserId),
     Name(String),
 }
 
-/// One of the two public timelines.
 type ReadTimeline = fn(&mut Tx<'_>, Viewer, &User, &PageRange) -> Result<Found, Fault>;
 
 /// `GET /2/users/{id}/posts`.
@@ -68,7 +66,7 @@ pub(crate) fn list_home(call: RequestContext) -> HandlerFuture {
         let (wants, spoken) = (call.field_selection(ObjectKind::Post), call.answer_vocabulary());
         let homes = Arc::clone(&call.state.home_timelines);
         let read = call.read(move |tx| {
-            let user = users::find_by_id(tx, reader)?.ok_or_else(|| Fault::new("the caller is gone"))?;
+            let user = users::find_by_id(tx, reader)?.ok_or_else(|| Fault::new("the caller does not exist"))?;
             let found = timelines::load_home_page(tx, &homes, &user, &span)?;
             render_page(tx, Viewer::user(reader), found, |tx, viewer, posts| {
                 view::render_posts(tx, viewer, posts, &wants, spoken)
@@ -120,7 +118,6 @@ async fn respond_public(call: &RequestContext, whose: TimelineOwner, read: ReadT
     }
 }
 
-/// Why nothing of a user's timeline is shown.
 fn visibility_refusal(sight: Visibility, subject: ResourceRef) -> Refusal {
     match sight {
         Visibility::Visible | Visibility::Missing => Refusal::NotFound(subject),
@@ -151,7 +148,7 @@ fn respond_page(
     call.respond_timeline(found, &neighbour_tokens(page, looked_at, more))
 }
 
-/// The page within the window of time and ids that the request names.
+/// Narrows the page to the time and id bounds of the request.
 fn page_range_in_window(call: &RequestContext, page: &PageRequest) -> Result<PageRange, Error> {
     let (since, until): (Option<PostId>, Option<PostId>) = (call.query_id("since_id"), call.query_id("until_id"));
     let (start, end) = (call.query_time("start_time"), call.query_time("end_time"));
@@ -177,7 +174,7 @@ fn page_range_in_window(call: &RequestContext, page: &PageRequest) -> Result<Pag
     })
 }
 
-/// Only some timelines can leave something out.
+/// False for timelines without `exclude`.
 fn is_excluded(call: &RequestContext, what: &str) -> bool {
     let mut params = call.endpoint().params.iter().copied().flatten();
     params.any(|param| param.name == "exclude") && call.query_contains("exclude", what)

@@ -1,4 +1,4 @@
-//! Trends.
+//! Trends of a place and of a user.
 
 use network::topics;
 use view::ObjectKind;

@@ -1,4 +1,4 @@
-//! How many posts an app was given.
+//! Post usage of an app.
 
 use network::reads;
 use view::{ObjectKind, ProjectUsage};
@@ -10,7 +10,7 @@ use crate::request_context::RequestContext;
 pub(crate) fn get_post_usage(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, days) = (call.require_caller()?.app_id, call.query_int("days"));
-        // What was given before this call is in the answer.
+        // Include the reads before this call.
         call.state.post_reads.flush(&call.state.store).await?;
         let given = call.read(move |tx| Ok(reads::load_usage(tx, app, days)?)).await?;
         let shown = ProjectUsage {

@@ -1,4 +1,4 @@
-//! Lists of users by an edge that leads to them: followers, blocks, members of an organization.
+//! Lists of users linked to a user: followers, blocks, affiliates.
 
 use base::refusal::ResourceRef;
 use base::{Error, Fault, Refusal, UserId};
@@ -13,19 +13,17 @@ use view::ResponsePayload;
 use super::{neighbour_tokens, page_range, user_field_selection};
 use crate::request_context::{HttpReply, RequestContext};
 
-/// A page of one list.
 pub(super) type ReadUserEdges = fn(&mut Tx<'_>, UserId, &PageRange) -> Result<Vec<UserEdge>, Fault>;
 
-/// Whom a list is shown to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ListViewers {
-    /// Whoever sees the profile that it belongs to.
+    /// Everyone who may see the owner's profile.
     Anyone,
-    /// Whoever may see the posts of the user that it belongs to.
+    /// Everyone who may see the owner's posts.
     Readers,
 }
 
-/// Answers a page of a user's list, latest edge first.
+/// Latest edge first.
 pub(super) async fn respond_user_list(
     call: &RequestContext,
     id: UserId,
@@ -62,7 +60,6 @@ pub(super) async fn respond_user_list(
     call.respond_page(&found, &neighbour_tokens(&page, looked_at, more))
 }
 
-/// Why a viewer sees no list of a user's.
 fn list_refusal(tx: &mut Tx<'_>, viewer: Viewer, id: UserId, to: ListViewers) -> Result<Option<Refusal>, Fault> {
     let subject = ResourceRef::new("user", "id", id);
     let Some(user) = users::find_by_id(tx, id)? else {
@@ -77,14 +74,13 @@ fn list_refusal(tx: &mut Tx<'_>, viewer: Viewer, id: UserId, to: ListViewers) ->
     })
 }
 
-/// The users at the ends of edges, in the order of these.
+/// In the order of the edges.
 pub(super) fn load_users(tx: &mut Tx<'_>, edges: &[UserEdge]) -> Result<Vec<users::User>, Fault> {
     let ids: Vec<UserId> = edges.iter().map(|(user, _)| *user).collect();
     let found = users::find_by_ids(tx, &ids)?;
     Ok(sort_users(&ids, found))
 }
 
-/// Users in the order of their edges.
 pub(super) fn sort_users(ids: &[UserId], mut found: Vec<users::User>) -> Vec<users::User> {
     let places: std::collections::HashMap<UserId, usize> =
         ids.iter().zip(0..).map(|(id, place)| (*id, place)).collect();
@@ -92,7 +88,7 @@ pub(super) fn sort_users(ids: &[UserId], mut found: Vec<users::User>) -> Vec<use
     found
 }
 
-/// The edges nearest to where the page starts.
+/// Drops the surplus edge at the far end of the page.
 fn trim_edges(mut edges: Vec<UserEdge>, limit: usize, backward: bool) -> Vec<UserEdge> {
     if backward {
         let surplus = edges.len().saturating_sub(limit);

@@ -1,4 +1,4 @@
-//! People, searched; and who is affiliated with an organization.
+//! User search and affiliates.
 
 use network::people::{self, UserSearchRange};
 use store::affiliates;

@@ -1,4 +1,4 @@
-//! Users, looked up.
+//! User lookup.
 
 use base::{Error, UserId};
 use store::users as stored;

@@ -1,4 +1,4 @@
-//! Webhooks, registered, challenged, removed and replayed to.
+//! Webhooks: register, validate, list, delete and replay.
 
 mod links;
 
@@ -24,7 +24,7 @@ const FROM: VocabularyWord = VocabularyWord::same_in_both("from_date");
 const TO: VocabularyWord = VocabularyWord::same_in_both("to_date");
 const FIELDS: [&str; 4] = ["created_at", "id", "url", "valid"];
 
-/// `POST /2/webhooks`: nothing is stored before the receiver has answered the challenge.
+/// `POST /2/webhooks`: stored only after the receiver has passed the challenge.
 pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let new = parse_new_webhook(&call)?;
@@ -47,7 +47,7 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// The members under `data`, and beside it: releases of the contract differ.
+/// Repeats the members under `data`, since releases of the contract differ.
 fn duplicate_under_data(members: Map<String, Value>) -> Value {
     let mut whole = members.clone();
     whole.insert("data".to_owned(), Value::Object(members));
@@ -89,7 +89,7 @@ async fn send_challenge(call: &RequestContext, place: &TargetUrl) -> Result<Chal
     Ok(courier.send_challenge(place, &secret, chance, call.now()).await?)
 }
 
-/// `GET /2/webhooks`: the newest first; an empty list is there all the same.
+/// `GET /2/webhooks`: newest first.
 pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let app = call.require_caller()?.app_id;
@@ -113,7 +113,7 @@ fn webhook_members(webhook: &Webhook, fields: &[String]) -> Map<String, Value> {
     all.map(|name| ((*name).to_owned(), value(name))).collect()
 }
 
-/// `PUT /2/webhooks/{webhook_id}`: challenged now; one that answers gets all that waits for it.
+/// `PUT /2/webhooks/{webhook_id}`: challenges the webhook; once valid, it receives its queued events.
 pub(crate) fn validate(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, id) = (call.require_caller()?.app_id, path_webhook_id(&call)?);
@@ -134,14 +134,14 @@ pub(crate) fn validate(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// Challenges a webhook that is registered, at an address that may not be allowed any more.
+/// Checks the address again, which may be forbidden by now.
 async fn challenge_webhook(call: &RequestContext, webhook: &Webhook) -> Result<ChallengeResult, Error> {
     let place = call.state.webhooks.parse_url(&webhook.url);
     let place = place.map_err(|why| invalid_url(&webhook.url, why))?;
     send_challenge(call, &place).await
 }
 
-/// `DELETE /2/webhooks/{webhook_id}`: nothing is on its way any more when it is answered.
+/// `DELETE /2/webhooks/{webhook_id}`: returns once no delivery is in flight.
 pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, id) = (call.require_caller()?.app_id, path_webhook_id(&call)?);
@@ -166,7 +166,8 @@ pub(crate) fn start_replay_job(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// The deprecated operation that does the same; its dates stand in the query or in the body.
+/// `POST /2/account_activity/replay/webhooks/{webhook_id}/subscriptions/all`: deprecated; its dates may be in the
+/// query or in the body.
 pub(crate) fn start_replay_job_deprecated(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = path_webhook_id(&call)?;

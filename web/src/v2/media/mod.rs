@@ -1,4 +1,4 @@
-//! Media: looked up, described, given subtitles; their uploads and files.
+//! Media lookup, alt text and subtitles.
 
 pub(crate) mod serve;
 pub(crate) mod upload;
@@ -75,7 +75,7 @@ pub(crate) fn set_metadata(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// The description; what cannot be kept is refused, rather than dropped.
+/// Metadata that cannot be stored is refused rather than ignored.
 fn parse_alt_text(call: &RequestContext, metadata: BodyMembers<'_>) -> Result<Option<String>, Error> {
     if let Some(name) = metadata.as_map().keys().find(|name| *name != "alt_text") {
         let operation = format!("`metadata.{name}` in POST {}", call.endpoint().path);
@@ -152,7 +152,7 @@ pub(crate) fn remove_subtitles(call: RequestContext) -> HandlerFuture {
 
 const LANGUAGE: VocabularyWord = VocabularyWord::same_in_both("language_code");
 
-/// A language by its two letters.
+/// Two letters, returned in upper case.
 fn parse_language(code: &str) -> Result<String, Refusal> {
     if code.len() == 2 && code.bytes().all(|letter| letter.is_ascii_alphabetic()) {
         return Ok(code.to_ascii_uppercase());

@@ -1,4 +1,4 @@
-//! The files of media, under names that nobody guesses.
+//! Serves media files under unguessable names.
 
 use base::refusal::ResourceRef;
 use base::{Error, Id, Refusal};
@@ -28,7 +28,7 @@ pub(crate) fn serve_file(call: RequestContext) -> HandlerFuture {
         let key = name.split('.').next().unwrap_or_default();
         let id = key.split_once('_').and_then(|(_, id)| Id::parse(id));
         let id = id.ok_or_else(missing)?;
-        // What only messages carry is for their readers, who get it there.
+        // Media of direct messages are served by `download_media`, to participants only.
         let found = call.read(move |tx| {
             let private = store::media::is_message_only(tx, id)?;
             Ok(store::media::find_by_id(tx, id)?.filter(|_| !private))
@@ -42,12 +42,12 @@ pub(crate) fn serve_file(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// Long enough to spare the way, short enough for what is deleted to be gone.
+/// Short enough for deleted media to disappear.
 const PUBLIC_CACHE: &str = "public, max-age=3600";
-/// What only one caller may have.
+/// For files that only one caller may read.
 pub(crate) const PRIVATE_CACHE: &str = "private, max-age=3600";
 
-/// A file of a media, or the part of it that is asked for; none when it is not there.
+/// The file or the requested range; none if it is missing.
 pub(crate) async fn send_file(
     call: &RequestContext,
     media: &Media,
@@ -73,7 +73,7 @@ pub(crate) async fn send_file(
     file_reply(files, path, length, part, head).await.map(Some)
 }
 
-/// What the bytes are: as they were found when they came, or as they look now.
+/// As detected at upload, else as detected now.
 async fn detect_content_type(files: &FileStore, media: &Media, path: &str) -> Result<&'static str, Error> {
     let format = if media.content_type.is_empty() {
         let head = files.read_head(path).await.map_err(storage_unavailable)?;
@@ -84,7 +84,6 @@ async fn detect_content_type(files: &FileStore, media: &Media, path: &str) -> Re
     Ok(format.map_or(OCTET_STREAM, MediaFormat::content_type))
 }
 
-/// Headers of a file that nothing is made of but what it is.
 fn file_headers(media: &Media, label: &'static str, tag: &str, cache: &'static str) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let way = if label == OCTET_STREAM { "attachment" } else { "inline" };
@@ -119,7 +118,6 @@ fn header_text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str>
     headers.get(name)?.to_str().ok()
 }
 
-/// Whether the client has it already.
 fn is_not_modified(asked: &HeaderMap, tag: &str, media: &Media) -> bool {
     match (
         header_text(asked, &IF_NONE_MATCH),
@@ -134,14 +132,13 @@ fn is_not_modified(asked: &HeaderMap, tag: &str, media: &Media) -> bool {
     }
 }
 
-/// The part that is asked for.
 enum RangeRequest {
     Whole,
     Range(u64, u64),
     None,
 }
 
-/// One range; more than one at a time are answered with the whole (RFC 9110 §14.2).
+/// Multiple ranges are answered with the whole file (RFC 9110 §14.2).
 fn parse_range(asked: &HeaderMap, tag: &str, length: u64) -> RangeRequest {
     let unchanged = header_text(asked, &IF_RANGE).is_none_or(|known| known == tag);
     let range = header_text(asked, &RANGE).filter(|_| unchanged);

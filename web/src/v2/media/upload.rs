@@ -1,4 +1,4 @@
-//! Uploads: of the newer interface, in its older form, and of the interface before it.
+//! Media uploads: the v2 endpoints, their older `command` form, and v1.1.
 
 use base::id::marker;
 use base::{Error, Id, Refusal, UserId, VocabularyWord};
@@ -43,7 +43,7 @@ pub(crate) fn append(mut call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id("id")?;
         let user = call.require_user()?;
-        // Nobody's bytes are taken in before it is known that they may come.
+        // Check access before receiving any bytes.
         call.read(move |tx| rules::find_open_upload(tx, user, id)).await?;
         let uploads = call.uploads()?;
         let sent = receive(&mut call, uploads.files()).await?;
@@ -86,7 +86,7 @@ pub(crate) fn upload(mut call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// Does something with what was sent; what lies where it came in does not stay there.
+/// Deletes the received file afterwards, if it is still there.
 async fn run_then_discard<T>(
     uploads: &UploadProcessor,
     sent: &UploadForm,
@@ -94,7 +94,7 @@ async fn run_then_discard<T>(
 ) -> Result<T, Error> {
     let outcome = done.await;
     if let Some(incoming) = &sent.media {
-        // What cannot be removed now is when the process starts again.
+        // A leftover file is removed at the next start.
         let _left = uploads.files().delete(&incoming.name).await;
     }
     outcome
@@ -151,7 +151,7 @@ fn parse_owners(sent: &UploadForm) -> Result<Vec<UserId>, Refusal> {
         .collect()
 }
 
-/// The kind that a category or a type announces.
+/// The kind that the category or the media type announces.
 fn announced_kind(category: Option<&str>, label: Option<&str>) -> Result<Option<UploadKind>, Refusal> {
     let told = category.map(|category| {
         let message = format!("The media category [{category}] is not supported.");
@@ -165,7 +165,7 @@ fn announced_kind(category: Option<&str>, label: Option<&str>) -> Result<Option<
         "image/gif" => UploadKind::AnimatedGif,
         "video/mp4" | "video/quicktime" => UploadKind::Video,
         "text/srt" | "text/vtt" | "application/x-subrip" => UploadKind::Subtitles,
-        // Whoever does not know what it is lets the bytes tell.
+        // The bytes decide.
         "application/octet-stream" => return Ok(told),
         _ => {
             let message = format!("The media type [{label}] is not supported.");
@@ -190,7 +190,7 @@ async fn start_upload(call: &RequestContext, new: NewUpload) -> Result<MediaUplo
     call.write(move |tx| rules::initialize(tx, user, &new)).await
 }
 
-/// Takes a segment: its bytes go to their place, then it is noted, then it is acknowledged.
+/// Stores the bytes, then records the segment, then acknowledges it.
 async fn add_segment(
     call: &RequestContext,
     uploads: &UploadProcessor,
@@ -225,7 +225,7 @@ async fn store_segment(
     call.write(move |tx| rules::add_segment(tx, user, id, one, limit)).await
 }
 
-/// Ends the receiving. Pictures are looked at now; what plays, later.
+/// Photos and subtitles are processed at once, other media in the background.
 async fn finish_upload(
     call: &RequestContext,
     uploads: &UploadProcessor,
@@ -260,7 +260,6 @@ async fn finish_upload(
     respond_finished(call, &upload, made.as_ref())
 }
 
-/// A whole file in one request.
 async fn upload_whole(call: &RequestContext, uploads: &UploadProcessor, sent: &UploadForm) -> Result<HttpReply, Error> {
     let incoming = sent.media.as_ref().ok_or_else(|| Refusal::missing_parameter("media"))?;
     let category = announced_kind(sent.text("media_category"), None)?;
@@ -296,7 +295,6 @@ async fn upload_whole(call: &RequestContext, uploads: &UploadProcessor, sent: &U
     finish_upload(call, uploads, upload.id).await
 }
 
-/// A file that is not taken, as a refusal.
 fn unfit_refusal(call: &RequestContext, unfit: &MediaRejection) -> Refusal {
     if is_legacy(call) {
         return Refusal::Legacy {
@@ -307,7 +305,6 @@ fn unfit_refusal(call: &RequestContext, unfit: &MediaRejection) -> Refusal {
     Refusal::invalid_parameter("media", "", unfit.to_string())
 }
 
-/// What is said of an upload that has begun.
 fn respond_started(call: &RequestContext, upload: &MediaUpload) -> Result<HttpReply, Error> {
     let members = upload_members(call, upload, None);
     if is_legacy(call) {
@@ -316,7 +313,6 @@ fn respond_started(call: &RequestContext, upload: &MediaUpload) -> Result<HttpRe
     call.respond_data(Value::Object(members))
 }
 
-/// What is said of an upload that has ended.
 fn respond_finished(call: &RequestContext, upload: &MediaUpload, made: Option<&Media>) -> Result<HttpReply, Error> {
     let mut members = upload_members(call, upload, made);
     let played = made.map_or(upload.kind.as_str(), |made| &made.kind);
@@ -335,7 +331,7 @@ fn respond_finished(call: &RequestContext, upload: &MediaUpload, made: Option<&M
     let mut body = Map::new();
     body.insert("data".to_owned(), Value::Object(members));
     if !upload.failure_reason.is_empty() {
-        // The state says that it failed; this says why.
+        // The reason of the failure.
         let why = Refusal::invalid_parameter("media", "", upload.failure_reason.clone());
         let why = error_formats::render_partial_error(&why, call.problem_base());
         let errors = json!([add_detail(why, &upload.failure_reason)]);

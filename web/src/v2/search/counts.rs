@@ -1,4 +1,4 @@
-//! Counts of what a search would find, span by span.
+//! Counts of matching posts per time bucket.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use super::{check_single_token, parse_query};
 use crate::pagination::PageDirection;
 use crate::request_context::{HttpReply, RequestContext};
 
-/// How far back one page reaches.
+/// The time range of one page.
 const PAGE_MS: i64 = 31 * DAY_MS;
 
-/// Spans of one length, the first and the last of which may be cut short.
+/// Buckets of one length in milliseconds, aligned to the clock; the first and the last may be shorter.
 #[derive(Clone, Copy, Debug)]
 struct CountBuckets {
     from: i64,
@@ -25,7 +25,6 @@ struct CountBuckets {
 }
 
 impl CountBuckets {
-    /// The number of the span that a moment lies in.
     fn bucket_index(&self, at: i64) -> Option<usize> {
         let place = at.div_euclid(self.step) - self.from.div_euclid(self.step);
         usize::try_from(place).ok()
@@ -38,7 +37,6 @@ impl CountBuckets {
         self.bucket_index(self.to - 1).map_or(0, |last| last + 1)
     }
 
-    /// The spans with their figures.
     fn to_counts(&self, figures: &[u64]) -> Vec<CountBucket> {
         let mut start = self.from;
         let spans = figures.iter().map(|posts| {
@@ -55,7 +53,7 @@ impl CountBuckets {
     }
 }
 
-/// Counts, and says where the spans go on that one page does not hold.
+/// A range that one page cannot cover is continued on the next.
 pub(super) async fn respond_counts(call: &RequestContext, product: QueryProduct) -> Result<HttpReply, Error> {
     let query = parse_query(call, product)?;
     check_single_token(call)?;
@@ -63,7 +61,7 @@ pub(super) async fn respond_counts(call: &RequestContext, product: QueryProduct)
     let bounds = window::parse_bounds(call, product)?;
     let (mut from, mut to) = bounds.time_range(call.now());
     if let Some(keys) = page.after {
-        // The walk ends where it began to look to, however long it takes.
+        // The token carries the original start, so that the range does not move between pages.
         (to, from) = keys.first_two();
     }
     let step = bucket_length(call);

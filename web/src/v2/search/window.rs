@@ -1,4 +1,4 @@
-//! The time and the ids that a search is bounded by.
+//! Time and id bounds of a search.
 
 use base::id::{first_snowflake_at, snowflake_time};
 use base::{Error, PostId, Refusal, Time};
@@ -11,21 +11,20 @@ use crate::v2::timelines::wrong_order;
 const SECOND_MS: i64 = 1_000;
 const MINUTE_MS: i64 = 60 * SECOND_MS;
 pub(super) const DAY_MS: i64 = 24 * 60 * MINUTE_MS;
-/// How far recent search looks back.
+/// How far back recent search reaches.
 const RECENT_REACH_MS: i64 = 7 * DAY_MS;
-/// How far the full archive looks back when nothing is said.
+/// How far back full-archive search reaches by default.
 const DEFAULT_REACH_MS: i64 = 30 * DAY_MS;
-/// How long ago a named time must be.
+/// Minimum age of an explicit time.
 const MIN_AGE_MS: i64 = 10 * SECOND_MS;
 /// The first second of the full archive, 2006-03-26T00:00:01Z.
 const ARCHIVE_START: Time = Time::from_seconds(1_143_331_201);
 
-/// What a request bounds a search by.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SearchBounds {
-    /// From then on.
+    /// Included.
     pub(super) from: Time,
-    /// Until then, excluded; none: until now.
+    /// Excluded; none means until now.
     pub(super) to: Option<Time>,
     since: Option<PostId>,
     until: Option<PostId>,
@@ -41,7 +40,7 @@ impl SearchBounds {
         }
     }
 
-    /// The moments between which posts may be, for whom one looks now.
+    /// The range in milliseconds, in whole seconds.
     pub(super) fn time_range(&self, now: Time) -> (i64, i64) {
         let whole = |ms: i64| ms - ms.rem_euclid(SECOND_MS);
         let since = self.since.map_or(i64::MIN, |id| whole(id.created_at().ms()));
@@ -54,7 +53,6 @@ impl SearchBounds {
     }
 }
 
-/// Reads the bounds of a search and judges them.
 pub(super) fn parse_bounds(call: &RequestContext, product: QueryProduct) -> Result<SearchBounds, Error> {
     let now = call.now();
     let recent = matches!(product, QueryProduct::RecentSearch | QueryProduct::RecentCounts);
@@ -101,13 +99,12 @@ pub(super) fn parse_bounds(call: &RequestContext, product: QueryProduct) -> Resu
     })
 }
 
-/// A time, to the second.
+/// Truncated to the second.
 fn time_param(call: &RequestContext, name: &str) -> Option<Time> {
     let time = call.query_time(name)?;
     Some(Time::from_seconds(time.seconds()))
 }
 
-/// Of two ways to bound the same end one can be used.
 fn check_exclusive(call: &RequestContext, one: &'static str, other: &'static str) -> Result<(), Refusal> {
     let (first, second) = (call.raw_param(one), call.raw_param(other));
     if first.is_empty() || second.is_empty() {
@@ -148,7 +145,7 @@ fn id_too_old(call: &RequestContext, name: &'static str, earliest: Time) -> Refu
     Refusal::invalid_parameter(name, call.raw_param(name), message)
 }
 
-/// The beginning of a minute: whoever works out the bound just before asking is not refused.
+/// Truncated to the minute, so that a bound computed just before the request is accepted.
 fn floor_to_minute(time: Time) -> Time {
     time.plus_ms(-time.ms().rem_euclid(MINUTE_MS))
 }

@@ -1,4 +1,4 @@
-//! Webhooks that get the posts of their app's filtered stream.
+//! Webhooks that receive the app's filtered stream.
 
 use base::{Error, Refusal, Vocabulary};
 use network::apps::AccessLevel;
@@ -10,7 +10,6 @@ use super::path_webhook_id;
 use crate::endpoint::HandlerFuture;
 use crate::request_context::RequestContext;
 
-/// What may be asked of the posts that are sent.
 const LINK_FIELDS: [&str; 6] = [
     "post.fields",
     "expansions",
@@ -20,7 +19,7 @@ const LINK_FIELDS: [&str; 6] = [
     "user.fields",
 ];
 
-/// `POST /2/<posts>/search/webhooks/{webhook_id}`; again, the fields are those of the last time.
+/// `POST /2/<posts>/search/webhooks/{webhook_id}`: repeating it replaces the fields.
 pub(crate) fn create_link(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, id) = (require_enterprise(&call)?, path_webhook_id(&call)?);
@@ -74,7 +73,7 @@ fn link_json(link: &StreamLink, owner: &str) -> Value {
     })
 }
 
-/// As the query asked for them: `post.fields=lang,created_at`.
+/// As in the query: `post.fields=lang,created_at`.
 fn requested_fields(call: &RequestContext) -> String {
     let asked = LINK_FIELDS.iter().filter_map(|name| {
         let raw = call.raw_param(name);
