@@ -1,4 +1,4 @@
-//! The OpenAPI document, written from the declared operations.
+//! The OpenAPI document, generated from the declared operations.
 
 use base::{Scope, Vocabulary};
 use serde_json::{Map, Value, json};
@@ -12,17 +12,16 @@ mod schema;
 
 use schema::{array_schema, closed_object_schema, object_schema, param_schema, schema_name};
 
-/// The document of the built operations, or of `all` that are declared.
-///
-/// It speaks the posts vocabulary; `x-alias` lists what else is understood.
+/// Covers the built operations, or every declared one if `all`. Uses the posts vocabulary; `x-alias` lists
+/// alternatives.
 pub fn document(endpoints: &[&[Endpoint]], all: bool) -> Value {
     let shown = endpoints.iter().copied().flatten();
-    // Pages are for people.
+    // Pages are not part of the API.
     let shown = shown.filter(|endpoint| endpoint.error_format != ErrorFormat::Page);
     build_document(shown.filter(|endpoint| endpoint.handler.is_some() || all).collect())
 }
 
-/// The document of the advertising interface alone.
+/// Covers the Ads API only.
 pub fn ads_document(endpoints: &[&[Endpoint]]) -> Value {
     let shown = endpoints.iter().copied().flatten();
     build_document(
@@ -61,27 +60,27 @@ fn build_document(endpoints: Vec<&Endpoint>) -> Value {
 }
 
 fn operation_object(endpoint: &Endpoint) -> Value {
-    let mut facts = Map::new();
-    facts.insert("operationId".into(), endpoint.id.into());
-    facts.insert("summary".into(), endpoint.summary.into());
+    let mut object = Map::new();
+    object.insert("operationId".into(), endpoint.id.into());
+    object.insert("summary".into(), endpoint.summary.into());
     let in_body = endpoint.ads.is_some_and(::ads::AdsOperation::takes_json);
     let params = endpoint.params.iter().copied().flatten();
     let params = params.filter(|param| param.location == EndpointParamLocation::Path || !in_body);
     let params: Vec<_> = params.map(parameter_object).collect();
     if !params.is_empty() {
-        facts.insert("parameters".into(), params.into());
+        object.insert("parameters".into(), params.into());
     }
     let body = match endpoint.ads {
         Some(declared) => ads::json_body(declared),
         None => request_body(endpoint.body),
     };
     if let Some(body) = body {
-        facts.insert("requestBody".into(), body);
+        object.insert("requestBody".into(), body);
     }
-    facts.insert("responses".into(), responses_object(endpoint));
-    facts.insert("security".into(), security_requirements(endpoint));
+    object.insert("responses".into(), responses_object(endpoint));
+    object.insert("security".into(), security_requirements(endpoint));
     if let Some(needed) = endpoint.required_entitlement {
-        facts.insert("x-entitlement".into(), needed.name().into());
+        object.insert("x-entitlement".into(), needed.name().into());
     }
     let windows = |windows: &[RateWindow]| windows.iter().copied().map(window_json).collect::<Vec<_>>();
     let (app, user) = (windows(endpoint.limits.app), windows(endpoint.limits.user));
@@ -91,28 +90,27 @@ fn operation_object(endpoint: &Endpoint) -> Value {
         let shared = json!({ "name": shared.name, "calls": calls, "seconds": seconds });
         limits = json!({ "app": app, "user": user, "shared": shared });
     }
-    facts.insert("x-rate-limits".into(), limits);
+    object.insert("x-rate-limits".into(), limits);
     let aliases = path_aliases(endpoint);
     if !aliases.is_empty() {
-        facts.insert("x-alias".into(), aliases.into());
+        object.insert("x-alias".into(), aliases.into());
     }
     if endpoint.handler.is_none() {
-        facts.insert("x-status".into(), "planned".into());
+        object.insert("x-status".into(), "planned".into());
     }
-    facts.into()
+    object.into()
 }
 
 fn window_json(window: RateWindow) -> Value {
     json!({ "calls": window.calls, "seconds": window.seconds })
 }
 
-/// Every other spelling of an operation's path.
 fn path_aliases(endpoint: &Endpoint) -> Vec<String> {
     let shown = spell_path(endpoint.path, Vocabulary::Post);
     let mut spellings = Vec::new();
     for path in std::iter::once(&endpoint.path).chain(endpoint.aliases) {
-        for speech in [Vocabulary::Post, Vocabulary::Tweet] {
-            let spelling = spell_path(path, speech);
+        for vocabulary in [Vocabulary::Post, Vocabulary::Tweet] {
+            let spelling = spell_path(path, vocabulary);
             if spelling != shown && !spellings.contains(&spelling) {
                 spellings.push(spelling);
             }
@@ -122,32 +120,32 @@ fn path_aliases(endpoint: &Endpoint) -> Vec<String> {
 }
 
 fn parameter_object(param: &EndpointParam) -> Value {
-    let mut facts = Map::new();
-    facts.insert("name".into(), param.name.into());
-    let place = match param.location {
+    let mut object = Map::new();
+    object.insert("name".into(), param.name.into());
+    let location = match param.location {
         EndpointParamLocation::Path => "path",
         EndpointParamLocation::Query => "query",
     };
-    facts.insert("in".into(), place.into());
-    facts.insert("required".into(), param.required.into());
+    object.insert("in".into(), location.into());
+    object.insert("required".into(), param.required.into());
     if !param.summary.is_empty() {
-        facts.insert("description".into(), param.summary.into());
+        object.insert("description".into(), param.summary.into());
     }
     if !param.aliases.is_empty() {
-        facts.insert("x-alias".into(), json!(param.aliases));
+        object.insert("x-alias".into(), json!(param.aliases));
     }
     let mut schema = param_schema(param.param_type);
     if let Some(schema) = schema.as_object_mut() {
         if schema.get("type").is_some_and(|of| of == "array") {
-            facts.insert("style".into(), "form".into());
-            facts.insert("explode".into(), false.into());
+            object.insert("style".into(), "form".into());
+            object.insert("explode".into(), false.into());
         }
         if param.required {
             schema.remove("default");
         }
     }
-    facts.insert("schema".into(), schema);
-    facts.into()
+    object.insert("schema".into(), schema);
+    object.into()
 }
 
 fn request_body(body: BodySpec) -> Option<Value> {
@@ -209,7 +207,7 @@ fn success_content(endpoint: &Endpoint) -> Value {
     } } })
 }
 
-/// What a lookup is of: the first object whose fields it lets the caller choose.
+/// The object of a lookup: the first whose fields the caller may select.
 fn main_object(endpoint: &Endpoint) -> Option<ObjectKind> {
     let mut params = endpoint.params.iter().copied().flatten();
     params.find_map(|param| match param.param_type {
@@ -218,7 +216,7 @@ fn main_object(endpoint: &Endpoint) -> Option<ObjectKind> {
     })
 }
 
-/// Whether an answer, or a line of a stream, carries one object.
+/// Whether a response, or a line of a stream, carries one object.
 fn returns_single_object(endpoint: &Endpoint, object: ObjectKind) -> bool {
     let path = endpoint.path;
     match object {
@@ -264,7 +262,7 @@ fn security_schemes() -> Value {
 fn error_responses() -> Value {
     let of = |kind: &str, schema: &str| {
         let schema = json!({ "$ref": format!("#/components/schemas/{schema}") });
-        json!({ "description": "A refusal.", "content": { kind: { "schema": schema } } })
+        json!({ "description": "An error.", "content": { kind: { "schema": schema } } })
     };
     json!({
         "Problem": of("application/problem+json", "Problem"),
@@ -272,7 +270,7 @@ fn error_responses() -> Value {
         "OAuth2": of("application/json", "OAuth2Error"),
         "Ads": of("application/json", "AdsErrors"),
         "Page": {
-            "description": "A refusal, as a page.",
+            "description": "An error, as an HTML page.",
             "content": { "text/html": { "schema": { "type": "string" } } },
         },
     })
@@ -305,7 +303,7 @@ fn error_schemas() -> Map<String, Value> {
     } });
     let problem = json!({
         "type": "object",
-        "description": "RFC 7807; some problems have further members.",
+        "description": "RFC 7807; some problems have additional members.",
         "required": ["title", "type"],
         "properties": {
             "title": text(),
@@ -334,8 +332,8 @@ fn error_schemas() -> Map<String, Value> {
 }
 
 fn properties_schema(properties: Value) -> Value {
-    let facts = [("type".into(), "object".into()), ("properties".into(), properties)];
-    Map::from_iter(facts).into()
+    let schema = [("type".into(), "object".into()), ("properties".into(), properties)];
+    Map::from_iter(schema).into()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Account activity: all that happens to one account, sent to a webhook.
+//! Account Activity: all events of an account, sent to a webhook.
 
 use base::{Scope, Scopes};
 
@@ -6,16 +6,15 @@ use super::shared::{READ, WEBHOOK};
 use crate::endpoint::{BodySpec, Endpoint, EndpointParam};
 use crate::v2;
 
-/// Subscriptions of accounts.
 pub static ACCOUNT_ACTIVITY: &[Endpoint] = &[
     Endpoint::new("createAccountActivitySubscription", "POST", SUBSCRIPTIONS)
-        .summary("Sends what happens to the authenticated user's account to a webhook.")
+        .summary("Sends all activity of the authenticated user's account to a webhook.")
         .permit("12", SCOPES)
         .params(&[WEBHOOK])
         .body(BodySpec::Json(&[]))
         .handler(v2::account_activity::subscribe),
     Endpoint::new("validateAccountActivitySubscription", "GET", SUBSCRIPTIONS)
-        .summary("Whether a webhook receives what happens to the authenticated user's account.")
+        .summary("Whether a webhook receives the activity of the authenticated user's account.")
         .permit("12", SCOPES)
         .params(&[WEBHOOK])
         .handler(v2::account_activity::check_subscription),
@@ -33,7 +32,7 @@ pub static ACCOUNT_ACTIVITY: &[Endpoint] = &[
         "DELETE",
         "/2/account_activity/webhooks/{webhook_id}/subscriptions/{user_id}/all",
     )
-    .summary("Stops sending what happens to an account to a webhook.")
+    .summary("Stops sending the activity of an account to a webhook.")
     .permit("A", Scopes::NONE)
     .params(&[WEBHOOK, &[EndpointParam::path_id("user_id", "The id of the user.")]])
     .handler(v2::account_activity::unsubscribe),
@@ -42,7 +41,7 @@ pub static ACCOUNT_ACTIVITY: &[Endpoint] = &[
         "GET",
         "/2/account_activity/subscriptions/count",
     )
-    .summary("How many accounts the app is subscribed to and may be.")
+    .summary("The number of accounts the app is subscribed to, and its limit.")
     .permit("A", Scopes::NONE)
     .handler(v2::account_activity::count_subscriptions),
 ];

@@ -1,4 +1,4 @@
-//! Activity: single kinds of events, subscribed to one by one.
+//! Activity subscriptions and their stream.
 
 use base::{Scope, Scopes};
 
@@ -6,10 +6,9 @@ use super::shared::{BACKFILL, SPAN, page_params};
 use crate::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour};
 use crate::v2;
 
-/// Subscriptions and their stream.
 pub static ACTIVITY: &[Endpoint] = &[
     Endpoint::new("createActivitySubscription", "POST", "/2/activity/subscriptions")
-        .summary("Subscribes the app to a kind of events.")
+        .summary("Subscribes the app to an event type.")
         .permit("1A2", Scopes::NONE)
         .limits(&[per_quarter_hour(500)], &[per_quarter_hour(500)])
         .body(BodySpec::Json(&[
@@ -20,7 +19,7 @@ pub static ACTIVITY: &[Endpoint] = &[
         ]))
         .handler(v2::activity::subscribe),
     Endpoint::new("getActivitySubscriptions", "GET", "/2/activity/subscriptions")
-        .summary("The app's subscriptions.")
+        .summary("The app's activity subscriptions.")
         .permit("1A2", Scopes::from_slice(&[Scope::TweetRead, Scope::LikeRead]))
         .limits(&[per_quarter_hour(500)], &[per_quarter_hour(500)])
         .params(&[&page_params(1, 1_000, 1_000)])
@@ -30,7 +29,7 @@ pub static ACTIVITY: &[Endpoint] = &[
         "PUT",
         "/2/activity/subscriptions/{subscription_id}",
     )
-    .summary("Changes the tag or the webhook of a subscription.")
+    .summary("Updates the tag or the webhook of a subscription.")
     .permit("A", Scopes::NONE)
     .limits(&[per_quarter_hour(500)], &[])
     .params(&[SUBSCRIPTION])
@@ -41,7 +40,7 @@ pub static ACTIVITY: &[Endpoint] = &[
         "DELETE",
         "/2/activity/subscriptions/{subscription_id}",
     )
-    .summary("Ends a subscription.")
+    .summary("Deletes a subscription.")
     .permit("A", Scopes::NONE)
     .limits(&[per_quarter_hour(500)], &[])
     .params(&[SUBSCRIPTION])
@@ -51,7 +50,7 @@ pub static ACTIVITY: &[Endpoint] = &[
         "DELETE",
         "/2/activity/subscriptions",
     )
-    .summary("Ends these subscriptions.")
+    .summary("Deletes subscriptions by id.")
     .permit("A", Scopes::NONE)
     .params(&[&[EndpointParam::query("ids", ParamType::Ids(1, 100), "The ids of the subscriptions.").as_required()]])
     .handler(v2::activity::delete_subscriptions),
@@ -76,5 +75,5 @@ const FILTER: &[BodyMember] = &[
     ),
 ];
 
-/// Older names among them, in another case.
+/// Includes older spellings.
 const EVENT_TYPES: &[&str] = &network::activity::EVENT_NAMES;

@@ -1,4 +1,4 @@
-//! Blocks, of users and of their direct messages.
+//! Blocks of users and of their direct messages.
 
 use base::{Entitlement, Scope};
 
@@ -6,7 +6,6 @@ use super::shared::{EDGE, OWN, READ, TARGET, USER, USER_FIELDS, page_params};
 use crate::endpoint::{BodySpec, Endpoint, per_day, per_quarter_hour};
 use crate::v2;
 
-/// Blocks, set, lifted and listed.
 pub static BLOCKS: &[Endpoint] = &[
     Endpoint::new("getUsersBlocking", "GET", "/2/users/{id}/blocking")
         .handler(v2::blocks::list_blocked)
@@ -28,14 +27,14 @@ pub static BLOCKS: &[Endpoint] = &[
         "/2/users/{source_user_id}/blocking/{target_user_id}",
     )
     .handler(v2::blocks::unblock)
-    .summary("Lifts a block of the authenticated user.")
+    .summary("Unblocks a user as the authenticated user.")
     .permit("12", READ.with_scope(Scope::BlockWrite))
     .require_entitlement(Entitlement::Blocks)
     .limits(&[], &[per_quarter_hour(50)])
     .params(&[EDGE]),
     Endpoint::new("blockUsersDms", "POST", "/2/users/{id}/dm/block")
         .handler(v2::blocks::block_messages)
-        .summary("Refuses direct messages of a user.")
+        .summary("Blocks direct messages from a user.")
         .permit("12", READ.with_scope(Scope::DmWrite))
         .limits(
             &[per_quarter_hour(25), per_day(1_000)],
@@ -44,7 +43,7 @@ pub static BLOCKS: &[Endpoint] = &[
         .params(&[USER]),
     Endpoint::new("unblockUsersDms", "POST", "/2/users/{id}/dm/unblock")
         .handler(v2::blocks::unblock_messages)
-        .summary("Accepts direct messages of a user again.")
+        .summary("Unblocks direct messages from a user.")
         .permit("12", READ.with_scope(Scope::DmWrite))
         .limits(
             &[per_quarter_hour(25), per_day(1_000)],

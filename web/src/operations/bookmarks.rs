@@ -1,4 +1,4 @@
-//! Bookmarks and the folders that hold them.
+//! Bookmarks and bookmark folders.
 
 use base::{Scope, Scopes, VocabularyWord};
 
@@ -6,7 +6,6 @@ use super::shared::{OWN, POST, POST_FIELDS, POST_ID, POST_OF_USER, READ, page_pa
 use crate::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, per_quarter_hour};
 use crate::v2;
 
-/// Bookmarks, set, removed and listed.
 pub static BOOKMARKS: &[Endpoint] = &[
     Endpoint::new("getUsersBookmarks", "GET", "/2/users/{id}/bookmarks")
         .handler(v2::bookmarks::list)
@@ -34,8 +33,8 @@ pub static BOOKMARKS: &[Endpoint] = &[
     Endpoint::new("getPostsBookmarks", "GET", "/2/<posts>/{id}/bookmarks")
         .handler(v2::bookmarks::list_for_post)
         .summary(
-            "The post of this id if the authenticated user bookmarked it; with the user's own \
-             id, all that they bookmarked.",
+            "The post with this id, if the authenticated user bookmarked it; with the user's own \
+             id, all their bookmarks.",
         )
         .permit("12", READ.with_scope(Scope::BookmarkRead))
         .limits(&[], &[per_quarter_hour(180)])
@@ -43,7 +42,7 @@ pub static BOOKMARKS: &[Endpoint] = &[
     Endpoint::new("createPostsBookmark", "POST", "/2/<posts>/{id}/bookmarks")
         .handler(v2::bookmarks::create_for_post)
         .summary(
-            "Bookmarks the post of this id; with the authenticated user's own id, the post that \
+            "Bookmarks the post with this id; with the authenticated user's own id, the post that \
              the body names.",
         )
         .permit("2", READ.with_scope(Scope::BookmarkWrite))

@@ -7,11 +7,10 @@ use super::shared::{NEXT_TOKEN, PAGINATION_TOKEN, READ, max_results_param, query
 use crate::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
 use crate::v2;
 
-/// Communities, looked up and searched.
 pub static COMMUNITIES: &[Endpoint] = &[
     Endpoint::new("getCommunitiesById", "GET", "/2/communities/{id}")
         .handler(v2::communities::get)
-        .summary("The community of this id.")
+        .summary("A community by id.")
         .permit("1A2", READ.with_scope(Scope::ListRead))
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
         .params(&[
@@ -20,7 +19,7 @@ pub static COMMUNITIES: &[Endpoint] = &[
         ]),
     Endpoint::new("searchCommunities", "GET", "/2/communities/search")
         .handler(v2::communities::search)
-        .summary("Communities that match.")
+        .summary("Searches communities.")
         .permit("12", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
         .params(&[
@@ -37,5 +36,5 @@ pub static COMMUNITIES: &[Endpoint] = &[
 const COMMUNITY_FIELDS: &[EndpointParam] = &[EndpointParam::query(
     "community.fields",
     ParamType::Fields(ObjectKind::Community),
-    "Fields of the communities that the answer carries.",
+    "Fields of the communities to return.",
 )];

@@ -1,4 +1,4 @@
-//! Compliance jobs: what became of many posts or users at once.
+//! Compliance jobs and their files.
 
 use base::Scopes;
 use view::ObjectKind;
@@ -7,10 +7,9 @@ use super::shared::object_fields_param;
 use crate::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour};
 use crate::v2::compliance as jobs;
 
-/// Jobs, begun and shown.
 pub static COMPLIANCE: &[Endpoint] = &[
     Endpoint::new("createComplianceJobs", "POST", "/2/compliance/jobs")
-        .summary("Begins a compliance job.")
+        .summary("Creates a compliance job.")
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(150)], &[])
         .params(&[JOB_FIELDS])
@@ -26,44 +25,44 @@ pub static COMPLIANCE: &[Endpoint] = &[
         .limits(&[per_quarter_hour(150)], &[])
         .params(&[
             &[
-                EndpointParam::query("type", ParamType::OneOf(TYPES), "What the jobs are about.").as_required(),
+                EndpointParam::query("type", ParamType::OneOf(TYPES), "The type of the jobs.").as_required(),
                 EndpointParam::query(
                     "status",
                     ParamType::OneOf(&["created", "in_progress", "failed", "complete", "expired"]),
-                    "The state that jobs shall be in; any when absent.",
+                    "The status of the jobs; any by default.",
                 ),
             ],
             JOB_FIELDS,
         ])
         .handler(jobs::list),
     Endpoint::new("getComplianceJobsById", "GET", "/2/compliance/jobs/{id}")
-        .summary("The compliance job of this id.")
+        .summary("A compliance job by id.")
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(150)], &[])
         .params(&[&[EndpointParam::path_id("id", "The id of the job.")], JOB_FIELDS])
         .handler(jobs::get),
 ];
 
-/// What goes to a job and comes from it, at addresses that only its app is told.
+/// At addresses that only the app knows.
 pub static COMPLIANCE_FILES: &[Endpoint] = &[
     Endpoint::new("putComplianceIds", "PUT", "/compliance/uploads/{token}")
         .allow_anonymous()
-        .summary("Takes the ids of a compliance job, one a line.")
+        .summary("Uploads the ids of a compliance job, one per line.")
         .limits(&[per_quarter_hour(1_000)], &[])
         .params(&[&[EndpointParam::path(
             "token",
             ParamType::Text(1, 200),
-            "The end of the upload's address.",
+            "The token in the upload URL.",
         )]])
         .handler(jobs::upload_ids),
     Endpoint::new("getComplianceResult", "GET", "/compliance/results/{token}")
         .allow_anonymous()
-        .summary("The result of a compliance job, one JSON object a line.")
+        .summary("The result of a compliance job, one JSON object per line.")
         .limits(&[per_quarter_hour(1_000)], &[])
         .params(&[&[EndpointParam::path(
             "token",
             ParamType::Text(1, 200),
-            "The end of the result's address.",
+            "The token in the download URL.",
         )]])
         .handler(jobs::download_results),
 ];

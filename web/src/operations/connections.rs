@@ -1,4 +1,4 @@
-//! Connections of streams.
+//! Stream connections.
 
 use base::Scopes;
 use view::ObjectKind;
@@ -7,22 +7,21 @@ use super::shared::{object_fields_param, page_params};
 use crate::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour};
 use crate::v2;
 
-/// Connections, listed and ended.
 pub static CONNECTIONS: &[Endpoint] = &[
     Endpoint::new("getConnectionHistory", "GET", "/2/connections")
-        .summary("Active and past connections of the app's streams.")
+        .summary("Active and past stream connections of the app.")
         .permit("A", Scopes::NONE)
         .params(&[
             &[
                 EndpointParam::query(
                     "status",
                     ParamType::OneOf(&["active", "inactive", "all"]),
-                    "Which connections; `active` when absent.",
+                    "The status of the connections; `active` by default.",
                 ),
                 EndpointParam::query(
                     "endpoints",
                     ParamType::SomeOf(STREAMS),
-                    "Streams whose connections to show.",
+                    "The streams whose connections to return.",
                 ),
                 object_fields_param("connection.fields", ObjectKind::Connection),
             ],
@@ -30,12 +29,12 @@ pub static CONNECTIONS: &[Endpoint] = &[
         ])
         .handler(v2::connections::list),
     Endpoint::new("deleteAllConnections", "DELETE", "/2/connections/all")
-        .summary("Ends all connections of the app's streams.")
+        .summary("Closes all stream connections of the app.")
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(25)], &[])
         .handler(v2::connections::close_all),
     Endpoint::new("deleteConnectionsByEndpoint", "DELETE", "/2/connections/{endpoint_id}")
-        .summary("Ends the app's connections of one stream.")
+        .summary("Closes the app's connections to one stream.")
         .permit("A", Scopes::NONE)
         .params(&[&[EndpointParam::path(
             "endpoint_id",
@@ -44,7 +43,7 @@ pub static CONNECTIONS: &[Endpoint] = &[
         )]])
         .handler(v2::connections::close_endpoint),
     Endpoint::new("deleteConnectionsByUuids", "DELETE", "/2/connections")
-        .summary("Ends these connections.")
+        .summary("Closes connections by UUID.")
         .permit("A", Scopes::NONE)
         .body(BodySpec::Json(&[BodyMember::new(
             "uuids",

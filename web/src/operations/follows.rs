@@ -6,11 +6,10 @@ use super::shared::{EDGE, OWN, READ, TARGET, USER, USER_FIELDS, page_params};
 use crate::endpoint::{BodySpec, Endpoint, per_quarter_hour};
 use crate::v2;
 
-/// Follows, begun, ended and listed.
 pub static FOLLOWS: &[Endpoint] = &[
     Endpoint::new("followUser", "POST", "/2/users/{id}/following")
         .handler(v2::follows::follow)
-        .summary("Follows a user, or asks to, as the authenticated user.")
+        .summary("Follows a user, or requests to follow, as the authenticated user.")
         .permit("12", READ.with_scope(Scope::FollowsWrite))
         .require_entitlement(Entitlement::FollowsAndLikes)
         .limits(&[], &[per_quarter_hour(50)])
@@ -22,7 +21,7 @@ pub static FOLLOWS: &[Endpoint] = &[
         "/2/users/{source_user_id}/following/{target_user_id}",
     )
     .handler(v2::follows::unfollow)
-    .summary("Ends a follow of the authenticated user.")
+    .summary("Unfollows a user as the authenticated user.")
     .permit("12", READ.with_scope(Scope::FollowsWrite))
     .require_entitlement(Entitlement::FollowsAndLikes)
     .limits(&[], &[per_quarter_hour(50)])

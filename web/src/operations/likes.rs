@@ -6,7 +6,6 @@ use super::shared::{OWN, POST, POST_FIELDS, POST_ID, POST_OF_USER, READ, USER, U
 use crate::endpoint::{BodySpec, Endpoint, per_day, per_quarter_hour};
 use crate::v2;
 
-/// Likes, given, taken back and listed.
 pub static LIKES: &[Endpoint] = &[
     Endpoint::new("likePost", "POST", "/2/users/{id}/likes")
         .handler(v2::likes::like)
@@ -18,7 +17,7 @@ pub static LIKES: &[Endpoint] = &[
         .body(BodySpec::Json(&[POST_ID])),
     Endpoint::new("unlikePost", "DELETE", "/2/users/{id}/likes/{post_id}")
         .handler(v2::likes::unlike)
-        .summary("Takes a like of the authenticated user back.")
+        .summary("Unlikes a post as the authenticated user.")
         .permit("12", READ.with_scope(Scope::LikeWrite))
         .require_entitlement(Entitlement::FollowsAndLikes)
         .limits(&[], &[per_quarter_hour(50), per_day(1_000)])

@@ -6,10 +6,9 @@ use super::shared::{LIST, LIST_FIELDS, OWN, POST_FIELDS, READ, USER, USER_FIELDS
 use crate::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, per_quarter_hour};
 use crate::v2;
 
-/// Lists, kept and shown.
 pub static LISTS: &[Endpoint] = &[
     Endpoint::new("getListsById", "GET", "/2/lists/{id}")
-        .summary("The list of this id.")
+        .summary("A list by id.")
         .permit("1A2", SEE)
         .limits(&[per_quarter_hour(75)], &[per_quarter_hour(75)])
         .params(&[LIST, LIST_FIELDS])
@@ -32,7 +31,7 @@ pub static LISTS: &[Endpoint] = &[
         .success_status(201)
         .handler(v2::lists::create),
     Endpoint::new("updateLists", "PUT", "/2/lists/{id}")
-        .summary("Changes a list of the authenticated user.")
+        .summary("Updates a list of the authenticated user.")
         .permit("12", MANAGE)
         .limits(&[], &[per_quarter_hour(300)])
         .params(&[LIST])
@@ -56,7 +55,6 @@ pub static LISTS: &[Endpoint] = &[
         .handler(v2::lists::list_posts),
 ];
 
-/// Members of lists.
 pub static LIST_MEMBERS: &[Endpoint] = &[
     Endpoint::new("getListsMembers", "GET", "/2/lists/{id}/members")
         .summary("Members of a list.")
@@ -87,7 +85,6 @@ pub static LIST_MEMBERS: &[Endpoint] = &[
         .handler(v2::lists::remove_member),
 ];
 
-/// Followers of lists, and lists that are pinned.
 pub static LIST_FOLLOWS: &[Endpoint] = &[
     Endpoint::new("getListsFollowers", "GET", "/2/lists/{id}/followers")
         .summary("Users who follow a list.")
@@ -109,7 +106,7 @@ pub static LIST_FOLLOWS: &[Endpoint] = &[
         .body(BodySpec::Json(&[LIST_ID]))
         .handler(v2::lists::follow),
     Endpoint::new("unfollowList", "DELETE", "/2/users/{id}/followed_lists/{list_id}")
-        .summary("Ends the authenticated user's follow of a list.")
+        .summary("Unfollows a list as the authenticated user.")
         .permit("12", MANAGE)
         .limits(&[], &[per_quarter_hour(50)])
         .params(&[OWN, LIST_OF_USER])

@@ -1,4 +1,4 @@
-//! Media: uploaded, described, looked up, measured.
+//! Media uploads, files, metadata and analytics.
 
 use base::{Scope, Scopes};
 
@@ -8,10 +8,9 @@ use crate::endpoint::{
 };
 use crate::v2::media::{self, serve, upload};
 
-/// Uploads.
 pub static UPLOADS: &[Endpoint] = &[
     Endpoint::new("initializeMediaUpload", "POST", "/2/media/upload/initialize")
-        .summary("Begins an upload in segments.")
+        .summary("Initializes a chunked upload.")
         .permit("12", WRITE)
         .limits(&[per_day(180_000)], &[per_quarter_hour(1_875)])
         .body(BodySpec::Json(&[
@@ -23,7 +22,7 @@ pub static UPLOADS: &[Endpoint] = &[
         ]))
         .handler(upload::initialize),
     Endpoint::new("appendMediaUpload", "POST", "/2/media/upload/{id}/append")
-        .summary("Uploads a segment.")
+        .summary("Uploads a chunk.")
         .permit("12", WRITE)
         .limits(&[per_day(180_000)], &[per_quarter_hour(1_875)])
         .params(&[MEDIA])
@@ -33,27 +32,27 @@ pub static UPLOADS: &[Endpoint] = &[
         ]))
         .handler(upload::append),
     Endpoint::new("finalizeMediaUpload", "POST", "/2/media/upload/{id}/finalize")
-        .summary("Ends an upload in segments.")
+        .summary("Finalizes a chunked upload.")
         .permit("12", WRITE)
         .limits(&[per_day(180_000)], &[per_quarter_hour(1_875)])
         .params(&[MEDIA])
         .handler(upload::finalize),
     Endpoint::new("getMediaUploadStatus", "GET", "/2/media/upload")
-        .summary("How far the processing of an upload is.")
+        .summary("The processing status of an upload.")
         .permit("12", WRITE)
         .limits(&[per_day(100_000)], &[per_quarter_hour(1_000)])
         .params(&[STATUS_PARAMS])
         .handler(upload::status),
-    // The older form steps through an upload by `command`, so that nothing is required here.
+    // What is required depends on `command`.
     Endpoint::new("mediaUpload", "POST", "/2/media/upload")
-        .summary("Uploads a media in one step, or steps through an upload by `command`.")
+        .summary("Uploads media in one request, or in steps selected by `command`.")
         .permit("12", WRITE)
         .limits(&[per_day(50_000)], &[per_quarter_hour(500)])
         .params(&[STEP_PARAMS])
         .body(BodySpec::Multipart(STEP))
         .handler(upload::upload),
     Endpoint::new("uploadMediaV1", "POST", "/1.1/media/upload.json")
-        .summary("Uploads a media as the older interface does.")
+        .summary("Uploads media (v1.1).")
         .permit("1", Scopes::NONE)
         .params(&[STEP_PARAMS])
         .body(BodySpec::Multipart(STEP))
@@ -61,14 +60,14 @@ pub static UPLOADS: &[Endpoint] = &[
         .aliases(&["/1.1/media/upload"])
         .handler(upload::upload),
     Endpoint::new("getMediaUploadStatusV1", "GET", "/1.1/media/upload.json")
-        .summary("How far the processing of an upload is, in the older interface.")
+        .summary("The processing status of an upload (v1.1).")
         .permit("1", Scopes::NONE)
         .params(&[STATUS_PARAMS])
         .error_format(ErrorFormat::Legacy)
         .aliases(&["/1.1/media/upload"])
         .handler(upload::status),
     Endpoint::new("createMediaMetadataV1", "POST", "/1.1/media/metadata/create.json")
-        .summary("Describes a media of the authenticated user in the older interface.")
+        .summary("Sets the alt text of the authenticated user's media (v1.1).")
         .permit("1", Scopes::NONE)
         .body(BodySpec::Json(&[
             BodyMember::new("media_id", MemberShape::Any).as_required(),
@@ -81,26 +80,24 @@ pub static UPLOADS: &[Endpoint] = &[
         .handler(media::set_metadata_v1),
 ];
 
-/// The files themselves.
 pub static MEDIA_FILES: &[Endpoint] = &[Endpoint::new("getMediaFile", "GET", "/media/{file}")
     .allow_anonymous()
-    .summary("The bytes of a media, or a part of them.")
+    .summary("A media file, or a range of its bytes.")
     .limits(&[per_quarter_hour(100_000)], &[])
     .params(&[&[
         EndpointParam::path("file", ParamType::Text(1, 200), "The name of the file."),
         EndpointParam::query(
             "name",
             ParamType::OneOf(&["thumb", "small", "medium", "large", "orig"]),
-            "The size of a photo; the photo itself where there is none.",
+            "The size of a photo; the original if that size does not exist.",
         ),
-        EndpointParam::query("format", ParamType::Text(1, 10), "Read and not followed."),
+        EndpointParam::query("format", ParamType::Text(1, 10), "Accepted and ignored."),
     ]])
     .handler(serve::serve_file)];
 
-/// What is known about media.
 pub static MEDIA_DETAILS: &[Endpoint] = &[
     Endpoint::new("createMediaMetadata", "POST", "/2/media/metadata")
-        .summary("Describes a media of the authenticated user.")
+        .summary("Sets metadata of the authenticated user's media.")
         .permit("12", WRITE)
         .limits(&[per_day(50_000)], &[per_quarter_hour(500)])
         .body(BodySpec::Json(&[
@@ -109,12 +106,12 @@ pub static MEDIA_DETAILS: &[Endpoint] = &[
         ]))
         .handler(media::set_metadata),
     Endpoint::new("getMediaByMediaKeys", "GET", "/2/media")
-        .summary("Media of these keys.")
+        .summary("Media by keys.")
         .permit("1A2", SEE)
         .params(&[KEYS, &[MEDIA_FIELD]])
         .handler(media::get_many),
     Endpoint::new("getMediaByMediaKey", "GET", "/2/media/{media_key}")
-        .summary("The media of this key.")
+        .summary("Media by key.")
         .permit("1A2", SEE)
         .params(&[&[
             EndpointParam::path("media_key", ParamType::Pattern(&MEDIA_KEY), "The key of the media."),
@@ -122,7 +119,7 @@ pub static MEDIA_DETAILS: &[Endpoint] = &[
         ]])
         .handler(media::get),
     Endpoint::new("getMediaAnalytics", "GET", "/2/media/analytics")
-        .summary("Counters of the authenticated user's own media over time.")
+        .summary("Metrics of the authenticated user's own media over time.")
         .permit("12", SEE)
         .params(&[KEYS, ANALYTICS]),
     Endpoint::new("createMediaSubtitles", "POST", "/2/media/subtitles")
@@ -159,7 +156,7 @@ const VIDEO: MemberShape = MemberShape::OneOf(&["AmplifyVideo", "TweetVideo"]);
 
 const STATUS_PARAMS: &[EndpointParam] = &[
     EndpointParam::query("media_id", ParamType::Id, "The id of the media.").as_required(),
-    EndpointParam::query("command", ParamType::OneOf(&["STATUS"]), "What to do."),
+    EndpointParam::query("command", ParamType::OneOf(&["STATUS"]), "The command."),
 ];
 
 const MEDIA: &[EndpointParam] = &[EndpointParam::path_id("id", "The id of the media.")];
@@ -202,20 +199,20 @@ const TYPES: &[&str] = &[
 const COMMANDS: &[&str] = &["INIT", "APPEND", "FINALIZE"];
 
 const STEP_PARAMS: &[EndpointParam] = &[
-    EndpointParam::query("command", ParamType::OneOf(COMMANDS), "The step to take."),
+    EndpointParam::query("command", ParamType::OneOf(COMMANDS), "The upload step."),
     EndpointParam::query("media_id", ParamType::Id, "The id of the media."),
-    EndpointParam::query("segment_index", ParamType::Int(0, 999, 0), "Which segment."),
+    EndpointParam::query("segment_index", ParamType::Int(0, 999, 0), "The index of the chunk."),
     EndpointParam::query("media_type", ParamType::Text(1, 100), "The type of the media."),
     EndpointParam::query(
         "total_bytes",
         ParamType::Int(0, 17_179_869_184, 0),
         "The size of the media.",
     ),
-    EndpointParam::query("media_category", ParamType::Text(1, 100), "What it is for."),
+    EndpointParam::query("media_category", ParamType::Text(1, 100), "The category of the media."),
     EndpointParam::query(
         "additional_owners",
         ParamType::Ids(0, 100),
-        "Users who may use the media too.",
+        "Users who may also use the media.",
     ),
 ];
 
@@ -257,7 +254,7 @@ const ANALYTICS: &[EndpointParam] = &[
     EndpointParam::query(
         "granularity",
         ParamType::OneOf(&["hourly", "daily", "total"]),
-        "How long each counted span is; `daily` when absent.",
+        "The length of each time bucket; `daily` by default.",
     ),
     plain_fields_param(
         "media_analytics.fields",

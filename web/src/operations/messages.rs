@@ -8,11 +8,10 @@ use crate::endpoint::{
 };
 use crate::v2::messages;
 
-/// Direct messages, sent, read and removed.
 pub static MESSAGES: &[Endpoint] = &[
     Endpoint::new("createDirectMessagesConversation", "POST", "/2/dm_conversations")
         .handler(messages::create_conversation)
-        .summary("Begins a conversation of a group with its first message.")
+        .summary("Creates a group conversation with its first message.")
         .permit("12", SEND)
         .limits(&[per_day(1_440)], &[per_quarter_hour(15), per_day(1_440)])
         .body(BodySpec::Json(&[
@@ -27,7 +26,7 @@ pub static MESSAGES: &[Endpoint] = &[
         "/2/dm_conversations/with/{participant_id}/messages",
     )
     .handler(messages::send_to_user)
-    .summary("Sends a message to a user.")
+    .summary("Sends a direct message to a user.")
     .permit("12", SEND)
     .limits(&[per_day(1_440)], &[per_quarter_hour(15), per_day(1_440)])
     .params(&[PARTICIPANT])
@@ -57,7 +56,7 @@ pub static MESSAGES: &[Endpoint] = &[
         .params(&[&page_params(1, 100, 100), EVENT_TYPES, DM_FIELDS]),
     Endpoint::new("getDirectMessagesEventsById", "GET", "/2/dm_events/{event_id}")
         .handler(messages::get_event)
-        .summary("The message event of this id.")
+        .summary("A message event by id.")
         .permit("12", SEE)
         .limits(&[], &[per_quarter_hour(15)])
         .params(&[EVENT, DM_FIELDS]),
@@ -102,7 +101,7 @@ pub static MESSAGES: &[Endpoint] = &[
         "/2/dm_conversations/media/{dm_id}/{media_id}/{resource_id}",
     )
     .handler(messages::download_media)
-    .summary("The bytes of a media that a message carries.")
+    .summary("A media file attached to a direct message.")
     .permit("2", Scopes::from_slice(&[Scope::DmRead]))
     .params(&[&[
         EndpointParam::path("dm_id", ParamType::Text(1, 64), "The id of the message."),
@@ -123,7 +122,7 @@ const EVENT: &[EndpointParam] = &[EndpointParam::path_id("event_id", "The id of 
 const EVENT_TYPES: &[EndpointParam] = &[EndpointParam::query(
     "event_types",
     ParamType::SomeOf(&["MessageCreate", "ParticipantsJoin", "ParticipantsLeave"]),
-    "Kinds of events to show; all when absent.",
+    "The event types to return; all by default.",
 )];
 
 const MESSAGE: &[BodyMember] = &[

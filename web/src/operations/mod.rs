@@ -1,4 +1,4 @@
-//! Every operation of the interface, declared once, by noun.
+//! Declarations of all operations, by noun.
 
 pub mod account_activity;
 pub mod activity;
@@ -37,8 +37,7 @@ use std::sync::LazyLock;
 
 use crate::endpoint::{Endpoint, ErrorFormat};
 
-/// All operations: those that are declared here, and those that the declarations of advertising
-/// lead to, which stand in for their plans.
+/// The operations declared here, and those generated from the `ads` crate, which replace their plans.
 pub static ENDPOINTS: LazyLock<Vec<&'static [Endpoint]>> = LazyLock::new(|| {
     let mut all: Vec<&'static [Endpoint]> = Vec::new();
     for endpoints in DECLARED {

@@ -6,7 +6,6 @@ use super::shared::{EDGE, OWN, READ, TARGET, USER_FIELDS, page_params};
 use crate::endpoint::{BodySpec, Endpoint, per_quarter_hour};
 use crate::v2;
 
-/// Mutes, set, lifted and listed.
 pub static MUTES: &[Endpoint] = &[
     Endpoint::new("muteUser", "POST", "/2/users/{id}/muting")
         .handler(v2::mutes::mute)
@@ -21,7 +20,7 @@ pub static MUTES: &[Endpoint] = &[
         "/2/users/{source_user_id}/muting/{target_user_id}",
     )
     .handler(v2::mutes::unmute)
-    .summary("Lifts a mute of the authenticated user.")
+    .summary("Unmutes a user as the authenticated user.")
     .permit("12", READ.with_scope(Scope::MuteWrite))
     .limits(&[], &[per_quarter_hour(50)])
     .params(&[EDGE]),

@@ -6,11 +6,10 @@ use super::shared::{READ, max_results_param, query_param};
 use crate::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
 use crate::v2;
 
-/// News, looked up and searched.
 pub static NEWS: &[Endpoint] = &[
     Endpoint::new("searchNews", "GET", "/2/news/search")
         .handler(v2::news::search)
-        .summary("News stories that match.")
+        .summary("Searches news stories.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(200)], &[per_quarter_hour(200)])
         .params(&[
@@ -20,14 +19,14 @@ pub static NEWS: &[Endpoint] = &[
                 EndpointParam::query(
                     "max_age_hours",
                     ParamType::Int(1, 720, 168),
-                    "The most hours that a story may be old.",
+                    "The maximum age of the stories in hours.",
                 ),
             ],
             NEWS_FIELDS,
         ]),
     Endpoint::new("getNews", "GET", "/2/news/{id}")
         .handler(v2::news::get)
-        .summary("The news story of this id.")
+        .summary("A news story by id.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(200)], &[per_quarter_hour(200)])
         .params(&[&[EndpointParam::path_id("id", "The id of the story.")], NEWS_FIELDS]),
@@ -36,5 +35,5 @@ pub static NEWS: &[Endpoint] = &[
 const NEWS_FIELDS: &[EndpointParam] = &[EndpointParam::query(
     "news.fields",
     ParamType::Fields(ObjectKind::News),
-    "Fields of the stories that the answer carries.",
+    "Fields of the stories to return.",
 )];

@@ -9,7 +9,6 @@ use crate::endpoint::{
 };
 use crate::v2;
 
-/// Notes, written, evaluated, deleted and listed.
 pub static NOTES: &[Endpoint] = &[
     Endpoint::new("searchEligiblePosts", "GET", "/2/notes/search/posts_eligible_for_notes")
         .handler(v2::notes::list_eligible_posts)
@@ -22,7 +21,7 @@ pub static NOTES: &[Endpoint] = &[
                 EndpointParam::query(
                     "post_selection",
                     ParamType::Text(1, 256),
-                    "Which posts, as `feed_size: small, feed_lang: en`.",
+                    "Selects posts, such as `feed_size: small, feed_lang: en`.",
                 ),
             ],
             &page_params(1, 100, 10),
@@ -51,7 +50,7 @@ pub static NOTES: &[Endpoint] = &[
     Endpoint::new("evaluateCommunityNotes", "POST", "/2/notes/evaluate")
         .aliases(&["/2/evaluate_note"])
         .handler(v2::notes::evaluate)
-        .summary("Scores a drafted note before it is written.")
+        .summary("Scores a note before it is submitted.")
         .permit("12", WRITE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
         .body(BodySpec::Json(&[
@@ -72,7 +71,7 @@ const WRITE: Scopes = Scopes::from_slice(&[Scope::TweetWrite]);
 const TEST_MODE: EndpointParam = EndpointParam::query(
     "test_mode",
     ParamType::Bool,
-    "Whether the test pool is meant instead of the public one.",
+    "Whether to use the test pool instead of the public one.",
 )
 .as_required();
 

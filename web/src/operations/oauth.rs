@@ -1,18 +1,14 @@
-//! Tokens: OAuth 1.0a, OAuth 2.0 app-only, OAuth 2.0 with a user, and what remains of the
-//! older interface.
+//! OAuth 1.0a and OAuth 2.0 operations.
 //!
-//! These operations read their credentials and judge their parameters themselves, since each
-//! fault has a text of its own; so nearly nothing is required here.
+//! They check credentials and parameters themselves, since each error has a text of its own;
+//! so hardly anything is required here.
 
 use base::Scopes;
 
-use super::shared::ANY_LENGTH;
-use crate::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, ErrorFormat, MemberShape, ParamType, RateWindow, per_quarter_hour,
-};
+use super::shared::{ANY_LENGTH, text_members};
+use crate::endpoint::{BodySpec, Endpoint, EndpointParam, ErrorFormat, ParamType, RateWindow, per_quarter_hour};
 use crate::{oauth, pages};
 
-/// OAuth 1.0a, and the operations of the older interface that it needs.
 pub static OAUTH1: &[Endpoint] = &[
     Endpoint::new("createRequestToken", "POST", "/oauth/request_token")
         .handler(oauth::three_legged::request_token)
@@ -20,25 +16,23 @@ pub static OAUTH1: &[Endpoint] = &[
         .allow_anonymous()
         .limits(PER_APP, &[])
         .params(&[&[
-            EndpointParam::query("oauth_callback", TEXT, "Where to go afterwards, or `oob`."),
+            EndpointParam::query("oauth_callback", TEXT, "The callback URL, or `oob`."),
             ACCESS_TYPE,
         ]])
-        .body(BodySpec::Form(&[
-            BodyMember::new("oauth_callback", WORDS),
-            BodyMember::new("svc_auth_access_type", WORDS),
-            BodyMember::new("x_auth_access_type", WORDS),
-        ]))
+        .body(BodySpec::Form(
+            text_members! { oauth_callback svc_auth_access_type x_auth_access_type },
+        ))
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("authorizeRequestToken", "GET", "/oauth/authorize")
         .handler(pages::oauth1::authorize)
-        .summary("Asks the user whether an app may act for them.")
+        .summary("Asks the user to authorize an app.")
         .allow_anonymous()
         .limits(PER_APP, &[])
         .error_format(ErrorFormat::Page),
     Endpoint::new("authenticateRequestToken", "GET", "/oauth/authenticate")
         .aliases(&["/i/oauth/authenticate"])
         .handler(pages::oauth1::authenticate)
-        .summary("Signs the user in to an app, without asking again what was granted before.")
+        .summary("Signs the user in to an app; skips the prompt if the app is already authorized.")
         .allow_anonymous()
         .limits(PER_APP, &[])
         .error_format(ErrorFormat::Page),
@@ -51,10 +45,7 @@ pub static OAUTH1: &[Endpoint] = &[
             EndpointParam::query("oauth_token", TEXT, "The request token."),
             EndpointParam::query("oauth_verifier", TEXT, "The verifier, or the PIN."),
         ]])
-        .body(BodySpec::Form(&[
-            BodyMember::new("oauth_token", WORDS),
-            BodyMember::new("oauth_verifier", WORDS),
-        ]))
+        .body(BodySpec::Form(text_members! { oauth_token oauth_verifier }))
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("invalidateAccessToken", "POST", "/1.1/oauth/invalidate_token")
         .aliases(&["/1.1/oauth/invalidate_token.json"])
@@ -65,39 +56,42 @@ pub static OAUTH1: &[Endpoint] = &[
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("verifyCredentials", "GET", "/1.1/account/verify_credentials.json")
         .handler(oauth::legacy::verify_credentials)
-        .summary("The authenticated user, in the form of the older interface.")
+        .summary("The authenticated user, as a v1.1 object.")
         .permit("1", Scopes::NONE)
         .limits(&[], &[per_quarter_hour(75)])
         .params(&[&[
-            EndpointParam::query("include_email", YES_OR_NO, "Whether to show the email."),
+            EndpointParam::query("include_email", YES_OR_NO, "Whether to include the email address."),
             EndpointParam::query(
                 "include_entities",
                 YES_OR_NO,
-                "Taken, and not heeded: the entities are there.",
+                "Accepted and ignored: entities are always included.",
             ),
-            EndpointParam::query("skip_status", YES_OR_NO, "Taken, and not heeded: no post is there."),
+            EndpointParam::query("skip_status", YES_OR_NO, "Accepted and ignored: no post is included."),
         ]])
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("showUser", "GET", "/1.1/users/show.json")
         .aliases(&["/1.1/users/show"])
         .handler(oauth::legacy::show_user)
-        .summary("The user with an id or a name, in the form of the older interface.")
+        .summary("A user by id or username, as a v1.1 object.")
         .permit("1A", Scopes::NONE)
         .limits(&[per_quarter_hour(900)], &[per_quarter_hour(900)])
         .params(&[[
             EndpointParam::query("user_id", ParamType::Id, "The id of the user."),
-            EndpointParam::query("screen_name", ParamType::Text(1, 100), "The name; the id wins."),
+            EndpointParam::query(
+                "screen_name",
+                ParamType::Text(1, 100),
+                "The username; ignored if an id is given.",
+            ),
             EndpointParam::query(
                 "include_entities",
                 YES_OR_NO,
-                "Taken, and not heeded: the entities are there.",
+                "Accepted and ignored: entities are always included.",
             ),
         ]
         .as_slice()])
         .error_format(ErrorFormat::Legacy),
 ];
 
-/// OAuth 2.0.
 pub static OAUTH2: &[Endpoint] = &[
     Endpoint::new(
         "getAuthorizationServerMetadata",
@@ -105,30 +99,30 @@ pub static OAUTH2: &[Endpoint] = &[
         "/.well-known/oauth-authorization-server",
     )
     .handler(oauth::metadata::document)
-    .summary("Where and how OAuth 2.0 is spoken here (RFC 8414).")
+    .summary("OAuth 2.0 authorization server metadata (RFC 8414).")
     .allow_anonymous()
     .limits(PER_APP, &[])
     .error_format(ErrorFormat::OAuth2),
     Endpoint::new("createBearerToken", "POST", "/oauth2/token")
         .handler(oauth::bearer::issue)
-        .summary("Issues the bearer token of an app, the same until it is invalidated.")
+        .summary("Issues an app's bearer token, which stays the same until it is invalidated.")
         .allow_anonymous()
         .limits(PER_APP, &[])
         .params(&[&[EndpointParam::query("grant_type", TEXT, "`client_credentials`.")]])
-        .body(BodySpec::Form(&[BodyMember::new("grant_type", WORDS)]))
+        .body(BodySpec::Form(text_members! { grant_type }))
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("invalidateBearerToken", "POST", "/oauth2/invalidate_token")
         .handler(oauth::bearer::invalidate)
-        .summary("Revokes the bearer token of an app for its owner.")
+        .summary("Invalidates an app's bearer token.")
         .allow_anonymous()
         .limits(PER_APP, &[])
         .params(&[&[EndpointParam::query("access_token", TEXT, "The bearer token.")]])
-        .body(BodySpec::Form(&[BodyMember::new("access_token", WORDS)]))
+        .body(BodySpec::Form(text_members! { access_token }))
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("authorizeOAuth2", "GET", "/i/oauth2/authorize")
         .aliases(&["/2/oauth2/authorize"])
         .handler(pages::oauth2::show_consent)
-        .summary("Asks the user whether an app may act for them within some scopes.")
+        .summary("Asks the user to grant an app some scopes.")
         .allow_anonymous()
         .limits(PER_APP, &[])
         .error_format(ErrorFormat::Page),
@@ -137,40 +131,29 @@ pub static OAUTH2: &[Endpoint] = &[
         .summary("Exchanges a code or a refresh token for an access token.")
         .allow_anonymous()
         .limits(PER_APP, &[])
-        .body(BodySpec::Form(&[
-            BodyMember::new("grant_type", WORDS),
-            BodyMember::new("code", WORDS),
-            BodyMember::new("redirect_uri", WORDS),
-            BodyMember::new("code_verifier", WORDS),
-            BodyMember::new("refresh_token", WORDS),
-            BodyMember::new("client_id", WORDS),
-            BodyMember::new("client_secret", WORDS),
-            BodyMember::new("scope", WORDS),
-        ]))
+        .body(BodySpec::Form(text_members! {
+            grant_type code redirect_uri code_verifier refresh_token client_id client_secret scope
+        }))
         .error_format(ErrorFormat::OAuth2),
     Endpoint::new("revokeOAuth2Token", "POST", "/2/oauth2/revoke")
         .handler(oauth::tokens::revoke)
         .summary("Revokes an access token or a refresh token.")
         .allow_anonymous()
         .limits(PER_APP, &[])
-        .body(BodySpec::Form(&[
-            BodyMember::new("token", WORDS),
-            BodyMember::new("token_type_hint", WORDS),
-            BodyMember::new("client_id", WORDS),
-            BodyMember::new("client_secret", WORDS),
-        ]))
+        .body(BodySpec::Form(
+            text_members! { token token_type_hint client_id client_secret },
+        ))
         .error_format(ErrorFormat::OAuth2),
 ];
 
-/// As released clients of the older interface write it.
+/// As released v1.1 clients write it.
 const YES_OR_NO: ParamType = ParamType::OneOf(&["true", "false", "True", "False", "t", "f", "1", "0"]);
 const TEXT: ParamType = ParamType::Text(0, ANY_LENGTH);
-const WORDS: MemberShape = MemberShape::Text(0, ANY_LENGTH);
 const PER_APP: &[RateWindow] = &[per_quarter_hour(500)];
 
 const ACCESS_TYPE: EndpointParam = EndpointParam::query(
     "svc_auth_access_type",
     ParamType::OneOf(&["read", "write"]),
-    "A lower level than the app's own.",
+    "A lower access level than the app's own.",
 )
 .aliases(&["x_auth_access_type"]);

@@ -1,11 +1,8 @@
-//! Pages for people: forms that they see and send in a browser.
-//!
-//! They read their queries themselves, so that what is wrong there is said on a page.
+//! Pages for people. They parse their queries themselves, so that errors are shown on a page.
 
-use super::shared::ANY_LENGTH;
+use super::shared::text_members;
 use crate::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, ErrorFormat, HandlerFuture, MemberShape, ParamType, RateWindow,
-    per_quarter_hour,
+    BodyMember, BodySpec, Endpoint, EndpointParam, ErrorFormat, HandlerFuture, ParamType, RateWindow, per_quarter_hour,
 };
 use crate::pages::{
     access, account_recovery, assets, card_links, compose, landing, notifications, oauth1, oauth2, registration,
@@ -13,31 +10,31 @@ use crate::pages::{
 };
 use crate::request_context::RequestContext;
 
-/// All of them but the portal's.
 pub static PAGES: &[Endpoint] = &[
-    page_endpoint("showStart", "/", landing::show).summary("What this server is, and where to go."),
-    page_endpoint("showSignIn", "/login", sign_in::show).summary("Where people sign in."),
+    page_endpoint("showStart", "/", landing::show).summary("The start page."),
+    page_endpoint("showSignIn", "/login", sign_in::show).summary("The sign-in form."),
     form_endpoint("signIn", "/login", sign_in::submit, SIGN_IN).summary("Signs a browser in."),
-    page_endpoint("showSignOut", "/logout", sign_in::show_sign_out).summary("Asks whether to sign out."),
+    page_endpoint("showSignOut", "/logout", sign_in::show_sign_out).summary("The sign-out form."),
     form_endpoint("signOut", "/logout", sign_in::sign_out, &[]).summary("Signs a browser out."),
     page_endpoint("showJoin", "/join", registration::show)
         .aliases(&["/account/join"])
-        .summary("Where people create an account."),
+        .summary("The registration form."),
     form_endpoint("join", "/join", registration::submit, JOIN).summary("Creates an account."),
     page_endpoint(
         "showForgotten",
         "/forgotten-password",
         account_recovery::show_forgot_password,
     )
-    .summary("Where a new password is asked for."),
+    .summary("The form that requests a password reset."),
     form_endpoint(
         "askReset",
         "/forgotten-password",
         account_recovery::request_reset,
         EMAIL,
     )
-    .summary("Sends a link to set a new password."),
-    page_endpoint("showReset", "/account/reset", account_recovery::show_reset).summary("Where a new password is set."),
+    .summary("Emails a link to reset the password."),
+    page_endpoint("showReset", "/account/reset", account_recovery::show_reset)
+        .summary("The form that sets a new password."),
     form_endpoint("resetPassword", "/account/reset", account_recovery::submit_reset, RESET)
         .summary("Sets a new password."),
     page_endpoint(
@@ -45,7 +42,7 @@ pub static PAGES: &[Endpoint] = &[
         "/account/confirm",
         account_recovery::show_email_confirmation,
     )
-    .summary("Where an email address is confirmed."),
+    .summary("The form that confirms an email address."),
     form_endpoint(
         "confirmEmail",
         "/account/confirm",
@@ -53,7 +50,8 @@ pub static PAGES: &[Endpoint] = &[
         CONFIRM,
     )
     .summary("Confirms an email address."),
-    page_endpoint("showSettings", "/settings/account", settings::show).summary("A person's own password and address."),
+    page_endpoint("showSettings", "/settings/account", settings::show)
+        .summary("Account settings: password and email address."),
     form_endpoint(
         "changePassword",
         settings::PASSWORD_PATH,
@@ -67,24 +65,24 @@ pub static PAGES: &[Endpoint] = &[
         settings::change_email,
         CHANGE_EMAIL,
     )
-    .summary("Changes the address."),
+    .summary("Changes the email address."),
     form_endpoint(
         "resendConfirmation",
         settings::RESEND_PATH,
         settings::resend_confirmation,
         &[],
     )
-    .summary("Sends another letter to confirm the address."),
+    .summary("Resends the email that confirms the address."),
     form_endpoint(
         "sayAbout",
         settings::PRIVATE_PROFILE_PATH,
         settings::update_private_profile,
         ABOUT,
     )
-    .summary("Says when a person was born and of which gender they are, to the platform only."),
+    .summary("Sets the private date of birth and gender."),
     form_endpoint("cancelEmail", settings::CANCEL_PATH, settings::cancel_email_change, &[])
-        .summary("Takes back a change of the address that was not confirmed."),
-    page_endpoint("showSessions", "/settings/sessions", access::show_sessions).summary("Where a person is signed in."),
+        .summary("Cancels an unconfirmed change of the email address."),
+    page_endpoint("showSessions", "/settings/sessions", access::show_sessions).summary("Active sessions."),
     form_endpoint("endSession", access::REVOKE_SESSION_PATH, access::revoke_session, ID).summary("Ends a session."),
     form_endpoint(
         "endOtherSessions",
@@ -93,74 +91,69 @@ pub static PAGES: &[Endpoint] = &[
         &[],
     )
     .summary("Ends all other sessions."),
-    page_endpoint("showConnectedApps", "/settings/apps", access::show_connected_apps)
-        .summary("The apps that may act for a person."),
-    page_endpoint("showNotifications", "/notifications", notifications::list)
-        .summary("What a person was told that is said nowhere else."),
+    page_endpoint("showConnectedApps", "/settings/apps", access::show_connected_apps).summary("Connected apps."),
+    page_endpoint("showNotifications", "/notifications", notifications::list).summary("Account notifications."),
     page_endpoint("showPreview", "/preview/{id}", crate::ads::preview::show)
         .params(&[&[EndpointParam::path(
             "id",
             ParamType::Text(1, 20),
-            "The post, or what it will be made of.",
+            "The id of the post, draft or scheduled post.",
         )]])
-        .summary("What a post of an advertiser looks like, for whoever was given the address."),
+        .summary("A preview of a promoted post."),
     form_endpoint("disconnectApp", access::DISCONNECT_APP_PATH, access::disconnect_app, ID)
-        .summary("Takes back what an app was granted."),
+        .summary("Revokes an app's access."),
     form_endpoint(
         "answerRequestToken",
         "/oauth/authorize",
         oauth1::submit_decision,
         OAUTH1,
     )
-    .summary("Lets an app act for the user, or not."),
+    .summary("Authorizes or denies an app."),
     form_endpoint("answerOAuth2", "/i/oauth2/authorize", oauth2::submit_decision, OAUTH2)
         .aliases(&["/2/oauth2/authorize"])
-        .summary("Lets an app act for the user within some scopes, or not."),
+        .summary("Grants or denies an app some scopes."),
     page_endpoint("followCard", "/c/{link}", card_links::follow)
         .params(&[LINK])
-        .summary("Leads where a card leads."),
+        .summary("Redirects to a card's destination."),
     page_endpoint("followCardFrom", "/c/{link}/{post}", card_links::follow_from_post)
         .params(&[LINK, FROM])
         .summary(
-            "Leads where the card of a post leads; the click is counted where it is promoted. A \
-             serving client adds its `impression_token`.",
+            "Redirects to the destination of a post's card and counts the click if the post is \
+             promoted. Ad-serving clients add an `impression_token`.",
         ),
     page_endpoint("showCard", "/cards/{card}/{post}", compose::show_conversation_card)
         .params(&[CARD])
-        .summary("A conversation card, as a post carries it."),
+        .summary("A conversation card of a post."),
     page_endpoint("showComposer", compose::COMPOSE_PATH, compose::show)
         .aliases(&["/intent/tweet"])
-        .summary("Where a post is written, with a text that came with the link."),
+        .summary("The composer, with a text from the link."),
     form_endpoint("compose", compose::COMPOSE_PATH, compose::submit, COMPOSE)
-        .summary("Writes a post; one with a hashtag of a conversation card answers the card."),
+        .summary("Publishes a post; one with a conversation card's hashtag replies to the card."),
     page_endpoint("showWritten", "/intent/written", compose::show_sent_post)
-        .summary("What was written, and what the card shows that it answers."),
-    page_endpoint("getStyle", pages::STYLE_PATH, assets::serve_stylesheet).summary("What the pages look like."),
-    page_endpoint("getScript", pages::SCRIPT_PATH, assets::serve_script)
-        .summary("What the page does that shows a stream."),
-    page_endpoint("getMark", pages::MARK_PATH, assets::serve_logo).summary("The mark of the pages."),
+        .summary("The published post, and the card's thank-you content."),
+    page_endpoint("getStyle", pages::STYLE_PATH, assets::serve_stylesheet).summary("The stylesheet."),
+    page_endpoint("getScript", pages::SCRIPT_PATH, assets::serve_script).summary("The script of the live stream page."),
+    page_endpoint("getMark", pages::MARK_PATH, assets::serve_logo).summary("The logo."),
 ];
 
 type PageHandler = fn(RequestContext) -> HandlerFuture;
 
 const PER_ADDRESS: &[RateWindow] = &[per_quarter_hour(300)];
-/// Every page fetches what it looks like.
+/// Higher, since every page loads assets.
 const PER_BROWSER: &[RateWindow] = &[per_quarter_hour(900)];
 
-/// A page that is looked at.
-pub(crate) const fn page_endpoint(id: &'static str, path: &'static str, act: PageHandler) -> Endpoint {
+pub(crate) const fn page_endpoint(id: &'static str, path: &'static str, handler: PageHandler) -> Endpoint {
     Endpoint::new(id, "GET", path)
         .allow_anonymous()
         .limits(PER_BROWSER, &[])
         .error_format(ErrorFormat::Page)
-        .handler(act)
+        .handler(handler)
 }
 
-/// A form that is sent.
 pub(crate) const fn form_endpoint(
     id: &'static str,
     path: &'static str,
-    act: PageHandler,
+    handler: PageHandler,
     members: &'static [BodyMember],
 ) -> Endpoint {
     Endpoint::new(id, "POST", path)
@@ -168,67 +161,27 @@ pub(crate) const fn form_endpoint(
         .limits(PER_ADDRESS, &[])
         .body(BodySpec::Form(members))
         .error_format(ErrorFormat::Page)
-        .handler(act)
+        .handler(handler)
 }
 
 const LINK: &[EndpointParam] = &[EndpointParam::path("link", ParamType::Id, "The id of the link.")];
 const CARD: &[EndpointParam] = &[
-    EndpointParam::path("card", ParamType::Id, "The number in the card's address."),
-    EndpointParam::path("post", ParamType::Id, "The post that carries it."),
+    EndpointParam::path("card", ParamType::Id, "The id of the card."),
+    EndpointParam::path("post", ParamType::Id, "The id of the post."),
 ];
-const FROM: &[EndpointParam] = &[EndpointParam::path("post", ParamType::Id, "The post whose card it is.")];
+const FROM: &[EndpointParam] = &[EndpointParam::path("post", ParamType::Id, "The id of the post.")];
 
-const fn text_member(name: &'static str) -> BodyMember {
-    BodyMember::new(name, MemberShape::Text(0, ANY_LENGTH))
-}
-
-const COMPOSE: &[BodyMember] = &[
-    text_member("csrf"),
-    text_member("text"),
-    text_member("card"),
-    text_member("of"),
-    text_member("in_reply_to"),
-];
-const SIGN_IN: &[BodyMember] = &[
-    text_member("csrf"),
-    text_member("next"),
-    text_member("login"),
-    text_member("password"),
-];
-const JOIN: &[BodyMember] = &[
-    text_member("csrf"),
-    text_member("next"),
-    text_member("username"),
-    text_member("name"),
-    text_member("email"),
-    text_member("password"),
-];
-const EMAIL: &[BodyMember] = &[text_member("csrf"), text_member("email")];
-const CONFIRM: &[BodyMember] = &[text_member("csrf"), text_member("token")];
-const RESET: &[BodyMember] = &[
-    text_member("csrf"),
-    text_member("token"),
-    text_member("password"),
-    text_member("end_tokens"),
-];
-const PASSWORD: &[BodyMember] = &[
-    text_member("csrf"),
-    text_member("current"),
-    text_member("password"),
-    text_member("end_tokens"),
-];
-const CHANGE_EMAIL: &[BodyMember] = &[text_member("csrf"), text_member("email"), text_member("email_password")];
-const ABOUT: &[BodyMember] = &[text_member("csrf"), text_member("born_on"), text_member("gender")];
-const ID: &[BodyMember] = &[text_member("csrf"), text_member("id")];
-const OAUTH1: &[BodyMember] = &[text_member("csrf"), text_member("oauth_token"), text_member("decision")];
-const OAUTH2: &[BodyMember] = &[
-    text_member("csrf"),
-    text_member("response_type"),
-    text_member("client_id"),
-    text_member("redirect_uri"),
-    text_member("scope"),
-    text_member("state"),
-    text_member("code_challenge"),
-    text_member("code_challenge_method"),
-    text_member("decision"),
-];
+const COMPOSE: &[BodyMember] = text_members! { csrf text card of in_reply_to };
+const SIGN_IN: &[BodyMember] = text_members! { csrf next login password };
+const JOIN: &[BodyMember] = text_members! { csrf next username name email password };
+const EMAIL: &[BodyMember] = text_members! { csrf email };
+const CONFIRM: &[BodyMember] = text_members! { csrf token };
+const RESET: &[BodyMember] = text_members! { csrf token password end_tokens };
+const PASSWORD: &[BodyMember] = text_members! { csrf current password end_tokens };
+const CHANGE_EMAIL: &[BodyMember] = text_members! { csrf email email_password };
+const ABOUT: &[BodyMember] = text_members! { csrf born_on gender };
+const ID: &[BodyMember] = text_members! { csrf id };
+const OAUTH1: &[BodyMember] = text_members! { csrf oauth_token decision };
+const OAUTH2: &[BodyMember] = text_members! {
+    csrf response_type client_id redirect_uri scope state code_challenge code_challenge_method decision
+};

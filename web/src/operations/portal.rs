@@ -1,18 +1,15 @@
-//! The developer portal: pages for people, not operations of the public contract.
+//! The developer portal and the Ads Manager: pages, not part of the public API.
 
-use super::shared::ANY_LENGTH;
-use crate::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, ErrorFormat, MemberShape, ParamType, RateWindow, per_quarter_hour,
-};
+use super::shared::{ANY_LENGTH, text_members};
+use crate::endpoint::{BodySpec, Endpoint, EndpointParam, ErrorFormat, ParamType, RateWindow, per_quarter_hour};
 use crate::portal::{
     apps, callbacks, keys, live, mailbox, manager, search_console, signature, stream, usage, webhooks,
 };
 
-/// A developer's apps.
 pub static PORTAL: &[Endpoint] = &[
     portal_page("developerStart", "GET", "/developer")
         .handler(apps::redirect_to_apps)
-        .summary("Leads to the developer's apps."),
+        .summary("Redirects to the developer's apps."),
     portal_page("developerApps", "GET", "/developer/apps")
         .handler(apps::list)
         .summary("The developer's apps."),
@@ -21,7 +18,7 @@ pub static PORTAL: &[Endpoint] = &[
         .summary("The form that registers an app."),
     portal_page("developerCreateApp", "POST", "/developer/apps")
         .handler(apps::create)
-        .summary("Registers an app and shows its keys this once.")
+        .summary("Registers an app and shows its keys once.")
         .body(APP),
     portal_page("developerApp", "GET", "/developer/apps/{id}")
         .handler(apps::show_settings)
@@ -29,53 +26,48 @@ pub static PORTAL: &[Endpoint] = &[
         .params(&[ID]),
     portal_page("developerSaveApp", "POST", "/developer/apps/{id}")
         .handler(apps::save_settings)
-        .summary("Changes the settings of an app.")
+        .summary("Updates the settings of an app.")
         .params(&[ID])
         .body(APP),
     portal_page("developerKeys", "GET", "/developer/apps/{id}/keys")
         .handler(keys::list)
-        .summary("An app's credentials, without what is secret.")
+        .summary("An app's credentials, without secrets.")
         .params(&[ID]),
     portal_page("developerAskKey", "GET", REGENERATE)
         .handler(keys::show_regenerate)
-        .summary("Asks before a credential is made anew.")
+        .summary("Asks to confirm regenerating a credential.")
         .params(&[ID, KIND]),
     portal_page("developerMakeKey", "POST", REGENERATE)
         .handler(keys::regenerate)
-        .summary("Makes a credential anew and shows it this once.")
+        .summary("Regenerates a credential and shows it once.")
         .params(&[ID, KIND])
         .body(NOTHING),
     portal_page("developerCallbacks", "GET", CALLBACKS)
         .handler(callbacks::show_tester)
-        .summary("The form that tests a callback address.")
+        .summary("The form that tests a callback URL.")
         .params(&[ID]),
     portal_page("developerTestCallback", "POST", CALLBACKS)
         .handler(callbacks::test)
-        .summary("Says whether a callback address would be accepted.")
+        .summary("Tests whether a callback URL would be accepted.")
         .params(&[ID])
-        .body(BodySpec::Form(&[CSRF, BodyMember::new("url", WORDS)])),
+        .body(BodySpec::Form(text_members! { csrf url })),
     portal_page("developerStream", "GET", STREAM)
         .handler(stream::list)
         .summary("The rules of an app's filtered stream.")
         .params(&[ID]),
     portal_page("developerSendRule", "POST", STREAM)
         .handler(stream::submit_rule)
-        .summary("Tries a rule on stored posts, or adds it.")
+        .summary("Tests a rule on stored posts, or adds it.")
         .params(&[ID])
-        .body(BodySpec::Form(&[
-            CSRF,
-            BodyMember::new("value", WORDS),
-            BodyMember::new("tag", WORDS),
-            BodyMember::new("do", WORDS),
-        ])),
+        .body(BodySpec::Form(text_members! { csrf value tag do })),
     portal_page("developerDeleteRule", "POST", "/developer/apps/{id}/stream/delete")
         .handler(stream::delete)
         .summary("Deletes a rule.")
         .params(&[ID])
-        .body(BodySpec::Form(&[CSRF, BodyMember::new("rule", WORDS)])),
+        .body(BodySpec::Form(text_members! { csrf rule })),
     portal_page("developerLive", "GET", "/developer/apps/{id}/stream/live")
         .handler(live::show)
-        .summary("Shows what comes on an app's filtered stream.")
+        .summary("Shows an app's filtered stream live.")
         .params(&[ID]),
     portal_page("developerEvents", "GET", "/developer/apps/{id}/stream/events")
         .handler(live::events)
@@ -87,113 +79,95 @@ pub static PORTAL: &[Endpoint] = &[
         .params(&[ID]),
     portal_page("developerActOnWebhook", "POST", WEBHOOKS)
         .handler(webhooks::submit_action)
-        .summary("Challenges a receiver, or sends something to it again.")
+        .summary("Challenges a webhook, or sends a delivery again.")
         .params(&[ID])
-        .body(BodySpec::Form(&[
-            CSRF,
-            BodyMember::new("act", WORDS),
-            BodyMember::new("webhook", WORDS),
-            BodyMember::new("delivery", WORDS),
-            BodyMember::new("from", WORDS),
-            BodyMember::new("to", WORDS),
-        ])),
+        .body(BodySpec::Form(text_members! { csrf act webhook delivery from to })),
     portal_page("developerUsage", "GET", "/developer/apps/{id}/usage")
         .handler(usage::show)
-        .summary("What an app has used of its limits.")
+        .summary("An app's usage of its limits.")
         .params(&[ID]),
     portal_page("developerAskDelete", "GET", DELETE)
         .handler(apps::show_delete)
-        .summary("Asks before an app is deleted.")
+        .summary("Asks to confirm deleting an app.")
         .params(&[ID]),
     portal_page("developerDeleteApp", "POST", DELETE)
         .handler(apps::delete)
-        .summary("Deletes an app whose name was typed.")
+        .summary("Deletes an app after its name was typed.")
         .params(&[ID])
-        .body(BodySpec::Form(&[CSRF, BodyMember::new("name", WORDS)])),
+        .body(BodySpec::Form(text_members! { csrf name })),
     portal_page("developerSearch", "GET", "/developer/search")
         .handler(search_console::show_console)
-        .summary("The form that takes a query apart."),
+        .summary("The search console."),
     portal_page("developerLook", "POST", "/developer/search")
         .handler(search_console::run_query)
-        .summary("Says how a query is read, what it finds, and why a post meets it or not.")
-        .body(BodySpec::Form(&[
-            CSRF,
-            BodyMember::new("query", WORDS),
-            BodyMember::new("product", WORDS),
-            BodyMember::new("post", WORDS),
-        ])),
+        .summary("Explains how a query is parsed, what it finds, and why a post matches or not.")
+        .body(BodySpec::Form(text_members! { csrf query product post })),
 ];
 
-/// The Ads Manager.
 pub static MANAGER: &[Endpoint] = &[
     portal_page("adsManager", "GET", "/ads")
         .handler(manager::choose_account)
-        .summary("The advertising accounts that a person has a role on."),
+        .summary("The ads accounts that the user has access to."),
     portal_page("adsManagerAccount", "GET", "/ads/{account}")
         .handler(manager::show_page)
-        .summary("An advertising account's campaigns.")
+        .summary("The campaigns of an ads account.")
         .params(&[&[ACCOUNT]]),
     portal_page("adsManagerPart", "GET", "/ads/{account}/{part}")
         .handler(manager::show_page)
-        .summary("A part of an advertising account.")
+        .summary("A section of an ads account.")
         .params(&[&[ACCOUNT, PART]]),
     portal_page("adsManagerOne", "GET", ONE)
         .handler(manager::show_page)
-        .summary("One thing of an advertising account.")
+        .summary("An entity of an ads account.")
         .params(&[&[ACCOUNT, PART, ENTITY]]),
     portal_page("adsManagerMake", "POST", ONE)
         .handler(manager::submit_form)
-        .summary("Makes something in an advertising account.")
+        .summary("Creates an entity in an ads account.")
         .params(&[&[ACCOUNT, PART, ENTITY]])
         .body(ADS),
     portal_page("adsManagerForm", "GET", FORM)
         .handler(manager::show_page)
-        .summary("A form that changes something of an advertising account.")
+        .summary("A form that updates an entity of an ads account.")
         .params(&[&[ACCOUNT, PART, ENTITY, ACT]]),
     portal_page("adsManagerAct", "POST", FORM)
         .handler(manager::submit_form)
-        .summary("Changes something of an advertising account.")
+        .summary("Updates an entity of an ads account.")
         .params(&[&[ACCOUNT, PART, ENTITY, ACT]])
         .body(ADS),
 ];
 
 const ONE: &str = "/ads/{account}/{part}/{id}";
 const FORM: &str = "/ads/{account}/{part}/{id}/{act}";
-const ACCOUNT: EndpointParam = EndpointParam::path("account", TEXT, "The advertising account.");
-const PART: EndpointParam = EndpointParam::path("part", TEXT, "Which part of it.");
+const ACCOUNT: EndpointParam = EndpointParam::path("account", TEXT, "The id of the ads account.");
+const PART: EndpointParam = EndpointParam::path("part", TEXT, "The section.");
 const ENTITY: EndpointParam = EndpointParam::path("id", TEXT, "The id.");
-const ACT: EndpointParam = EndpointParam::path("act", TEXT, "What is done.");
+const ACT: EndpointParam = EndpointParam::path("act", TEXT, "The action.");
 
-/// Pages that a development world has and no other.
+/// Mounted on development servers only.
 pub static DEVELOPMENT: &[Endpoint] = &[
     portal_page("developerExplainer", "GET", "/developer/explain")
         .handler(signature::show_explainer)
         .summary("The form that explains a signature."),
     portal_page("developerExplain", "POST", "/developer/explain")
         .handler(signature::explain_request)
-        .summary("Says why a signature holds or does not.")
-        .body(BodySpec::Form(&[
-            CSRF,
-            BodyMember::new("method", WORDS),
-            BodyMember::new("url", WORDS),
-            BodyMember::new("authorization", WORDS),
-            BodyMember::new("body", WORDS),
-            BodyMember::new("base_string", WORDS),
-        ])),
+        .summary("Explains why a signature is valid or not.")
+        .body(BodySpec::Form(
+            text_members! { csrf method url authorization body base_string },
+        )),
     portal_page("webhookSinkChallenge", "GET", SINK)
         .handler(webhooks::answer_sink_challenge)
-        .summary("The built-in receiver answers a challenge.")
+        .summary("The built-in webhook receiver: answers a challenge.")
         .params(&[ID, CHALLENGE]),
     portal_page("webhookSink", "POST", SINK)
         .handler(webhooks::receive_sink_event)
-        .summary("The built-in receiver takes everything.")
+        .summary("The built-in webhook receiver: accepts every event.")
         .params(&[ID]),
     portal_page("developerMailbox", "GET", "/mailbox")
         .handler(mailbox::list)
-        .summary("Letters that a real server would have sent."),
+        .summary("Emails that a production server would have sent."),
     portal_page("developerLetter", "GET", "/mailbox/{id}")
         .handler(mailbox::show)
-        .summary("One of these letters.")
+        .summary("An email of the development mailbox.")
         .params(&[ID]),
 ];
 
@@ -204,120 +178,37 @@ const WEBHOOKS: &str = "/developer/apps/{id}/webhooks";
 const SINK: &str = "/webhook-sink/{id}";
 const DELETE: &str = "/developer/apps/{id}/delete";
 const TEXT: ParamType = ParamType::Text(0, ANY_LENGTH);
-const WORDS: MemberShape = MemberShape::Text(0, ANY_LENGTH);
 const PER_ADDRESS: &[RateWindow] = &[per_quarter_hour(500)];
-const CSRF: BodyMember = BodyMember::new("csrf", WORDS);
-const NOTHING: BodySpec = BodySpec::Form(&[CSRF]);
-/// What is no id is not found, as any other that is not there.
+const NOTHING: BodySpec = BodySpec::Form(text_members! { csrf });
+/// Any text, so that an invalid id is answered like an unknown one.
 const ID: &[EndpointParam] = &[EndpointParam::path("id", TEXT, "The id.")];
 const CHALLENGE: &[EndpointParam] = &[
-    EndpointParam::query("crc_token", TEXT, "What is to be signed."),
+    EndpointParam::query("crc_token", TEXT, "The token to sign."),
     EndpointParam::query("nonce", TEXT, "Random."),
 ];
-const KIND: &[EndpointParam] = &[EndpointParam::path("kind", TEXT, "Which credential.")];
+const KIND: &[EndpointParam] = &[EndpointParam::path("kind", TEXT, "The kind of credential.")];
 
-const APP: BodySpec = BodySpec::Form(&[
-    CSRF,
-    BodyMember::new("name", WORDS),
-    BodyMember::new("description", WORDS),
-    BodyMember::new("website", WORDS),
-    BodyMember::new("kind", WORDS),
-    BodyMember::new("permission", WORDS),
-    BodyMember::new("callbacks", WORDS),
-    BodyMember::new("sign_in", WORDS),
-    BodyMember::new("email", WORDS),
-]);
+const APP: BodySpec = BodySpec::Form(text_members! {
+    csrf name description website kind permission callbacks sign_in email
+});
 
-/// What any form of the Ads Manager may send: some send a file, as parts.
-const ADS: BodySpec = BodySpec::Multipart(&[
-    CSRF,
-    BodyMember::new("next", WORDS),
-    BodyMember::new("account_media_id", WORDS),
-    BodyMember::new("advertiser_domain", WORDS),
-    BodyMember::new("android_app_store_identifier", WORDS),
-    BodyMember::new("audience", WORDS),
-    BodyMember::new("bid_amount_local_micro", WORDS),
-    BodyMember::new("bid_strategy", WORDS),
-    BodyMember::new("budget_optimization", WORDS),
-    BodyMember::new("call_to_action", WORDS),
-    BodyMember::new("call_to_action_url", WORDS),
-    BodyMember::new("card_uri", WORDS),
-    BodyMember::new("categories", WORDS),
-    BodyMember::new("composes", WORDS),
-    BodyMember::new("country_code", WORDS),
-    BodyMember::new("curated_category_id", WORDS),
-    BodyMember::new("daily_budget_amount_local_micro", WORDS),
-    BodyMember::new("description", WORDS),
-    BodyMember::new("duration_in_days", WORDS),
-    BodyMember::new("duration_in_minutes", WORDS),
-    BodyMember::new("end_time", WORDS),
-    BodyMember::new("entity_status", WORDS),
-    BodyMember::new("first_choice", WORDS),
-    BodyMember::new("first_cta", WORDS),
-    BodyMember::new("first_cta_post", WORDS),
-    BodyMember::new("fourth_choice", WORDS),
-    BodyMember::new("fourth_cta", WORDS),
-    BodyMember::new("fourth_cta_post", WORDS),
-    BodyMember::new("frequency_cap", WORDS),
-    BodyMember::new("funding_instrument_id", WORDS),
-    BodyMember::new("goal", WORDS),
-    BodyMember::new("googleplay_app_id", WORDS),
-    BodyMember::new("googleplay_deep_link", WORDS),
-    BodyMember::new("granted_account_id", WORDS),
-    BodyMember::new("identifier", WORDS),
-    BodyMember::new("ios_app_store_identifier", WORDS),
-    BodyMember::new("ios_deep_link", WORDS),
-    BodyMember::new("label", WORDS),
-    BodyMember::new("landing_url", WORDS),
-    BodyMember::new("list", WORDS),
-    BodyMember::new("media", WORDS),
-    BodyMember::new("media_1", WORDS),
-    BodyMember::new("media_2", WORDS),
-    BodyMember::new("media_3", WORDS),
-    BodyMember::new("media_4", WORDS),
-    BodyMember::new("media_category", WORDS),
-    BodyMember::new("media_key", WORDS),
-    BodyMember::new("name", WORDS),
-    BodyMember::new("nullcast", WORDS),
-    BodyMember::new("objective", WORDS),
-    BodyMember::new("operation_type", WORDS),
-    BodyMember::new("operator_type", WORDS),
-    BodyMember::new("pay_by", WORDS),
-    BodyMember::new("permission_id", WORDS),
-    BodyMember::new("permission_level", WORDS),
-    BodyMember::new("pick", WORDS),
-    BodyMember::new("placements", WORDS),
-    BodyMember::new("post_ids", WORDS),
-    BodyMember::new("poster_media_key", WORDS),
-    BodyMember::new("primary_web_event_tag", WORDS),
-    BodyMember::new("product_type", WORDS),
-    BodyMember::new("purchase_order_number", WORDS),
-    BodyMember::new("role", WORDS),
-    BodyMember::new("scheduled_at", WORDS),
-    BodyMember::new("scheduled_post_id", WORDS),
-    BodyMember::new("second_choice", WORDS),
-    BodyMember::new("second_cta", WORDS),
-    BodyMember::new("second_cta_post", WORDS),
-    BodyMember::new("standard_delivery", WORDS),
-    BodyMember::new("start_time", WORDS),
-    BodyMember::new("targeting_type", WORDS),
-    BodyMember::new("targeting_value", WORDS),
-    BodyMember::new("text", WORDS),
-    BodyMember::new("thank_you_text", WORDS),
-    BodyMember::new("thank_you_url", WORDS),
-    BodyMember::new("third_choice", WORDS),
-    BodyMember::new("third_cta", WORDS),
-    BodyMember::new("third_cta_post", WORDS),
-    BodyMember::new("title", WORDS),
-    BodyMember::new("total_budget_amount_local_micro", WORDS),
-    BodyMember::new("tracking_tag_type", WORDS),
-    BodyMember::new("tracking_tag_url", WORDS),
-    BodyMember::new("user_id", WORDS),
-    BodyMember::new("username", WORDS),
-    BodyMember::new("website_url", WORDS),
-]);
+/// The members of all forms of the Ads Manager; some forms upload a file.
+const ADS: BodySpec = BodySpec::Multipart(text_members! {
+    csrf next account_media_id advertiser_domain android_app_store_identifier audience bid_amount_local_micro
+    bid_strategy budget_optimization call_to_action call_to_action_url card_uri categories composes
+    country_code curated_category_id daily_budget_amount_local_micro description duration_in_days
+    duration_in_minutes end_time entity_status first_choice first_cta first_cta_post fourth_choice fourth_cta
+    fourth_cta_post frequency_cap funding_instrument_id goal googleplay_app_id googleplay_deep_link
+    granted_account_id identifier ios_app_store_identifier ios_deep_link label landing_url list media media_1
+    media_2 media_3 media_4 media_category media_key name nullcast objective operation_type operator_type
+    pay_by permission_id permission_level pick placements post_ids poster_media_key primary_web_event_tag
+    product_type purchase_order_number role scheduled_at scheduled_post_id second_choice second_cta
+    second_cta_post standard_delivery start_time targeting_type targeting_value text thank_you_text
+    thank_you_url third_choice third_cta third_cta_post title total_budget_amount_local_micro
+    tracking_tag_type tracking_tag_url user_id username website_url
+});
 
-/// A page: who may see it is the session's to say.
+/// The session decides who may see the page.
 const fn portal_page(id: &'static str, method: &'static str, path: &'static str) -> Endpoint {
     Endpoint::new(id, method, path)
         .allow_anonymous()

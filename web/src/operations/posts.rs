@@ -1,4 +1,4 @@
-//! Posts: looked up, written, deleted, hidden, quoted, measured.
+//! Posts: lookup, publishing, moderation and analytics.
 
 use base::{Scope, VocabularyWord};
 
@@ -10,17 +10,16 @@ use crate::endpoint::{
 };
 use crate::v2;
 
-/// Posts themselves.
 pub static POSTS: &[Endpoint] = &[
     Endpoint::new("getPostsByIds", "GET", "/2/<posts>")
         .handler(v2::posts::get_many)
-        .summary("Posts of these ids.")
+        .summary("Posts by ids.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(3_500)], &[per_quarter_hour(5_000)])
         .params(&[IDS, POST_FIELDS]),
     Endpoint::new("getPostsById", "GET", "/2/<posts>/{id}")
         .handler(v2::posts::get)
-        .summary("The post of this id.")
+        .summary("A post by id.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(450)], &[per_quarter_hour(900)])
         .params(&[POST, POST_FIELDS]),
@@ -34,13 +33,13 @@ pub static POSTS: &[Endpoint] = &[
         .success_status(201),
     Endpoint::new("deletePosts", "DELETE", "/2/<posts>/{id}")
         .handler(v2::posts::delete)
-        .summary("Deletes a post of the authenticated user, all its versions with it.")
+        .summary("Deletes a post of the authenticated user with all its versions.")
         .permit("12", READ.with_scope(Scope::TweetWrite))
         .limits(&[], &[per_quarter_hour(50)])
         .params(&[POST]),
     Endpoint::new("hidePostsReply", "PUT", "/2/<posts>/{post_id}/hidden")
         .handler(v2::posts::hide)
-        .summary("Hides or unhides a reply in a conversation that the authenticated user began.")
+        .summary("Hides or unhides a reply in a conversation of the authenticated user.")
         .permit("12", READ.with_scope(Scope::TweetModerateWrite))
         .limits(&[], &[per_quarter_hour(50)])
         .params(&[&[EndpointParam::path_id("post_id", "The id of the reply.").aliases(&["tweet_id"])]])
@@ -49,19 +48,19 @@ pub static POSTS: &[Endpoint] = &[
         ])),
     Endpoint::new("getPostsQuotedPosts", "GET", "/2/<posts>/{id}/<quote_posts>")
         .handler(v2::reposts::list_quotes)
-        .summary("Posts that quote this post.")
+        .summary("Posts that quote a post.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(75)], &[per_quarter_hour(75)])
         .params(&[POST, &page_params(10, 100, 10), EXCLUDE, POST_FIELDS]),
     Endpoint::new("getPostsReposts", "GET", "/2/<posts>/{id}/<reposts>")
         .handler(v2::reposts::list_for_post)
-        .summary("The reposts of this post, as posts.")
+        .summary("Reposts of a post, as posts.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(75)], &[per_quarter_hour(75)])
         .params(&[POST, &page_params(1, 100, 100), POST_FIELDS]),
     Endpoint::new("getPostsAnalytics", "GET", "/2/<posts>/analytics")
         .handler(v2::analytics::get_post_analytics)
-        .summary("Counters of the authenticated user's own posts over time.")
+        .summary("Metrics of the authenticated user's own posts over time.")
         .permit("12", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
         .params(&[IDS, ANALYTICS]),
@@ -76,7 +75,7 @@ const ANALYTICS: &[EndpointParam] = &[
     EndpointParam::query(
         "granularity",
         ParamType::OneOf(&["hourly", "daily", "weekly", "total"]),
-        "How long each counted span is; `total` when absent.",
+        "The length of each time bucket; `total` by default.",
     ),
     plain_fields_param(
         "analytics.fields",
@@ -111,7 +110,6 @@ const ANALYTICS: &[EndpointParam] = &[
 const TEXT: MemberShape = MemberShape::Text(0, ANY_LENGTH);
 const WHO_MAY_REPLY: MemberShape = MemberShape::OneOf(&["following", "mentionedUsers", "subscribers", "verified"]);
 
-/// The body of a new post.
 const NEW_POST: &[BodyMember] = &[
     BodyMember::new("text", TEXT),
     BodyMember::new("reply", MemberShape::Object(REPLY)),

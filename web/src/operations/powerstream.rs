@@ -1,4 +1,4 @@
-//! Powerstream: the filtered stream in the form of the older interface.
+//! Powerstream: a filtered stream with its own rules.
 
 use base::Scopes;
 
@@ -8,7 +8,6 @@ use crate::endpoint::{
 };
 use crate::v2;
 
-/// The stream and its rules.
 pub static POWERSTREAM: &[Endpoint] = &[
     Endpoint::new("streamPowerstream", "GET", "/2/powerstream")
         .summary("Posts that match the powerstream's rules, as they are published.")
@@ -18,14 +17,14 @@ pub static POWERSTREAM: &[Endpoint] = &[
             EndpointParam::query(
                 "backfillMinutes",
                 ParamType::Int(0, 5, 0),
-                "Minutes of the past to send first.",
+                "Minutes of missed posts to send first.",
             ),
-            EndpointParam::query("startTime", ParamType::Time, "The earliest time, included."),
-            EndpointParam::query("endTime", ParamType::Time, "The latest time, excluded."),
+            EndpointParam::query("startTime", ParamType::Time, "The earliest time, inclusive."),
+            EndpointParam::query("endTime", ParamType::Time, "The latest time, exclusive."),
             EndpointParam::query(
                 "localDcOnly",
                 ParamType::Bool,
-                "Whether only this data centre's posts are wanted.",
+                "Whether to send only posts of the local data center.",
             ),
         ]])
         .handler(v2::streams::powerstream),
@@ -35,14 +34,14 @@ pub static POWERSTREAM: &[Endpoint] = &[
         .limits(&[per_day(50)], &[])
         .handler(v2::powerstream::list_rules),
     Endpoint::new("addPowerstreamRules", "POST", "/2/powerstream/rules")
-        .summary("Adds rules to the powerstream's.")
+        .summary("Adds rules to the powerstream.")
         .permit("A", Scopes::NONE)
         .limits(&[per_day(50)], &[])
         .body(BodySpec::Json(&[RULES.as_required()]))
         .success_status(201)
         .handler(v2::powerstream::add_rules),
     Endpoint::new("deletePowerstreamRules", "DELETE", "/2/powerstream/rules")
-        .summary("Deletes some of the powerstream's rules.")
+        .summary("Deletes rules of the powerstream.")
         .permit("A", Scopes::NONE)
         .limits(&[per_day(50)], &[])
         .body(BodySpec::Json(&[

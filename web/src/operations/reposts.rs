@@ -6,7 +6,6 @@ use super::shared::{OWN, POST, POST_FIELDS, POST_ID, PUBLISHING, READ, USER_FIEL
 use crate::endpoint::{BodySpec, Endpoint, EndpointParam, per_quarter_hour};
 use crate::v2;
 
-/// Reposts, made, undone and listed.
 pub static REPOSTS: &[Endpoint] = &[
     Endpoint::new("repostPost", "POST", "/2/users/{id}/<reposts>")
         .handler(v2::reposts::create)

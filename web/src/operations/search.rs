@@ -1,4 +1,4 @@
-//! Search over posts, and counts of what a search would find.
+//! Post search and counts.
 
 use base::{Entitlement, Scopes};
 use view::ObjectKind;
@@ -10,7 +10,6 @@ use super::shared::{
 use crate::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
 use crate::v2;
 
-/// Searches and counts.
 pub static SEARCH: &[Endpoint] = &[
     Endpoint::new("searchPostsRecent", "GET", "/2/<posts>/search/recent")
         .summary("Posts of the last seven days that match a query.")
@@ -38,13 +37,13 @@ pub static SEARCH: &[Endpoint] = &[
         ])
         .handler(v2::search::search_all),
     Endpoint::new("getPostsCountsRecent", "GET", "/2/<posts>/counts/recent")
-        .summary("How many posts of the last seven days match a query, span by span.")
+        .summary("The number of posts of the last seven days that match a query, per time bucket.")
         .permit("A2", Scopes::NONE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
         .params(&[&[query_param(4_096)], TOKENS, TIME_WINDOW, COUNTS])
         .handler(v2::search::count_recent),
     Endpoint::new("getPostsCountsAll", "GET", "/2/<posts>/counts/all")
-        .summary("How many posts of all time match a query, span by span.")
+        .summary("The number of posts of all time that match a query, per time bucket.")
         .permit("A", Scopes::NONE)
         .require_entitlement(Entitlement::FullArchive)
         .limits(&[per_quarter_hour(300)], &[])
@@ -57,14 +56,14 @@ const TOKENS: &[EndpointParam] = &[NEXT_TOKEN, PAGINATION_TOKEN];
 const ORDER: &[EndpointParam] = &[EndpointParam::query(
     "sort_order",
     ParamType::OneOf(&["recency", "relevancy"]),
-    "What comes first; `recency` when absent.",
+    "The sort order; `recency` by default.",
 )];
 
 const COUNTS: &[EndpointParam] = &[
     EndpointParam::query(
         "granularity",
         ParamType::OneOf(&["minute", "hour", "day"]),
-        "How long each counted span is; `hour` when absent.",
+        "The length of each time bucket; `hour` by default.",
     ),
     object_fields_param("search_count.fields", ObjectKind::SearchCount),
 ];

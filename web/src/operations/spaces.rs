@@ -8,16 +8,15 @@ use super::shared::{
 use crate::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
 use crate::v2;
 
-/// Spaces, looked up and searched, and what belongs to them.
 pub static SPACES: &[Endpoint] = &[
     Endpoint::new("getSpacesById", "GET", "/2/spaces/{id}")
-        .summary("The space of this id.")
+        .summary("A space by id.")
         .permit("A2", SCOPES)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
         .params(&[SPACE, SPACE_FIELDS])
         .handler(v2::spaces::get),
     Endpoint::new("getSpacesByIds", "GET", "/2/spaces")
-        .summary("Spaces of these ids.")
+        .summary("Spaces by ids.")
         .permit("A2", SCOPES)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
         .params(&[
@@ -29,7 +28,7 @@ pub static SPACES: &[Endpoint] = &[
         ])
         .handler(v2::spaces::get_many),
     Endpoint::new("getSpacesByCreatorIds", "GET", "/2/spaces/by/creator_ids")
-        .summary("Live and scheduled spaces of these users.")
+        .summary("Live and scheduled spaces by creators.")
         .permit("A2", SCOPES)
         .limits(
             &[per_quarter_hour(300), per_second(1)],
@@ -56,7 +55,7 @@ pub static SPACES: &[Endpoint] = &[
                 EndpointParam::query(
                     "state",
                     ParamType::OneOf(&["live", "scheduled", "all"]),
-                    "The state that spaces shall be in; `all` when absent.",
+                    "The state of the spaces; `all` by default.",
                 ),
                 max_results_param(1, 100, 100),
             ],

@@ -1,4 +1,4 @@
-//! Streams of posts and likes, and the rules of the filtered one.
+//! Streams of posts and likes, and the rules of the filtered stream.
 
 use base::Scopes;
 use view::ObjectKind;
@@ -10,7 +10,6 @@ use super::shared::{
 use crate::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour};
 use crate::v2;
 
-/// The filtered stream, its rules and its webhooks; the samples.
 pub static STREAMS: &[Endpoint] = &[
     Endpoint::new("streamPosts", "GET", "/2/<posts>/search/stream")
         .summary("Posts that match the app's rules, as they are published.")
@@ -19,7 +18,7 @@ pub static STREAMS: &[Endpoint] = &[
         .params(&[BACKFILL, SPAN, POST_FIELDS])
         .handler(v2::streams::filtered),
     Endpoint::new("getRules", "GET", "/2/<posts>/search/stream/rules")
-        .summary("The app's rules.")
+        .summary("The app's rules of the filtered stream.")
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(450)], &[])
         .params(&[
@@ -32,18 +31,22 @@ pub static STREAMS: &[Endpoint] = &[
         ])
         .handler(v2::stream_rules::list_rules),
     Endpoint::new("updateRules", "POST", "/2/<posts>/search/stream/rules")
-        .summary("Adds rules to the app's or deletes some of them.")
+        .summary("Adds or deletes rules of the app.")
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(100)], &[])
         .params(&[&[
-            EndpointParam::query("dry_run", ParamType::Bool, "Whether nothing shall be stored."),
-            EndpointParam::query("delete_all", ParamType::Bool, "Whether all rules shall go."),
+            EndpointParam::query(
+                "dry_run",
+                ParamType::Bool,
+                "Whether to validate only, without storing changes.",
+            ),
+            EndpointParam::query("delete_all", ParamType::Bool, "Whether to delete all rules."),
         ]])
         .body(BodySpec::Json(RULES))
         .success_status(201)
         .handler(v2::stream_rules::update_rules),
     Endpoint::new("getRuleCounts", "GET", "/2/<posts>/search/stream/rules/counts")
-        .summary("How many rules there are and may be.")
+        .summary("The number of rules, and its limit.")
         .permit("A", Scopes::NONE)
         .params(&[&[object_fields_param("rules_count.fields", ObjectKind::RulesCount)]])
         .handler(v2::stream_rules::get_counts),
@@ -70,20 +73,19 @@ pub static STREAMS: &[Endpoint] = &[
     .params(&[WEBHOOK])
     .handler(v2::webhooks::delete_link),
     Endpoint::new("streamPostsSample", "GET", "/2/<posts>/sample/stream")
-        .summary("About one post of a hundred, as they are published.")
+        .summary("About 1 % of all posts, as they are published.")
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(50)], &[])
         .params(&[BACKFILL, POST_FIELDS])
         .handler(v2::streams::sample),
     Endpoint::new("streamPostsSample10", "GET", "/2/<posts>/sample10/stream")
-        .summary("About one post of ten, as they are published.")
+        .summary("About 10 % of all posts, as they are published.")
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(100)], &[])
         .params(&[BACKFILL, &[partition_param(2)], SPAN, POST_FIELDS])
         .handler(v2::streams::sample10),
 ];
 
-/// All posts, all likes, and what became of them.
 pub static FIREHOSES: &[Endpoint] = &[
     Endpoint::new("streamPostsFirehose", "GET", "/2/<posts>/firehose/stream")
         .summary("All posts, as they are published.")
@@ -111,32 +113,32 @@ pub static FIREHOSES: &[Endpoint] = &[
         .params(&[BACKFILL, &[partition_param(2)], SPAN, POST_FIELDS])
         .handler(v2::streams::firehose_pt),
     Endpoint::new("streamPostsCompliance", "GET", "/2/<posts>/compliance/stream")
-        .summary("What became of posts: deleted, withheld, edited.")
+        .summary("Compliance events of posts: deletions, withholdings, edits.")
         .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(4)], SPAN])
         .handler(v2::streams::posts_compliance),
     Endpoint::new("streamUsersCompliance", "GET", "/2/users/compliance/stream")
-        .summary("What became of users: protected, suspended, deleted.")
+        .summary("Compliance events of users: protections, suspensions, deletions.")
         .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(4)], SPAN])
         .handler(v2::streams::users_compliance),
     Endpoint::new("streamLabelsCompliance", "GET", "/2/<posts>/label/stream")
-        .summary("Labels that posts were given.")
+        .summary("Labels applied to posts.")
         .permit("A", Scopes::NONE)
         .params(&[BACKFILL, SPAN])
         .handler(v2::streams::labels),
     Endpoint::new("streamLikesFirehose", "GET", "/2/likes/firehose/stream")
-        .summary("All likes, as they are given.")
+        .summary("All likes, as they happen.")
         .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(20)], SPAN, LIKE_FIELDS])
         .handler(v2::streams::likes_firehose),
     Endpoint::new("streamLikesSample10", "GET", "/2/likes/sample10/stream")
-        .summary("About one like of ten, as they are given.")
+        .summary("About 10 % of all likes, as they happen.")
         .permit("A", Scopes::NONE)
         .params(&[BACKFILL, &[partition_param(2)], SPAN, LIKE_FIELDS])
         .handler(v2::streams::likes_sample10),
     Endpoint::new("streamLikesCompliance", "GET", "/2/likes/compliance/stream")
-        .summary("Likes that were taken back.")
+        .summary("Compliance events of likes: removals.")
         .permit("A", Scopes::NONE)
         .params(&[BACKFILL, SPAN])
         .handler(v2::streams::likes_compliance),

@@ -1,10 +1,9 @@
-//! Timelines: a user's posts, their mentions, their home.
+//! Timelines: a user's posts, mentions and home timeline.
 
 use super::shared::{EXCLUDE, OWN, POST_FIELDS, READ, TIME_WINDOW, USER, page_params};
 use crate::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
 use crate::v2;
 
-/// Posts by a user, about a user and for a user.
 pub static TIMELINES: &[Endpoint] = &[
     Endpoint::new("getUsersPosts", "GET", "/2/users/{id}/<posts>")
         .handler(v2::timelines::list_user_posts)
@@ -35,7 +34,7 @@ pub static TIMELINES: &[Endpoint] = &[
         "/2/users/by/username/{username}/<posts>",
     )
     .handler(v2::timelines::list_posts_by_username)
-    .summary("Posts of the user of this username, newest first.")
+    .summary("Posts of a user by username, newest first.")
     .permit("1A2", READ)
     .limits(&[per_quarter_hour(1_500)], &[per_quarter_hour(900)])
     .params(&[USERNAME, &page_params(5, 100, 10), TIME_WINDOW, EXCLUDE, POST_FIELDS]),
@@ -45,7 +44,7 @@ pub static TIMELINES: &[Endpoint] = &[
         "/2/users/by/username/{username}/mentions",
     )
     .handler(v2::timelines::list_mentions_by_username)
-    .summary("Posts that mention the user of this username, newest first.")
+    .summary("Posts that mention a user by username, newest first.")
     .permit("1A2", READ)
     .limits(&[per_quarter_hour(450)], &[per_quarter_hour(180)])
     .params(&[USERNAME, &page_params(5, 100, 10), TIME_WINDOW, POST_FIELDS]),

@@ -7,25 +7,24 @@ use super::shared::{READ, object_fields_param};
 use crate::endpoint::{Endpoint, EndpointParam, ParamType, per_day, per_quarter_hour};
 use crate::v2;
 
-/// Trends of a place and of a user.
 pub static TRENDS: &[Endpoint] = &[
     Endpoint::new("getTrendsByWoeid", "GET", "/2/trends/by/woeid/{woeid}")
         .handler(v2::trends::list_by_place)
-        .summary("What trends in a place.")
+        .summary("Trends of a place.")
         .permit("A2", Scopes::NONE)
         .limits(&[per_quarter_hour(75)], &[per_quarter_hour(75)])
         .params(&[&[
             EndpointParam::path(
                 "woeid",
                 ParamType::Int(0, 2_147_483_647, 1),
-                "The number of the place; 1 is the world.",
+                "The WOEID of the place; 1 is worldwide.",
             ),
-            EndpointParam::query("max_trends", ParamType::Int(1, 50, 20), "The most trends to show."),
+            EndpointParam::query("max_trends", ParamType::Int(1, 50, 20), "The maximum number of trends."),
             object_fields_param("trend.fields", ObjectKind::Trend),
         ]]),
     Endpoint::new("getTrendsPersonalizedTrends", "GET", "/2/users/personalized_trends")
         .handler(v2::trends::list_personalized)
-        .summary("What trends for the authenticated user.")
+        .summary("Personalized trends of the authenticated user.")
         .permit("12", READ)
         .limits(
             &[per_quarter_hour(200), per_day(200)],

@@ -1,4 +1,4 @@
-//! What an app has used, and what the interface is.
+//! Usage of an app, and the OpenAPI documents.
 
 use base::Scopes;
 use view::ObjectKind;
@@ -7,15 +7,14 @@ use super::shared::object_fields_param;
 use crate::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
 use crate::v2;
 
-/// Usage and self-description.
 pub static USAGE: &[Endpoint] = &[
     Endpoint::new("getUsage", "GET", "/2/usage/<posts>")
         .handler(v2::usage::get_post_usage)
-        .summary("How many posts the app has read, day by day.")
+        .summary("The number of posts the app has read per day.")
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(50)], &[])
         .params(&[&[
-            EndpointParam::query("days", ParamType::Int(1, 90, 7), "How many days to show."),
+            EndpointParam::query("days", ParamType::Int(1, 90, 7), "The number of days to return."),
             object_fields_param("usage.fields", ObjectKind::Usage),
         ]]),
     Endpoint::new("getOpenApiSpec", "GET", "/2/openapi.json")
@@ -25,6 +24,6 @@ pub static USAGE: &[Endpoint] = &[
     Endpoint::new("getAdsOpenApiSpec", "GET", "/12/openapi.json")
         .aliases(&["/11/openapi.json"])
         .handler(v2::openapi_document::serve_ads_document)
-        .summary("The part of this document that is about advertising.")
+        .summary("The Ads API part of this document.")
         .allow_anonymous(),
 ];

@@ -4,11 +4,10 @@ use super::shared::{NEXT_TOKEN, READ, USER, USER_FIELDS, USER_QUERY, max_results
 use crate::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
 use crate::v2;
 
-/// Users, looked up and searched.
 pub static USERS: &[Endpoint] = &[
     Endpoint::new("getUsersByIds", "GET", "/2/users")
         .handler(v2::users::get_many)
-        .summary("Users of these ids.")
+        .summary("Users by ids.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
         .params(&[
@@ -17,13 +16,13 @@ pub static USERS: &[Endpoint] = &[
         ]),
     Endpoint::new("getUsersById", "GET", "/2/users/{id}")
         .handler(v2::users::get)
-        .summary("The user of this id.")
+        .summary("A user by id.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
         .params(&[USER, USER_FIELDS]),
     Endpoint::new("getUsersByUsernames", "GET", "/2/users/by")
         .handler(v2::users::get_many_by_username)
-        .summary("Users of these usernames.")
+        .summary("Users by usernames.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
         .params(&[
@@ -35,7 +34,7 @@ pub static USERS: &[Endpoint] = &[
         ]),
     Endpoint::new("getUsersByUsername", "GET", "/2/users/by/username/{username}")
         .handler(v2::users::get_by_username)
-        .summary("The user of this username.")
+        .summary("A user by username.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
         .params(&[

@@ -6,10 +6,9 @@ use super::shared::{WEBHOOK, plain_fields_param};
 use crate::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour};
 use crate::v2;
 
-/// Webhooks, registered, checked, removed and replayed to.
 pub static WEBHOOKS: &[Endpoint] = &[
     Endpoint::new("createWebhooks", "POST", "/2/webhooks")
-        .summary("Registers a webhook after checking that it answers the challenge.")
+        .summary("Registers a webhook once it has passed the challenge.")
         .permit("1A", Scopes::NONE)
         .limits(&[per_quarter_hour(450)], &[per_quarter_hour(450)])
         .body(BodySpec::Json(&[
@@ -26,7 +25,7 @@ pub static WEBHOOKS: &[Endpoint] = &[
         )]])
         .handler(v2::webhooks::list),
     Endpoint::new("validateWebhooks", "PUT", "/2/webhooks/{webhook_id}")
-        .summary("Challenges a webhook now and enables it again if it answers.")
+        .summary("Challenges a webhook and re-enables it if it passes.")
         .permit("1A", Scopes::NONE)
         .limits(&[per_quarter_hour(450)], &[per_quarter_hour(450)])
         .params(&[WEBHOOK])
@@ -38,7 +37,7 @@ pub static WEBHOOKS: &[Endpoint] = &[
         .params(&[WEBHOOK])
         .handler(v2::webhooks::delete),
     Endpoint::new("createWebhookReplayJob", "POST", "/2/webhooks/replay")
-        .summary("Sends the events of a past span to a webhook again.")
+        .summary("Replays the events of a time range to a webhook.")
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(100)], &[])
         .body(BodySpec::Json(&[
@@ -47,13 +46,13 @@ pub static WEBHOOKS: &[Endpoint] = &[
             TO,
         ]))
         .handler(v2::webhooks::start_replay_job),
-    // The dates may stand in the query or in the body, so that neither is required in either.
+    // The dates may be in the query or in the body, so neither requires them.
     Endpoint::new(
         "createAccountActivityReplayJob",
         "POST",
         "/2/account_activity/replay/webhooks/{webhook_id}/subscriptions/all",
     )
-    .summary("Deprecated; does what `POST /2/webhooks/replay` does.")
+    .summary("Deprecated; use `POST /2/webhooks/replay`.")
     .permit("A", Scopes::NONE)
     .limits(&[per_quarter_hour(100)], &[])
     .params(&[
@@ -62,12 +61,12 @@ pub static WEBHOOKS: &[Endpoint] = &[
             EndpointParam::query(
                 "from_date",
                 ParamType::Text(0, 200),
-                "The first minute, `yyyymmddHHMM`, included.",
+                "The first minute, `yyyymmddHHMM`, inclusive.",
             ),
             EndpointParam::query(
                 "to_date",
                 ParamType::Text(0, 200),
-                "The last minute, `yyyymmddHHMM`, excluded.",
+                "The last minute, `yyyymmddHHMM`, exclusive.",
             ),
         ],
     ])

@@ -1,15 +1,14 @@
-//! Ads accounts, their settings, and what is the same for all of them.
+//! Ads accounts, their settings and reference data.
 
 use super::{account, path_param, planned_endpoint};
 use crate::endpoint::{Endpoint, RateWindow, per_quarter_hour};
 
-/// Accounts.
 pub static ACCOUNTS: &[Endpoint] = &[
     planned_endpoint(
         "getAdsAccounts",
         "GET",
         "/12/accounts",
-        "Accounts that the user has a role on.",
+        "Ads accounts that the user has access to.",
     )
     .aliases(&["/11/accounts"]),
     planned_endpoint("getAdsAccount", "GET", ONE, "An account.")
@@ -31,26 +30,25 @@ pub static ACCOUNTS: &[Endpoint] = &[
 ];
 
 account! {
-    /// What belongs to an account.
     ACCOUNT {
         "getAdsAccountApps" GET "account_apps" []
             => "Apps of an account.",
         "getAdsAccountHistory" GET "account_history" []
-            => "Changes of an account's entities.",
+            => "The change history of an account's entities.",
         "getAdsCuratedCategories" GET "curated_categories" []
-            => "Curated categories in these countries.",
+            => "Curated categories by country.",
         "getAdsCuratedCategory" GET "curated_categories/{curated_category_id}" [curated_category_id]
             => "A curated category.",
         "getAdsFeatures" GET "features" []
             => "Features that an account may use.",
         "addAdsFeatures" POST "features" []
-            => "Sandbox only: gives an account features.",
+            => "Sandbox only: adds features to an account.",
         "removeAdsFeatures" DELETE "features" []
-            => "Sandbox only: takes features from an account.",
+            => "Sandbox only: removes features from an account.",
         "getAdsUserAccess" GET "authenticated_user_access" []
             => "The authenticated user's permissions on an account.",
         "estimateAdsAudience" POST "audience_estimate" []
-            => "How many users some targeting criteria reach.",
+            => "Estimates the audience size of targeting criteria.",
         "getAdsUserSettings" GET "user_settings/{user_id}" [user_id]
             => "A user's settings on an account.",
         "updateAdsUserSettings" PUT "user_settings/{user_id}" [user_id]
@@ -60,7 +58,6 @@ account! {
     }
 }
 
-/// What is the same for all accounts.
 pub static REFERENCE: &[Endpoint] = &[
     planned_endpoint(
         "getAdsBusinessCategories",
@@ -90,7 +87,7 @@ pub static REFERENCE: &[Endpoint] = &[
         "getAdsBiddingRules",
         "GET",
         "/12/bidding_rules",
-        "Least and highest bids.",
+        "Minimum and maximum bids.",
     )
     .aliases(&["/11/bidding_rules"])
     .limits(&[], GLOBAL),
@@ -106,13 +103,13 @@ pub static REFERENCE: &[Endpoint] = &[
         "searchAdsKeywordInsights",
         "GET",
         "/12/insights/keywords/search",
-        "How often keywords were written, and with which others.",
+        "Volume of keywords over time, and related keywords.",
     )
     .aliases(&["/11/insights/keywords/search"])
     .limits(&[], &[per_quarter_hour(500)]),
 ];
 
-/// Recommendations, which remained in version 5.
+/// Version 5 only.
 pub static RECOMMENDATIONS: &[Endpoint] = &[
     planned_endpoint(
         "getAdsRecommendations",

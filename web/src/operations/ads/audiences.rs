@@ -1,11 +1,10 @@
-//! Custom audiences and who may use them.
+//! Custom audiences and their permissions.
 
 use super::{account, path_param, planned_endpoint};
 use crate::endpoint::Endpoint;
 use crate::operations::shared::per_minute;
 
 account! {
-    /// Custom audiences of an account.
     AUDIENCES {
         "getAdsAudiences" GET "custom_audiences" | "tailored_audiences" []
             => "Custom audiences of an account.",
@@ -30,11 +29,11 @@ account! {
             "custom_audiences/{custom_audience_id}/permissions/{custom_audience_permission_id}"
             | "tailored_audiences/{custom_audience_id}/permissions/{custom_audience_permission_id}"
             [custom_audience_id custom_audience_permission_id]
-            => "Ends an account's use of a custom audience.",
+            => "Revokes an account's permission to use a custom audience.",
     }
 }
 
-/// Permissions of audiences as version 5 has them.
+/// Version 5 only.
 pub static TAILORED_AUDIENCES: &[Endpoint] = &[
     planned_endpoint(
         "getAdsTailoredPermissions",
@@ -54,7 +53,7 @@ pub static TAILORED_AUDIENCES: &[Endpoint] = &[
         "revokeAdsTailoredPermission",
         "DELETE",
         PERMISSION,
-        "Ends an account's use of one.",
+        "Revokes an account's permission to use a tailored audience.",
     )
     .params(&[&[
         path_param("account_id"),

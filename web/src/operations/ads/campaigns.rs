@@ -4,7 +4,6 @@ use super::{account, path_param, planned_endpoint};
 use crate::endpoint::{Endpoint, per_quarter_hour};
 
 account! {
-    /// Campaigns of an account.
     CAMPAIGNS {
         "getAdsCampaigns" GET "campaigns" []
             => "Campaigns of an account." at per_quarter_hour(10_000),
@@ -19,7 +18,6 @@ account! {
     }
 }
 
-/// Many changes in one request.
 pub static BATCHES: &[Endpoint] = &[planned_endpoint(
     "batchAdsCampaigns",
     "POST",

@@ -3,7 +3,6 @@
 use super::account;
 
 account! {
-    /// Cards of an account: of components, with a poll, with a conversation.
     CARDS {
         "getAdsCards" GET "cards" []
             => "Cards of an account.",
@@ -16,7 +15,7 @@ account! {
         "deleteAdsCard" DELETE "cards/{card_id}" [card_id]
             => "Deletes a card.",
         "getAdsCardsByUri" GET "cards/all" []
-            => "Cards of any kind, by their addresses.",
+            => "Cards of any kind, by card URI.",
         "getAdsCardOfAnyKind" GET "cards/all/{card_id}" [card_id]
             => "A card of any kind.",
         "getAdsPollCards" GET "cards/poll" []

@@ -3,25 +3,24 @@
 use super::account;
 
 account! {
-    /// What an account may show.
     CREATIVES {
         "getAdsAccountMedia" GET "account_media" []
             => "Media of an account.",
         "getAdsAccountMediaById" GET "account_media/{account_media_id}" [account_media_id]
-            => "A media of an account.",
+            => "An account media.",
         "deleteAdsAccountMedia" DELETE "account_media/{account_media_id}" [account_media_id]
-            => "Deletes a media of an account.",
+            => "Deletes an account media.",
         "getAdsDraftPosts" GET "draft_posts" | "draft_tweets" []
-            => "Drafts of an account.",
+            => "Draft posts of an account.",
         "getAdsDraftPost" GET "draft_posts/{draft_post_id}" | "draft_tweets/{draft_post_id}"
             [draft_post_id]
-            => "A draft.",
+            => "A draft post.",
         "createAdsDraftPost" POST "draft_posts" | "draft_tweets" []
-            => "Creates a draft.",
+            => "Creates a draft post.",
         "updateAdsMedia" PUT "media_library/{media_key}" [media_key]
-            => "Changes a media in the library of an account.",
+            => "Updates a media in the media library.",
         "deleteAdsMedia" DELETE "media_library/{media_key}" [media_key]
-            => "Removes a media from the library of an account.",
+            => "Removes a media from the media library.",
         "getAdsScheduledPosts" GET "scheduled_posts" | "scheduled_tweets" []
             => "Scheduled posts of an account.",
         "getAdsScheduledPost" GET "scheduled_posts/{scheduled_post_id}"
@@ -36,7 +35,7 @@ account! {
             | "scheduled_tweets/{scheduled_post_id}" [scheduled_post_id]
             => "Deletes a scheduled post.",
         "getAdsCallsToAction" GET "preroll_call_to_actions" []
-            => "Calls to action of an account's prerolls.",
+            => "Preroll calls to action of an account.",
         "getAdsCallToAction" GET "preroll_call_to_actions/{preroll_call_to_action_id}"
             [preroll_call_to_action_id]
             => "A call to action.",
@@ -55,6 +54,6 @@ account! {
         "deleteAdsMediaCreative" DELETE "media_creatives/{media_creative_id}" [media_creative_id]
             => "Deletes a media creative.",
         "createAdsMediaCreative" POST "media_creatives" []
-            => "Puts a media of an account into a line item.",
+            => "Adds an account media to a line item.",
     }
 }

@@ -1,11 +1,11 @@
-//! Operations that the declarations of advertising lead to, in the table of all operations.
+//! Operations generated from the declarations of the `ads` crate.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use ads::declaration::{AdsRateClass, FieldRequirement};
-use ads::field_kind::FieldKind as Holds;
-use ads::operations::OperationParamLocation as At;
+use ads::field_kind::FieldKind;
+use ads::operations::OperationParamLocation;
 use base::{Entitlement, Scope, Scopes};
 
 use crate::endpoint::{
@@ -14,7 +14,7 @@ use crate::endpoint::{
 };
 use crate::operations::shared::per_minute;
 
-/// What is declared and not built: the plans in whose place nothing has come yet.
+/// The planned operations that the `ads` crate does not declare yet.
 pub(in crate::operations) fn unbuilt_endpoints(planned: &'static [Endpoint]) -> &'static [Endpoint] {
     static BUILT: LazyLock<HashSet<(&str, String)>> = LazyLock::new(|| {
         let all = ads::operations().iter();
@@ -27,7 +27,7 @@ pub(in crate::operations) fn unbuilt_endpoints(planned: &'static [Endpoint]) -> 
     Vec::leak(open.copied().collect())
 }
 
-/// The built ones. They keep the names that their plans had.
+/// The declared operations, under the ids of their plans.
 pub(in crate::operations) fn built_endpoints(planned: &[&'static [Endpoint]]) -> &'static [Endpoint] {
     let plans: Vec<&Endpoint> = planned
         .iter()
@@ -47,9 +47,9 @@ pub(in crate::operations) fn built_endpoints(planned: &[&'static [Endpoint]]) ->
 fn build_endpoint(operation: &'static ads::AdsOperation, id: &'static str) -> Endpoint {
     let params: &'static [EndpointParam] = Vec::leak(operation.params.iter().map(build_param).collect());
     let (windows, shared): (&'static [RateWindow], _) = match operation.rate_class {
-        // All changes are counted together.
+        // All changes share one window.
         AdsRateClass::PerMinute(CHANGES_PER_MINUTE) => (&[], Some(&WRITES)),
-        often => (Vec::leak(vec![rate_window(often)]), None),
+        rate_class => (Vec::leak(vec![rate_window(rate_class)]), None),
     };
     let scopes = if operation.is_write { WRITE } else { READ };
     Endpoint {
@@ -77,14 +77,14 @@ fn build_endpoint(operation: &'static ads::AdsOperation, id: &'static str) -> En
 const READ: Scopes = Scopes::from_slice(&[Scope::AdsRead]);
 const WRITE: Scopes = Scopes::from_slice(&[Scope::AdsWrite]);
 
-/// Changes of whatever kind that a user may make in a minute.
+/// Changes of any kind per user.
 const CHANGES_PER_MINUTE: u32 = 450;
 static WRITES: SharedWindow = SharedWindow {
     name: "ads changes",
     window: per_minute(CHANGES_PER_MINUTE),
 };
 
-/// A path without the names of its parameters, in the posts vocabulary.
+/// The path with unnamed parameters, in the posts vocabulary.
 fn path_shape(path: &str) -> String {
     let path = path.replace("<posts>", "posts").replace("<post>", "post");
     let parts = path
@@ -93,8 +93,8 @@ fn path_shape(path: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-const fn rate_window(often: AdsRateClass) -> RateWindow {
-    match often {
+const fn rate_window(rate_class: AdsRateClass) -> RateWindow {
+    match rate_class {
         AdsRateClass::Standard => per_quarter_hour(2_000),
         AdsRateClass::High => per_quarter_hour(10_000),
         AdsRateClass::Low => per_quarter_hour(5),
@@ -112,42 +112,45 @@ fn build_param(param: &ads::OperationParam) -> EndpointParam {
         .copied()
         .chain((param.name.post != param.name.tweet).then_some(param.name.tweet))
         .collect();
-    let place = match param.location {
-        At::Path => EndpointParamLocation::Path,
-        At::Input => EndpointParamLocation::Query,
+    let location = match param.location {
+        OperationParamLocation::Path => EndpointParamLocation::Path,
+        OperationParamLocation::Input => EndpointParamLocation::Query,
     };
     EndpointParam {
         name: param.name.post,
-        // One path has one name for each of its parts.
-        aliases: if place == EndpointParamLocation::Path {
+        // Path parameters have no aliases.
+        aliases: if location == EndpointParamLocation::Path {
             &[]
         } else {
             Vec::leak(aliases)
         },
-        location: place,
+        location,
         required: param.requirement == FieldRequirement::Required,
         param_type: param_type(param),
         summary: "",
     }
 }
 
-/// What a parameter holds, for the OpenAPI document.
 fn param_type(param: &ads::OperationParam) -> ParamType {
     const ANY: ParamType = ParamType::Text(0, 100_000);
-    let usual = param.default_value.as_ref().and_then(serde_json::Value::as_i64);
+    let default = param.default_value.as_ref().and_then(serde_json::Value::as_i64);
     match param.kind {
-        Holds::Text(least, most) => ParamType::Text(least, most),
-        Holds::Bool => ParamType::Bool,
-        Holds::Int(least, most) => ParamType::Int(least, most, usual.unwrap_or(least)),
-        Holds::Money => ParamType::Int(1, i64::MAX, 1),
-        Holds::OneOf(words) => ParamType::OneOf(words),
-        Holds::SomeOf(words) => ParamType::SomeOf(words),
-        Holds::Word(words) => ParamType::OneOf(Vec::leak(words.iter().map(|word| word.post).collect())),
-        Holds::User | Holds::Long => ParamType::Id,
-        Holds::Longs(most) => ParamType::Ids(1, most),
-        Holds::Time => ParamType::Time,
-        Holds::Url => ParamType::Text(8, 2048),
-        Holds::Reference(..) | Holds::Account | Holds::MediaKey => ParamType::Text(1, 64),
-        Holds::Texts(..) | Holds::Ids(..) | Holds::MediaKeys(_) | Holds::CardUris(_) | Holds::Shape(_) => ANY,
+        FieldKind::Text(min, max) => ParamType::Text(min, max),
+        FieldKind::Bool => ParamType::Bool,
+        FieldKind::Int(min, max) => ParamType::Int(min, max, default.unwrap_or(min)),
+        FieldKind::Money => ParamType::Int(1, i64::MAX, 1),
+        FieldKind::OneOf(words) => ParamType::OneOf(words),
+        FieldKind::SomeOf(words) => ParamType::SomeOf(words),
+        FieldKind::Word(words) => ParamType::OneOf(Vec::leak(words.iter().map(|word| word.post).collect())),
+        FieldKind::User | FieldKind::Long => ParamType::Id,
+        FieldKind::Longs(max) => ParamType::Ids(1, max),
+        FieldKind::Time => ParamType::Time,
+        FieldKind::Url => ParamType::Text(8, 2048),
+        FieldKind::Reference(..) | FieldKind::Account | FieldKind::MediaKey => ParamType::Text(1, 64),
+        FieldKind::Texts(..)
+        | FieldKind::Ids(..)
+        | FieldKind::MediaKeys(_)
+        | FieldKind::CardUris(_)
+        | FieldKind::Shape(_) => ANY,
     }
 }

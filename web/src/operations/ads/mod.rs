@@ -1,4 +1,4 @@
-//! Advertising: declared in short form until each operation is built.
+//! Planned Ads API operations, replaced by generated ones as they are built.
 
 mod accounts;
 mod audiences;
@@ -23,12 +23,12 @@ use base::Scopes;
 use super::shared::per_minute;
 use crate::endpoint::{Endpoint, EndpointParam, ErrorFormat, ParamType, RateWindow, per_quarter_hour};
 
-/// A table of operations under `/12/accounts/{account_id}/`, also under `/11/`:
-/// `"id" METHOD "path" | "older path" [parameters of the path] => "about" at window,`
+/// Operations under `/12/accounts/{account_id}/`, also under `/11/`:
+/// `"id" METHOD "path" | "older path" [path parameters] => "summary" at window,`
 macro_rules! account {
     ($(#[$doc:meta])* $name:ident {
         $($id:literal $method:ident $path:literal $(| $older:literal)? [$($part:ident)*]
-            => $about:literal $(at $window:expr)?,)*
+            => $summary:literal $(at $window:expr)?,)*
     }) => {
         $(#[$doc])*
         pub static $name: &[$crate::endpoint::Endpoint] = &[$(
@@ -36,7 +36,7 @@ macro_rules! account {
                 $id,
                 stringify!($method),
                 concat!("/12/accounts/{account_id}/", $path),
-                $about,
+                $summary,
             )
             .aliases(&[
                 concat!("/11/accounts/{account_id}/", $path),
@@ -55,20 +55,23 @@ macro_rules! account {
 }
 use account;
 
-/// An operation that is not built yet. User tokens of OAuth 2.0 come with its scopes.
-const fn planned_endpoint(id: &'static str, method: &'static str, path: &'static str, about: &'static str) -> Endpoint {
+const fn planned_endpoint(
+    id: &'static str,
+    method: &'static str,
+    path: &'static str,
+    summary: &'static str,
+) -> Endpoint {
     let windows = match method.as_bytes() {
         b"GET" => READS,
         _ => WRITES,
     };
     Endpoint::new(id, method, path)
-        .summary(about)
+        .summary(summary)
         .permit("1", Scopes::NONE)
         .limits(&[], windows)
         .error_format(ErrorFormat::Ads)
 }
 
-/// A part of the path.
 const fn path_param(name: &'static str) -> EndpointParam {
     EndpointParam::path(name, ParamType::Text(1, 64), "")
 }

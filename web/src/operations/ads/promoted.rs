@@ -1,10 +1,9 @@
-//! What line items promote, and whom they may promote it for.
+//! Promoted accounts and posts, and related settings of line items.
 
 use super::account;
 use crate::endpoint::per_quarter_hour;
 
 account! {
-    /// Promoted accounts and posts, and what hangs on line items.
     PROMOTED {
         "getAdsPromotedAccounts" GET "promoted_accounts" []
             => "Promoted accounts of an account.",
@@ -39,7 +38,7 @@ account! {
             | "scheduled_promoted_tweets" []
             => "Promotes a scheduled post with a line item.",
         "createAdsLineItemCategory" POST "line_item_curated_categories" []
-            => "Gives a line item a curated category.",
+            => "Adds a curated category to a line item.",
         "updateAdsLineItemCategory" PUT
             "line_item_curated_categories/{line_item_curated_category_id}"
             [line_item_curated_category_id]
@@ -47,7 +46,7 @@ account! {
         "deleteAdsLineItemCategory" DELETE
             "line_item_curated_categories/{line_item_curated_category_id}"
             [line_item_curated_category_id]
-            => "Takes a curated category from a line item.",
+            => "Removes a curated category from a line item.",
         "getAdsTrackingTags" GET "tracking_tags" []
             => "Tracking tags of an account.",
         "getAdsTrackingTag" GET "tracking_tags/{tracking_tag_id}" [tracking_tag_id]
@@ -55,7 +54,7 @@ account! {
         "deleteAdsTrackingTag" DELETE "tracking_tags/{tracking_tag_id}" [tracking_tag_id]
             => "Deletes a tracking tag.",
         "createAdsTrackingTag" POST "tracking_tags" []
-            => "Gives a line item a tracking tag.",
+            => "Adds a tracking tag to a line item.",
         "updateAdsTrackingTag" PUT "tracking_tags/{tracking_tag_id}" [tracking_tag_id]
             => "Changes a tracking tag.",
     }
