@@ -42,9 +42,9 @@ pub(super) fn flatten_json(object: Map<String, Value>) -> Result<Map<String, Val
 pub(super) fn check_form(
     members: &[BodyMember],
     form: Map<String, Value>,
-    speech: Vocabulary,
+    vocabulary: Vocabulary,
 ) -> Result<ParsedBody, Vec<InvalidParameter>> {
-    let mut wrong = Vec::new();
+    let mut invalid = Vec::new();
     for member in members {
         let name = member.name;
         let value = form
@@ -52,27 +52,27 @@ pub(super) fn check_form(
             .or_else(|| form.get(name.tweet))
             .and_then(Value::as_str);
         match value {
-            None | Some("") if member.required => wrong.push(missing_parameter(name.name_in(speech))),
+            None | Some("") if member.required => invalid.push(missing_parameter(name.name_in(vocabulary))),
             Some(text) if !text.is_empty() && !matches_shape(member.shape, text) => {
-                wrong.push(invalid_parameter(name.name_in(speech)));
+                invalid.push(invalid_parameter(name.name_in(vocabulary)));
             }
             _ => {}
         }
     }
-    if wrong.is_empty() {
+    if invalid.is_empty() {
         Ok(ParsedBody {
             members: form,
             vocabulary_hint: None,
         })
     } else {
-        Err(wrong)
+        Err(invalid)
     }
 }
 
 fn matches_shape(shape: MemberShape, text: &str) -> bool {
     match shape {
         MemberShape::Id => base::Id::<()>::parse(text).is_some(),
-        MemberShape::Text(least, most) => (least..=most).contains(&text.chars().count()),
+        MemberShape::Text(min, max) => (min..=max).contains(&text.chars().count()),
         MemberShape::Bool => matches!(text, "true" | "false"),
         MemberShape::Int(low, high) => text.parse().is_ok_and(|number| (low..=high).contains(&number)),
         MemberShape::OneOf(words) => words.contains(&text),
@@ -82,17 +82,15 @@ fn matches_shape(shape: MemberShape, text: &str) -> bool {
 }
 
 fn missing_parameter(name: &'static str) -> InvalidParameter {
-    let message = format!("Missing required parameter [{name}].");
-    InvalidParameter {
-        parameter: name.into(),
-        values: Vec::new(),
-        message,
-    }
+    parameter_problem(name, format!("Missing required parameter [{name}]."))
 }
 
 fn invalid_parameter(name: &'static str) -> InvalidParameter {
-    // Not repeated: the value may be a secret.
-    let message = format!("Value passed for the parameter [{name}] was invalid.");
+    parameter_problem(name, format!("Value passed for the parameter [{name}] was invalid."))
+}
+
+/// Without the value, which may be a secret.
+fn parameter_problem(name: &'static str, message: String) -> InvalidParameter {
     InvalidParameter {
         parameter: name.into(),
         values: Vec::new(),

@@ -6,7 +6,7 @@ use base::Refusal;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-const MOST_DEEP: usize = 64;
+const MAX_DEPTH: usize = 64;
 /// Characters of a member name that a refusal repeats.
 const MAX_SHOWN_NAME: usize = 64;
 
@@ -29,8 +29,8 @@ struct StrictJson {
 
 impl StrictJson {
     fn next_depth<E: Error>(&self) -> Result<usize, E> {
-        if self.depth >= MOST_DEEP {
-            return Err(E::custom(format_args!("it is nested deeper than {MOST_DEEP} levels")));
+        if self.depth >= MAX_DEPTH {
+            return Err(E::custom(format_args!("it is nested deeper than {MAX_DEPTH} levels")));
         }
         Ok(self.depth + 1)
     }
@@ -70,8 +70,8 @@ impl<'de> Visitor<'de> for StrictJson {
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
         // Integers beyond 64 bits arrive here as well, already rounded.
-        let held = value.abs() < 9.0e18;
-        let number = Number::from_f64(value).filter(|_| held);
+        let fits = value.abs() < 9.0e18;
+        let number = Number::from_f64(value).filter(|_| fits);
         number.map(Value::Number).ok_or_else(number_too_large)
     }
 
@@ -87,19 +87,19 @@ impl<'de> Visitor<'de> for StrictJson {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let deep = self.next_depth()?;
+        let depth = self.next_depth()?;
         let mut values = Vec::new();
-        while let Some(value) = items.next_element_seed(Self { depth: deep })? {
+        while let Some(value) = items.next_element_seed(Self { depth })? {
             values.push(value);
         }
         Ok(Value::Array(values))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        let deep = self.next_depth()?;
+        let depth = self.next_depth()?;
         let mut values = Map::new();
         while let Some(name) = members.next_key::<String>()? {
-            let value = members.next_value_seed(Self { depth: deep })?;
+            let value = members.next_value_seed(Self { depth })?;
             if values.contains_key(&name) {
                 let name: String = name.chars().take(MAX_SHOWN_NAME).collect();
                 return Err(A::Error::custom(format_args!("the member `{name}` stands twice")));

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderMap};
 use serde_json::{Map, Value};
 
-pub use members::BodyMembers;
+pub use members::{BodyMembers, MemberName};
 
 use crate::endpoint::{BodySpec, Endpoint};
 
@@ -42,10 +42,10 @@ impl BodyContentType {
             return Self::Absent;
         };
         let text = value.to_str().unwrap_or_default();
-        let kind = text.split(';').next().unwrap_or_default().trim();
-        if kind.eq_ignore_ascii_case("application/json") {
+        let content_type = text.split(';').next().unwrap_or_default().trim();
+        if content_type.eq_ignore_ascii_case("application/json") {
             Self::Json
-        } else if kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+        } else if content_type.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
             Self::Form
         } else {
             Self::Other
@@ -56,20 +56,22 @@ impl BodyContentType {
 /// Parses the body as `endpoint` declares it; `vocabulary` names missing members.
 pub fn parse_body(
     endpoint: &Endpoint,
-    kind: BodyContentType,
+    content_type: BodyContentType,
     bytes: &Bytes,
-    speech: Vocabulary,
+    vocabulary: Vocabulary,
 ) -> Result<ParsedBody, Refusal> {
-    let read = match (endpoint.body, kind) {
+    let read = match (endpoint.body, content_type) {
         (BodySpec::None | BodySpec::Raw, _) | (BodySpec::Multipart(_), BodyContentType::Other) => {
             return Ok(ParsedBody::default());
         }
-        (BodySpec::Multipart(members), BodyContentType::Form) => form::check_form(members, form::parse(bytes)?, speech),
+        (BodySpec::Multipart(members), BodyContentType::Form) => {
+            form::check_form(members, form::parse(bytes)?, vocabulary)
+        }
         (BodySpec::Json(members) | BodySpec::Multipart(members), _) if bytes.is_empty() => {
-            shape::check_object(members, Map::new(), speech)
+            shape::check_object(members, Map::new(), vocabulary)
         }
         (BodySpec::Json(members) | BodySpec::Multipart(members), BodyContentType::Json) => {
-            shape::check_object(members, json::parse_object(bytes)?, speech)
+            shape::check_object(members, json::parse_object(bytes)?, vocabulary)
         }
         (BodySpec::Multipart(_), BodyContentType::Absent) => {
             return Err(Refusal::UnsupportedMediaType {
@@ -82,10 +84,10 @@ pub fn parse_body(
             });
         }
         (BodySpec::Form(members), BodyContentType::Json) if !bytes.is_empty() => {
-            form::check_form(members, form::flatten_json(json::parse_object(bytes)?)?, speech)
+            form::check_form(members, form::flatten_json(json::parse_object(bytes)?)?, vocabulary)
         }
-        (BodySpec::Form(members), kind) if bytes.is_empty() || kind == BodyContentType::Form => {
-            form::check_form(members, form::parse(bytes)?, speech)
+        (BodySpec::Form(members), content_type) if bytes.is_empty() || content_type == BodyContentType::Form => {
+            form::check_form(members, form::parse(bytes)?, vocabulary)
         }
         (BodySpec::Form(_), _) => {
             let expected = "application/x-www-form-urlencoded";
@@ -97,12 +99,12 @@ pub fn parse_body(
 
 /// A refusal of the body as a whole, not of one parameter.
 pub(crate) fn invalid_body(message: impl Into<String>) -> Refusal {
-    let wrong = InvalidParameter {
+    let invalid = InvalidParameter {
         parameter: "".into(),
         values: Vec::new(),
         message: message.into(),
     };
-    Refusal::InvalidParameters(vec![wrong])
+    Refusal::InvalidParameters(vec![invalid])
 }
 
 #[cfg(test)]

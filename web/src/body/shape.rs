@@ -13,10 +13,10 @@ use crate::params::truncate_for_echo;
 pub(super) fn check_object(
     members: &[BodyMember],
     object: Map<String, Value>,
-    speech: Vocabulary,
+    vocabulary: Vocabulary,
 ) -> Result<ParsedBody, Vec<InvalidParameter>> {
     let mut check = ShapeChecker {
-        vocabulary: speech,
+        vocabulary,
         vocabulary_hint: None,
         invalid: Vec::new(),
     };
@@ -67,13 +67,13 @@ impl fmt::Display for MemberPath<'_> {
             (MemberPathStep::Root, _) => Ok(()),
             (MemberPathStep::Name(name), Some(MemberPathStep::Root) | None) => f.write_str(&truncate_for_echo(name)),
             (MemberPathStep::Name(name), _) => write!(f, ".{}", truncate_for_echo(name)),
-            (MemberPathStep::Index(place), _) => write!(f, "[{place}]"),
+            (MemberPathStep::Index(index), _) => write!(f, "[{index}]"),
         }
     }
 }
 
 impl ShapeChecker {
-    fn report_problem(&mut self, path: MemberPath<'_>, value: Option<&Value>, why: impl fmt::Display) {
+    fn report_problem(&mut self, path: MemberPath<'_>, value: Option<&Value>, problem: impl fmt::Display) {
         let values = value.map(|value| match value {
             Value::String(text) => truncate_for_echo(text).into_owned(),
             other => truncate_for_echo(&other.to_string()).into_owned(),
@@ -81,7 +81,7 @@ impl ShapeChecker {
         self.invalid.push(InvalidParameter {
             parameter: path.to_string().into(),
             values: values.into_iter().collect(),
-            message: format!("$.{path}: {why}"),
+            message: format!("$.{path}: {problem}"),
         });
     }
 
@@ -127,9 +127,9 @@ impl ShapeChecker {
                     self.report_problem(at, Some(value), "does not match the regex pattern ^[0-9]{1,19}$");
                 }
             }
-            (MemberShape::Text(least, most), Value::String(text)) => {
+            (MemberShape::Text(min, max), Value::String(text)) => {
                 let length = text.chars().count();
-                self.check_bounds(length, least, most, (at, value), "character");
+                self.check_bounds(length, min, max, (at, value), "character");
             }
             (MemberShape::Int(low, high), Value::Number(number)) => match number.as_i64() {
                 Some(number) if number < low => {
@@ -144,17 +144,17 @@ impl ShapeChecker {
             (MemberShape::OneOf(words), Value::String(text)) => {
                 if !words.contains(&text.as_str()) {
                     let words = words.join(", ");
-                    let why = format!("does not have a value in the enumeration [{words}]");
-                    self.report_problem(at, Some(value), why);
+                    let problem = format!("does not have a value in the enumeration [{words}]");
+                    self.report_problem(at, Some(value), problem);
                 }
             }
             (MemberShape::Object(members), Value::Object(object)) => self.check_members(members, object, at),
-            (MemberShape::Array(shape, least, most), Value::Array(items)) => {
-                self.check_bounds(items.len(), least, most, (at, value), "item");
-                for (place, item) in items.iter().enumerate().take(most) {
+            (MemberShape::Array(shape, min, max), Value::Array(items)) => {
+                self.check_bounds(items.len(), min, max, (at, value), "item");
+                for (index, item) in items.iter().enumerate().take(max) {
                     let path = MemberPath {
                         parent: Some(&at),
-                        step: MemberPathStep::Index(place),
+                        step: MemberPathStep::Index(index),
                     };
                     self.check_value(*shape, item, path);
                 }
@@ -169,18 +169,18 @@ impl ShapeChecker {
     fn check_bounds(
         &mut self,
         count: usize,
-        least: usize,
-        most: usize,
+        min: usize,
+        max: usize,
         (at, value): (MemberPath<'_>, &Value),
-        of: &str,
+        unit: &str,
     ) {
         let bound = match count {
-            count if count < least => ("minimum", least),
-            count if count > most => ("maximum", most),
+            count if count < min => ("minimum", min),
+            count if count > max => ("maximum", max),
             _ => return,
         };
         let (which, bound) = bound;
-        self.report_problem(at, Some(value), format_args!("must have a {which} of {bound} {of}s"));
+        self.report_problem(at, Some(value), format_args!("must have a {which} of {bound} {unit}s"));
     }
 }
 

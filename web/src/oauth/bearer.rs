@@ -1,6 +1,6 @@
 //! OAuth 2.0 app-only: issues and invalidates an app's bearer token (contract §2.4).
 
-use base::{Error, Refusal, VocabularyWord};
+use base::{Error, Refusal};
 use network::audit::AuditActor;
 use network::bearer;
 use serde_json::json;
@@ -19,7 +19,7 @@ pub(crate) fn issue(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let grant = call
             .body()
-            .optional_text(VocabularyWord::same_in_both("grant_type"))
+            .optional_text("grant_type")
             .or(call.query_text("grant_type"));
         if grant != Some("client_credentials") {
             return Err(Refusal::AppOnlyTokenRefused.into());
@@ -49,20 +49,22 @@ pub(crate) fn invalidate(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let token = call
             .body()
-            .optional_text(VocabularyWord::same_in_both("access_token"))
+            .optional_text("access_token")
             .or(call.query_text("access_token"));
         let token = token.ok_or(Refusal::AppOnlyTokenRefused)?.to_owned();
         let (app, user) = match load_basic_app(&call).await? {
             Some(app) => (app, None),
             None => load_signed_owner(&call).await?,
         };
-        let by = AuditActor {
+        let actor = AuditActor {
             user,
             address: call.client_address(),
             ..AuditActor::default()
         };
-        let gone = call.write(move |tx| bearer::invalidate(tx, &app, &by, &token)).await?;
-        call.respond_json(&json!({"access_token": gone.expose_secret()}))
+        let revoked = call
+            .write(move |tx| bearer::invalidate(tx, &app, &actor, &token))
+            .await?;
+        call.respond_json(&json!({"access_token": revoked.expose_secret()}))
     })
 }
 

@@ -14,11 +14,11 @@ pub(crate) fn invalidate_token(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (caller, user) = (call.require_caller()?, call.require_user()?);
         let (app, permission) = (caller.app_id, caller.permission);
-        let by = AuditActor::user(user, &call.client_address());
-        let gone = call
-            .write(move |tx| tokens::revoke_user_token(tx, &by, app, permission))
+        let actor = AuditActor::user(user, &call.client_address());
+        let token = call
+            .write(move |tx| tokens::revoke_user_token(tx, &actor, app, permission))
             .await?;
-        call.respond_json(&json!({ "access_token": gone.expose_secret() }))
+        call.respond_json(&json!({ "access_token": token.expose_secret() }))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use base::percent::encode;
 use base::refusal::AuthenticationProblem;
-use base::{Error, Refusal, VocabularyWord};
+use base::{Error, Refusal};
 use network::apps::{Permission, VerifiedRequest};
 use network::oauth1_flow;
 
@@ -53,18 +53,16 @@ async fn verify_signature(call: &RequestContext) -> Result<VerifiedRequest, Erro
 
 /// From the form, else the query.
 fn read_parameter(call: &RequestContext, name: &'static str) -> Option<String> {
-    let of_form = call.body().optional_text(VocabularyWord::same_in_both(name));
-    of_form.or_else(|| call.query_text(name)).map(str::to_owned)
+    let form_value = call.body().optional_text(name);
+    form_value.or_else(|| call.query_text(name)).map(str::to_owned)
 }
 
 /// A lower level than the app's own, under either parameter name.
 fn requested_permission(call: &RequestContext) -> Result<Option<Permission>, Error> {
     let body = call.body();
     let names = ["svc_auth_access_type", "x_auth_access_type"];
-    let of_form = names
-        .into_iter()
-        .find_map(|name| body.optional_text(VocabularyWord::same_in_both(name)));
-    match of_form.or_else(|| call.query_text("svc_auth_access_type")) {
+    let form_value = names.into_iter().find_map(|name| body.optional_text(name));
+    match form_value.or_else(|| call.query_text("svc_auth_access_type")) {
         None => Ok(None),
         Some("read") => Ok(Some(Permission::Read)),
         Some("write") => Ok(Some(Permission::Write)),

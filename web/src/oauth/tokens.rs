@@ -1,6 +1,6 @@
 //! OAuth 2.0: exchanges codes and refresh tokens, and revokes tokens (contract §2.5).
 
-use base::{Error, Refusal, Secret, VocabularyWord};
+use base::{Error, Refusal, Secret};
 use http::header::{CACHE_CONTROL, HeaderValue};
 use network::oauth2_flow::{
     self, ClientCredentials, CodeExchangeRequest, IssuedTokens, authenticate_client, exchange_code,
@@ -14,8 +14,8 @@ use crate::request_context::{HttpReply, RequestContext};
 /// `POST /2/oauth2/token`.
 pub(crate) fn issue(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (came, rules) = (client_credentials(&call)?, call.state.oauth_settings.clone());
-        let granted = match form_parameter(&call, "grant_type").as_deref() {
+        let (credentials, config) = (client_credentials(&call)?, call.state.oauth_settings.clone());
+        let tokens = match form_parameter(&call, "grant_type").as_deref() {
             Some("authorization_code") => {
                 let exchange = CodeExchangeRequest {
                     code: form_parameter(&call, "code"),
@@ -23,32 +23,32 @@ pub(crate) fn issue(call: RequestContext) -> HandlerFuture {
                     code_verifier: form_parameter(&call, "code_verifier"),
                 };
                 call.write(move |tx| {
-                    let client = authenticate_client(tx, &came)?;
-                    exchange_code(tx, &rules, &client, &exchange)
+                    let client = authenticate_client(tx, &credentials)?;
+                    exchange_code(tx, &config, &client, &exchange)
                 })
                 .await?
             }
             Some("refresh_token") => {
                 let (token, scope) = (form_parameter(&call, "refresh_token"), form_parameter(&call, "scope"));
                 call.write(move |tx| {
-                    let client = authenticate_client(tx, &came)?;
-                    oauth2_flow::refresh_tokens(tx, &rules, &client, token.as_deref(), scope.as_deref())
+                    let client = authenticate_client(tx, &credentials)?;
+                    oauth2_flow::refresh_tokens(tx, &config, &client, token.as_deref(), scope.as_deref())
                 })
                 .await?
             }
             Some(_) => return Err(unsupported_grant_type().into()),
             None => return Err(missing_parameter("grant_type").into()),
         };
-        render_token(&call, &granted.into_result()?)
+        render_token(&call, &tokens.into_result()?)
     })
 }
 
 /// `POST /2/oauth2/revoke`.
 pub(crate) fn revoke(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (came, token) = (client_credentials(&call)?, form_parameter(&call, "token"));
+        let (credentials, token) = (client_credentials(&call)?, form_parameter(&call, "token"));
         call.write(move |tx| {
-            let client = authenticate_client(tx, &came)?;
+            let client = authenticate_client(tx, &credentials)?;
             oauth2_flow::revoke_token(tx, &client, token.as_deref())
         })
         .await?;
@@ -56,13 +56,13 @@ pub(crate) fn revoke(call: RequestContext) -> HandlerFuture {
     })
 }
 
-fn render_token(call: &RequestContext, granted: &IssuedTokens) -> Result<HttpReply, Error> {
+fn render_token(call: &RequestContext, tokens: &IssuedTokens) -> Result<HttpReply, Error> {
     let mut body = Map::new();
     body.insert("token_type".to_owned(), "bearer".into());
-    body.insert("expires_in".to_owned(), granted.expires_in.into());
-    body.insert("access_token".to_owned(), granted.access.expose_secret().into());
-    body.insert("scope".to_owned(), granted.scopes.to_string().into());
-    if let Some(refresh) = &granted.refresh {
+    body.insert("expires_in".to_owned(), tokens.expires_in.into());
+    body.insert("access_token".to_owned(), tokens.access.expose_secret().into());
+    body.insert("scope".to_owned(), tokens.scopes.to_string().into());
+    if let Some(refresh) = &tokens.refresh {
         body.insert("refresh_token".to_owned(), refresh.expose_secret().into());
     }
     Ok(add_no_store(call.respond_json(&Value::Object(body))?))
@@ -74,8 +74,8 @@ fn add_no_store(reply: HttpReply) -> HttpReply {
 
 /// From the form or a JSON body: released clients send either.
 fn form_parameter(call: &RequestContext, name: &'static str) -> Option<String> {
-    let told = call.body().optional_text(VocabularyWord::same_in_both(name));
-    told.filter(|text| !text.is_empty()).map(str::to_owned)
+    let value = call.body().optional_text(name);
+    value.filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
 fn client_credentials(call: &RequestContext) -> Result<ClientCredentials, Error> {

@@ -137,15 +137,15 @@ impl RequestContext {
 
     /// The user id in a path parameter, refused unless it is the caller's.
     pub fn require_own_user(&self, name: &str) -> Result<UserId, Error> {
-        let (asked, user) = (
+        let (id, user) = (
             self.path_id::<base::id::marker::UserMarker>(name)?,
             self.require_user()?,
         );
-        if asked == user {
+        if id == user {
             return Ok(user);
         }
-        let given = self.require_param(name)?;
-        let (name, value) = (given.name_used, &given.raw);
+        let received = self.require_param(name)?;
+        let (name, value) = (received.name_used, &received.raw);
         let message = format!(
             "The `{name}` query parameter value [{value}] must be the same as the authenticating \
              user [{user}]"
@@ -231,12 +231,12 @@ impl RequestContext {
 
     /// For refusals; empty if the parameter is absent.
     pub fn raw_param(&self, name: &str) -> &str {
-        self.params.get(name).map_or("", |given| &given.raw)
+        self.params.get(name).map_or("", |received| &received.raw)
     }
 
     /// The name or alias that the caller used, for refusals.
     pub fn param_name_used(&self, name: &'static str) -> &'static str {
-        self.params.get(name).map_or(name, |given| given.name_used)
+        self.params.get(name).map_or(name, |received| received.name_used)
     }
 
     pub fn body(&self) -> BodyMembers<'_> {
@@ -259,27 +259,32 @@ impl RequestContext {
 
     /// The fields and expansions to render for an operation that returns `object`.
     pub fn field_selection(&self, object: ObjectKind) -> FieldSelection {
-        let mut wants = match self.params.field_selection() {
-            Some(wants) if wants.root() == object => *wants,
+        let mut selection = match self.params.field_selection() {
+            Some(selection) if selection.root() == object => *selection,
             _ => self.field_selection_for(object),
         };
         if self.may_see_email() {
-            wants.allow_email();
+            selection.allow_email();
         }
-        wants.set_site(self.state.site_url);
-        wants
+        selection.set_site(self.state.site_url);
+        selection
     }
 
     /// For an object other than the one that the parameters are declared for.
     fn field_selection_for(&self, object: ObjectKind) -> FieldSelection {
-        let mut wants = FieldSelection::defaults(object);
-        for given in self.params.iter() {
-            if let ParamType::Fields(of) = given.param.param_type {
+        let mut selection = FieldSelection::defaults(object);
+        for received in self.params.iter() {
+            if let ParamType::Fields(of) = received.param.param_type {
                 // Already parsed once, so that it cannot fail.
-                let _known = wants.add_fields_param(of, given.name_used, &given.raw);
+                let _known = selection.add_fields_param(of, received.name_used, &received.raw);
             }
         }
-        wants
+        selection
+    }
+
+    /// What rendering a response of `object` needs.
+    pub fn render_context(&self, object: ObjectKind) -> (Viewer, FieldSelection, RenderOptions) {
+        (self.viewer(), self.field_selection(object), self.answer_vocabulary())
     }
 
     fn may_see_email(&self) -> bool {
@@ -319,15 +324,15 @@ impl RequestContext {
                 ParamType::PageToken | ParamType::Fields(_) | ParamType::Expansions(_) => false,
                 _ => param.location == EndpointParamLocation::Path || param.name != "max_results",
             };
-            if let Some(given) = self.params.get(param.name).filter(|_| filters) {
-                scope = scope.add_fact(param.name).add_fact(&given.raw);
+            if let Some(received) = self.params.get(param.name).filter(|_| filters) {
+                scope = scope.add_fact(param.name).add_fact(&received.raw);
             }
         }
         let token = self
             .params
             .iter()
-            .find(|given| matches!(given.param.param_type, ParamType::PageToken));
-        let token = token.map(|given| (given.name_used, given.raw.as_str()));
+            .find(|received| matches!(received.param.param_type, ParamType::PageToken));
+        let token = token.map(|received| (received.name_used, received.raw.as_str()));
         Ok(self.state.cursor_codec.decode_page_request(&scope, limit, token)?)
     }
 
@@ -395,7 +400,7 @@ impl RequestContext {
 
     fn param_value(&self, name: &str) -> Option<&ParamValue> {
         debug_assert!(self.declared_type(name).is_some(), "`{name}` is not declared");
-        self.params.get(name).map(|given| &given.value)
+        self.params.get(name).map(|received| &received.value)
     }
 
     fn declared_type(&self, name: &str) -> Option<ParamType> {
@@ -405,7 +410,10 @@ impl RequestContext {
 }
 
 fn misdeclared_parameter(name: &str) -> Error {
-    Fault::new(format!("the parameter `{name}` is read as a type that it is not declared with")).into()
+    Fault::new(format!(
+        "the parameter `{name}` is read as a type that it is not declared with"
+    ))
+    .into()
 }
 
 /// Refuses a valid credential of a kind that the operation does not accept.

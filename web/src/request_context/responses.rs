@@ -21,56 +21,56 @@ impl RequestContext {
 
     /// Wraps `data` in an object.
     #[expect(clippy::needless_pass_by_value, reason = "callers pass a temporary")]
-    pub fn respond_data(&self, data: Json) -> Result<HttpReply, Error> {
+    pub fn respond_data(&self, data: Value) -> Result<HttpReply, Error> {
         self.respond_json(&json!({ "data": data }))
     }
 
     /// Sends `body` without an envelope.
-    pub fn respond_json(&self, body: &Json) -> Result<HttpReply, Error> {
+    pub fn respond_json(&self, body: &Value) -> Result<HttpReply, Error> {
         Ok(HttpReply::json(self.endpoint.success_status, body))
     }
 
     /// Sends `data`, `includes` and partial `errors`.
-    pub fn respond(&self, answer: &ResponsePayload) -> Result<HttpReply, Error> {
-        self.respond_with_meta(answer, None)
+    pub fn respond(&self, payload: &ResponsePayload) -> Result<HttpReply, Error> {
+        self.respond_with_meta(payload, None)
     }
 
     /// Adds `meta` with the result count and the page tokens.
-    pub fn respond_page(&self, answer: &ResponsePayload, tokens: &PageTokens) -> Result<HttpReply, Error> {
-        self.respond_with_meta(answer, Some(tokens.to_meta(answer.count)))
+    pub fn respond_page(&self, payload: &ResponsePayload, tokens: &PageTokens) -> Result<HttpReply, Error> {
+        self.respond_with_meta(payload, Some(tokens.to_meta(payload.count)))
     }
 
     /// Like [`Self::respond_page`], with `newest_id` and `oldest_id` in `meta`.
-    pub fn respond_timeline(&self, answer: &ResponsePayload, tokens: &PageTokens) -> Result<HttpReply, Error> {
-        let mut meta = tokens.to_meta(answer.count);
-        for (name, id) in [("newest_id", answer.newest_id), ("oldest_id", answer.oldest_id)] {
+    pub fn respond_timeline(&self, payload: &ResponsePayload, tokens: &PageTokens) -> Result<HttpReply, Error> {
+        let mut meta = tokens.to_meta(payload.count);
+        for (name, id) in [("newest_id", payload.newest_id), ("oldest_id", payload.oldest_id)] {
             if let Some(id) = id {
-                meta.insert(name.to_owned(), Json::String(id.to_string()));
+                meta.insert(name.to_owned(), Value::String(id.to_string()));
             }
         }
-        self.respond_with_meta(answer, Some(meta))
+        self.respond_with_meta(payload, Some(meta))
     }
 
     pub fn respond_with_meta(
         &self,
-        answer: &ResponsePayload,
-        meta: Option<Map<String, Json>>,
+        payload: &ResponsePayload,
+        meta: Option<Map<String, Value>>,
     ) -> Result<HttpReply, Error> {
         if let Some(caller) = &self.caller {
-            self.state.post_reads.record(caller.app_id, &answer.posts);
+            self.state.post_reads.record(caller.app_id, &payload.posts);
         }
         let base = &self.state.problem_base;
-        let errors = answer
+        let errors = payload
             .errors
             .iter()
             .map(|refusal| error_formats::render_partial_error(refusal, base))
             .collect();
-        let errors = Json::Array(errors).to_string();
-        let meta = meta.map(|meta| Json::Object(meta).to_string()).unwrap_or_default();
+        let errors = Value::Array(errors).to_string();
+        let meta = meta.map(|meta| Value::Object(meta).to_string()).unwrap_or_default();
         let parts = [
-            ("data", answer.data.as_str()),
-            ("includes", &answer.includes),
-            ("errors", if answer.errors.is_empty() { "" } else { &errors }),
+            ("data", payload.data.as_str()),
+            ("includes", &payload.includes),
+            ("errors", if payload.errors.is_empty() { "" } else { &errors }),
             ("meta", &meta),
         ];
         let length: usize = parts.iter().map(|(_, json)| json.len() + 16).sum();

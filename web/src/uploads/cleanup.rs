@@ -10,29 +10,29 @@ const BATCH: i64 = 100;
 impl UploadProcessor {
     pub async fn remove_expired(&self) -> Result<(), Error> {
         loop {
-            let gone = self.remove_expired_media().await? + self.remove_expired_uploads().await?;
-            if gone == 0 {
+            let removed = self.remove_expired_media().await? + self.remove_expired_uploads().await?;
+            if removed == 0 {
                 return Ok(());
             }
         }
     }
 
     async fn remove_expired_media(&self) -> Result<usize, Error> {
-        let waits = self
+        let has_expired = self
             .store
             .read(|tx| Ok(!media::list_expired(tx, 1)?.is_empty()))
             .await?;
-        if !waits {
+        if !has_expired {
             return Ok(0);
         }
         // Keep the records while files cannot be deleted, or the files would be orphaned.
         self.files.check_bucket().await.map_err(storage_unavailable)?;
         let removed = self.store.write(|tx| {
             let mut removed = Vec::new();
-            for one in media::list_expired(tx, BATCH)? {
-                if media::remove_expired(tx, one.id)? {
-                    event_log::append(tx, "media.delete", one.owner_id.get(), one.id.get(), "")?;
-                    removed.push(one);
+            for media in media::list_expired(tx, BATCH)? {
+                if media::remove_expired(tx, media.id)? {
+                    event_log::append(tx, "media.delete", media.owner_id.get(), media.id.get(), "")?;
+                    removed.push(media);
                 }
             }
             Ok(removed)

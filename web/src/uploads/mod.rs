@@ -60,12 +60,12 @@ impl UploadProcessor {
     pub async fn run(&self, shutdown: &Shutdown) {
         self.recover_unfinished().await;
         while !shutdown.is_triggered() {
-            let worked = tokio::select! {
-                worked = self.process_next() => worked,
+            let outcome = tokio::select! {
+                outcome = self.process_next() => outcome,
                 () = shutdown.wait() => return,
             };
-            let more = worked.unwrap_or_else(|stop| {
-                tracing::warn!(?stop, "failed to process an upload; will retry");
+            let more = outcome.unwrap_or_else(|error| {
+                tracing::warn!(?error, "failed to process an upload; will retry");
                 false
             });
             if !more {
@@ -83,18 +83,21 @@ impl UploadProcessor {
         if let Err(error) = self.files.remove_folder(INCOMING) {
             tracing::warn!(%error, "failed to remove incomplete uploads");
         }
-        let taken = self.store.write(|tx| {
+        let released = self.store.write(|tx| {
             // Without a shared database, no other node can hold a lease.
             if !tx.is_shared() {
                 store::uploads::release_leases(tx)?;
             }
             Ok(())
         });
-        if let Err(stop) = taken.await {
-            tracing::warn!(?stop, "failed to release unfinished uploads; they wait for their leases to expire");
+        if let Err(error) = released.await {
+            tracing::warn!(
+                ?error,
+                "failed to release unfinished uploads; they wait for their leases to expire"
+            );
         }
-        if let Err(stop) = self.remove_expired().await {
-            tracing::warn!(?stop, "failed to remove expired uploads; will retry");
+        if let Err(error) = self.remove_expired().await {
+            tracing::warn!(?error, "failed to remove expired uploads; will retry");
         }
     }
 }
@@ -103,8 +106,8 @@ fn upload_folder(id: Id<marker::MediaMarker>) -> String {
     format!("uploads/{id}")
 }
 
-pub(crate) fn segment_path(id: Id<marker::MediaMarker>, place: i64) -> String {
-    format!("uploads/{id}/{place}")
+pub(crate) fn segment_path(id: Id<marker::MediaMarker>, index: i64) -> String {
+    format!("uploads/{id}/{index}")
 }
 
 /// Logs the error; clients may retry.

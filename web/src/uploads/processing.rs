@@ -28,22 +28,22 @@ impl UploadProcessor {
         let Some(upload) = claimed.await? else {
             return Ok(false);
         };
-        if let Err(unfit) = self.finish_upload(&upload).await? {
-            tracing::info!(upload = %upload.id, %unfit, "rejected an upload");
+        if let Err(rejection) = self.finish_upload(&upload).await? {
+            tracing::info!(upload = %upload.id, %rejection, "rejected an upload");
         }
         Ok(true)
     }
 
     /// Creates media from an upload whose segments are complete.
     pub(crate) async fn finish_upload(&self, upload: &MediaUpload) -> Result<Result<Media, MediaRejection>, Error> {
-        let whole = format!("{}/whole", upload_folder(upload.id));
-        let size = self.join_segments(upload, &whole).await?;
+        let joined = format!("{}/whole", upload_folder(upload.id));
+        let size = self.join_segments(upload, &joined).await?;
         self.renew_lease(upload, 50).await?;
-        let outcome = match self.measure_upload(upload, &whole, size).await? {
-            Ok((found, sizes)) => Ok(self.publish_or_clean_up(upload, &whole, found, &sizes).await?),
-            Err(unfit) => {
-                self.mark_failed(upload, unfit.to_string()).await?;
-                Err(unfit)
+        let outcome = match self.measure_upload(upload, &joined, size).await? {
+            Ok((found, sizes)) => Ok(self.publish_or_clean_up(upload, &joined, found, &sizes).await?),
+            Err(rejection) => {
+                self.mark_failed(upload, rejection.to_string()).await?;
+                Err(rejection)
             }
         };
         // A leftover folder is removed when the upload expires.
@@ -57,19 +57,19 @@ impl UploadProcessor {
             return Ok(());
         }
         let id = upload.id;
-        let held = self.store.write(move |tx| {
+        let renewed = self.store.write(move |tx| {
             let until = tx.now().plus_ms(LEASE_MS);
             Ok(stored::set_progress(tx, id, percent, until)?)
         });
-        held.await
+        renewed.await
     }
 
     /// Moves the file to its final path and renews the lease meanwhile.
-    async fn move_to_place(&self, upload: &MediaUpload, whole: &str, path: &str) -> Result<(), Error> {
-        let mut coming = std::pin::pin!(self.files.rename(whole, path));
+    async fn move_to_place(&self, upload: &MediaUpload, joined: &str, path: &str) -> Result<(), Error> {
+        let mut move_file = std::pin::pin!(self.files.rename(joined, path));
         loop {
             tokio::select! {
-                came = &mut coming => return came.map_err(storage_unavailable),
+                result = &mut move_file => return result.map_err(storage_unavailable),
                 () = tokio::time::sleep(LEASE_RENEWAL_INTERVAL) => self.renew_lease(upload, 75).await?,
             }
         }
@@ -85,14 +85,14 @@ impl UploadProcessor {
     async fn publish_or_clean_up(
         &self,
         upload: &MediaUpload,
-        whole: &str,
+        joined: &str,
         found: ProcessedUpload,
         sizes: &[ResizedImage],
     ) -> Result<Media, Error> {
         let path = found.file_path(upload);
-        let published = self.publish_media(upload, whole, found, sizes).await;
+        let published = self.publish_media(upload, joined, found, sizes).await;
         if let Err(Error::Refused(Refusal::Unavailable)) = published {
-            let names = sizes.iter().map(|one| smaller_path(&path, one));
+            let names = sizes.iter().map(|resized| smaller_path(&path, resized));
             for name in names.chain([path.clone()]) {
                 // A store that fails to write may fail to delete as well.
                 if self.files.delete(&name).await.is_err() {
@@ -105,24 +105,31 @@ impl UploadProcessor {
         published
     }
 
-    async fn join_segments(&self, upload: &MediaUpload, whole: &str) -> Result<u64, Error> {
+    async fn join_segments(&self, upload: &MediaUpload, joined: &str) -> Result<u64, Error> {
         let id = upload.id;
         let segments = self.store.read(move |tx| Ok(stored::list_segments(tx, id)?)).await?;
-        let names: Vec<String> = segments.iter().map(|one| segment_path(id, one.index)).collect();
-        self.files.concatenate(&names, whole).await.map_err(storage_unavailable)
+        let names: Vec<String> = segments.iter().map(|segment| segment_path(id, segment.index)).collect();
+        self.files
+            .concatenate(&names, joined)
+            .await
+            .map_err(storage_unavailable)
     }
 
-    async fn measure_upload(&self, upload: &MediaUpload, whole: &str, size: u64) -> Result<MeasuredUpload, Error> {
-        let _turn = self.decode_permits.acquire().await.map_err(Fault::context("waiting for a decode permit"))?;
-        let head = self.files.read_head(whole).await.map_err(storage_unavailable)?;
+    async fn measure_upload(&self, upload: &MediaUpload, joined: &str, size: u64) -> Result<MeasuredUpload, Error> {
+        let _permit = self
+            .decode_permits
+            .acquire()
+            .await
+            .map_err(Fault::context("waiting for a decode permit"))?;
+        let head = self.files.read_head(joined).await.map_err(storage_unavailable)?;
         let Some(format) = MediaFormat::sniff(&head) else {
             return Ok(Err(MediaRejection::Unknown));
         };
         let length = i64::try_from(size).unwrap_or(i64::MAX);
         let measured = match format {
-            MediaFormat::Mp4 => self.measure_video_file(whole, size).await?,
-            MediaFormat::Vtt | MediaFormat::Srt => self.measure_subtitles(whole, size, format).await?,
-            _ => self.measure_picture(whole, size).await?,
+            MediaFormat::Mp4 => self.measure_video_file(joined, size).await?,
+            MediaFormat::Vtt | MediaFormat::Srt => self.measure_subtitles(joined, size, format).await?,
+            _ => self.measure_picture(joined, size).await?,
         };
         Ok(measured.and_then(|(mut found, sizes)| {
             found.kind = resolve_kind(upload, found.kind, format)?;
@@ -133,51 +140,52 @@ impl UploadProcessor {
         }))
     }
 
-    async fn measure_picture(&self, whole: &str, size: u64) -> Result<MeasuredUpload, Error> {
+    async fn measure_picture(&self, joined: &str, size: u64) -> Result<MeasuredUpload, Error> {
         if size > media::GIF_BYTES {
             return Ok(Err(MediaRejection::TooLarge(media::GIF_BYTES)));
         }
-        let bytes = self.files.read_whole(whole).await.map_err(storage_unavailable)?;
+        let bytes = self.files.read_whole(joined).await.map_err(storage_unavailable)?;
         let bytes = bytes.ok_or_else(|| Fault::new("the file of an upload is missing"))?;
-        let looked = tokio::task::spawn_blocking(move || measure_image(&bytes));
+        let task = tokio::task::spawn_blocking(move || measure_image(&bytes));
         // A decoder that panics has not recognized the format.
-        let still = looked.await.unwrap_or(Err(MediaRejection::Unknown));
-        let mut kept = 0;
+        let image = task.await.unwrap_or(Err(MediaRejection::Unknown));
+        let mut stripped_size = 0;
         if let Ok(ImageProperties {
-            stripped: Some(bare), ..
-        }) = &still
+            stripped: Some(stripped),
+            ..
+        }) = &image
         {
-            kept = i64::try_from(bare.len()).unwrap_or(i64::MAX);
-            let put = self.files.put(whole, bare.clone()).await;
-            put.map_err(storage_unavailable)?;
+            stripped_size = i64::try_from(stripped.len()).unwrap_or(i64::MAX);
+            let stored_file = self.files.put(joined, stripped.clone()).await;
+            stored_file.map_err(storage_unavailable)?;
         }
-        Ok(still.map(|still| {
-            let endings = still.sizes.iter();
-            let endings = endings.map(|one| format!("{}.{}", one.size.name, one.format.extension()));
+        Ok(image.map(|image| {
+            let suffixes = image.sizes.iter();
+            let suffixes = suffixes.map(|resized| format!("{}.{}", resized.size.name, resized.format.extension()));
             let found = ProcessedUpload {
-                kind: if still.animated {
+                kind: if image.animated {
                     UploadKind::AnimatedGif
                 } else {
                     UploadKind::Photo
                 },
-                content_type: still.format.content_type(),
-                extension: still.format.extension(),
-                size: kept,
-                width: still.width.into(),
-                height: still.height.into(),
-                duration_ms: i64::try_from(still.duration_ms).unwrap_or(0),
-                bit_rate: bit_rate(size, still.duration_ms),
-                sizes: endings.collect::<Vec<_>>().join(","),
+                content_type: image.format.content_type(),
+                extension: image.format.extension(),
+                size: stripped_size,
+                width: image.width.into(),
+                height: image.height.into(),
+                duration_ms: i64::try_from(image.duration_ms).unwrap_or(0),
+                bit_rate: bit_rate(size, image.duration_ms),
+                sizes: suffixes.collect::<Vec<_>>().join(","),
             };
-            (found, still.sizes)
+            (found, image.sizes)
         }))
     }
 
-    async fn measure_video_file(&self, whole: &str, size: u64) -> Result<MeasuredUpload, Error> {
-        let file = self.files.open_local(whole).await.map_err(storage_unavailable)?;
+    async fn measure_video_file(&self, joined: &str, size: u64) -> Result<MeasuredUpload, Error> {
+        let file = self.files.open_local(joined).await.map_err(storage_unavailable)?;
         let file = file.ok_or_else(|| Fault::new("the file of an upload is missing"))?;
-        let looked = tokio::task::spawn_blocking(move || measure_video(file, size));
-        let video = looked.await.unwrap_or(Err(MediaRejection::Unknown));
+        let task = tokio::task::spawn_blocking(move || measure_video(file, size));
+        let video = task.await.unwrap_or(Err(MediaRejection::Unknown));
         Ok(video.map(|video| {
             let found = ProcessedUpload {
                 kind: UploadKind::Video,
@@ -194,11 +202,11 @@ impl UploadProcessor {
         }))
     }
 
-    async fn measure_subtitles(&self, whole: &str, size: u64, format: MediaFormat) -> Result<MeasuredUpload, Error> {
+    async fn measure_subtitles(&self, joined: &str, size: u64, format: MediaFormat) -> Result<MeasuredUpload, Error> {
         if size > SUBTITLE_BYTES {
             return Ok(Err(MediaRejection::TooLarge(SUBTITLE_BYTES)));
         }
-        let bytes = self.files.read_whole(whole).await.map_err(storage_unavailable)?;
+        let bytes = self.files.read_whole(joined).await.map_err(storage_unavailable)?;
         let bytes = bytes.ok_or_else(|| Fault::new("the file of an upload is missing"))?;
         if std::str::from_utf8(&bytes).is_err() {
             return Ok(Err(MediaRejection::Damaged(format)));
@@ -221,17 +229,17 @@ impl UploadProcessor {
     async fn publish_media(
         &self,
         upload: &MediaUpload,
-        whole: &str,
+        joined: &str,
         found: ProcessedUpload,
         sizes: &[ResizedImage],
     ) -> Result<Media, Error> {
         let path = found.file_path(upload);
-        for one in sizes {
-            let name = smaller_path(&path, one);
-            let put = self.files.put(&name, one.bytes.clone()).await;
-            put.map_err(storage_unavailable)?;
+        for resized in sizes {
+            let name = smaller_path(&path, resized);
+            let stored_file = self.files.put(&name, resized.bytes.clone()).await;
+            stored_file.map_err(storage_unavailable)?;
         }
-        self.move_to_place(upload, whole, &path).await?;
+        self.move_to_place(upload, joined, &path).await?;
         let upload = upload.clone();
         self.store
             .write(move |tx| rules::publish_media(tx, &upload, &found))
@@ -240,20 +248,20 @@ impl UploadProcessor {
 }
 
 /// The path of a resized image, next to the original.
-fn smaller_path(path: &str, one: &ResizedImage) -> String {
+fn smaller_path(path: &str, resized: &ResizedImage) -> String {
     let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
-    format!("{stem}.{}.{}", one.size.name, one.format.extension())
+    format!("{stem}.{}.{}", resized.size.name, resized.format.extension())
 }
 
 /// The kind of the bytes, if it matches the announced one.
 fn resolve_kind(upload: &MediaUpload, found: UploadKind, format: MediaFormat) -> Result<UploadKind, MediaRejection> {
-    let told = !upload.media_key.is_empty();
+    let key_issued = !upload.media_key.is_empty();
     match (upload.kind.as_str(), found) {
         ("", found) => Ok(found),
         (announced, found) if announced == found.name() => Ok(found),
         // A GIF of one frame, whose key was issued before that was known.
-        ("animated_gif", UploadKind::Photo) if told && format == MediaFormat::Gif => Ok(UploadKind::AnimatedGif),
-        ("animated_gif", UploadKind::Photo) | ("photo", UploadKind::AnimatedGif) if !told => Ok(found),
+        ("animated_gif", UploadKind::Photo) if key_issued && format == MediaFormat::Gif => Ok(UploadKind::AnimatedGif),
+        ("animated_gif", UploadKind::Photo) | ("photo", UploadKind::AnimatedGif) if !key_issued => Ok(found),
         _ => Err(MediaRejection::CategoryMismatch),
     }
 }

@@ -1,6 +1,6 @@
 //! Reads upload requests: text fields, and a file that is streamed to storage.
 
-use base::{Error, Fault, Refusal, VocabularyWord};
+use base::{Error, Fault, Refusal};
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -52,23 +52,23 @@ impl UploadForm {
 }
 
 pub(crate) async fn receive(call: &mut RequestContext, files: &FileStore) -> Result<UploadForm, Error> {
-    let mut sent = UploadForm::default();
+    let mut form = UploadForm::default();
     if BodyContentType::from_headers(&call.head().headers) == BodyContentType::Other {
-        read_parts(call, files, &mut sent).await?;
+        read_parts(call, files, &mut form).await?;
     } else {
-        read_json_members(call, files, &mut sent).await?;
+        read_json_members(call, files, &mut form).await?;
     }
     for param in call.endpoint().params.iter().copied().flatten() {
         let raw = call.raw_param(param.name);
-        if !raw.is_empty() && sent.text(param.name).is_none() {
-            sent.texts.push((param.name.to_owned(), raw.to_owned()));
+        if !raw.is_empty() && form.text(param.name).is_none() {
+            form.texts.push((param.name.to_owned(), raw.to_owned()));
         }
     }
-    Ok(sent)
+    Ok(form)
 }
 
 /// JSON or a form, already parsed and checked.
-async fn read_json_members(call: &RequestContext, files: &FileStore, sent: &mut UploadForm) -> Result<(), Error> {
+async fn read_json_members(call: &RequestContext, files: &FileStore, form: &mut UploadForm) -> Result<(), Error> {
     let body = call.body();
     for (name, value) in body.as_map() {
         if name == "media" || name == "media_data" {
@@ -82,17 +82,17 @@ async fn read_json_members(call: &RequestContext, files: &FileStore, sent: &mut 
             }
             other => other.to_string(),
         };
-        sent.texts.push((name.clone(), text));
+        form.texts.push((name.clone(), text));
     }
     let mut names = ["media", "media_data"].into_iter();
-    let file = names.find_map(|name| Some((name, body.get(VocabularyWord::same_in_both(name))?)));
+    let file = names.find_map(|name| Some((name, body.get(name)?)));
     if let Some((name, value)) = file {
         let Value::String(text) = value else {
             return Err(
                 Refusal::invalid_parameter(name, "", format!("$.{name}: a string in base64 is expected")).into(),
             );
         };
-        sent.media = Some(store_base64(call, files, name, text.as_bytes()).await?);
+        form.media = Some(store_base64(call, files, name, text.as_bytes()).await?);
     }
     Ok(())
 }
@@ -119,8 +119,8 @@ async fn store_base64(
         size: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
         head: head_bytes(&bytes),
     };
-    let put = files.put(&incoming.name, bytes).await;
-    put.map_err(storage_unavailable)?;
+    let stored = files.put(&incoming.name, bytes).await;
+    stored.map_err(storage_unavailable)?;
     Ok(incoming)
 }
 
@@ -133,7 +133,7 @@ fn incoming_path(call: &RequestContext) -> Result<String, Fault> {
     Ok(format!("{INCOMING}/{}", call.store_context().rng.random_token(24)?))
 }
 
-async fn read_parts(call: &mut RequestContext, files: &FileStore, sent: &mut UploadForm) -> Result<(), Error> {
+async fn read_parts(call: &mut RequestContext, files: &FileStore, form: &mut UploadForm) -> Result<(), Error> {
     let head = call.head();
     let unsupported = |expected| Refusal::UnsupportedMediaType { expected };
     if head.headers.contains_key(CONTENT_ENCODING) {
@@ -148,14 +148,14 @@ async fn read_parts(call: &mut RequestContext, files: &FileStore, sent: &mut Upl
     });
     let limits = SizeLimit::new().whole_stream(VIDEO_BYTES.saturating_add(1024 * 1024));
     let limits = Constraints::new().size_limit(limits);
-    let mut form = Multipart::with_constraints(stream, boundary, limits);
+    let mut multipart = Multipart::with_constraints(stream, boundary, limits);
     let mut count = 0;
-    while let Some(field) = form.next_field().await.map_err(multipart_refusal)? {
+    while let Some(field) = multipart.next_field().await.map_err(multipart_refusal)? {
         count += 1;
         if count > MAX_PARTS {
             return Err(body::invalid_body("The request body has too many parts.").into());
         }
-        read_part(call, files, sent, field).await?;
+        read_part(call, files, form, field).await?;
     }
     Ok(())
 }
@@ -163,27 +163,27 @@ async fn read_parts(call: &mut RequestContext, files: &FileStore, sent: &mut Upl
 async fn read_part(
     call: &RequestContext,
     files: &FileStore,
-    sent: &mut UploadForm,
+    form: &mut UploadForm,
     field: Field<'_>,
 ) -> Result<(), Error> {
     let name = field.name().unwrap_or_default().to_owned();
-    let twice = sent.texts.iter().any(|(known, _)| *known == name);
-    let second = sent.media.is_some() && (name == "media" || name == "media_data");
-    if twice || second {
+    let is_duplicate = form.texts.iter().any(|(known, _)| *known == name);
+    let is_second_file = form.media.is_some() && (name == "media" || name == "media_data");
+    if is_duplicate || is_second_file {
         let shown = crate::params::truncate_for_echo(&name);
         return Err(body::invalid_body(format!("The part [{shown}] must not be included twice.")).into());
     }
     match name.as_str() {
-        "media" => sent.media = Some(store_file_part(call, files, field).await?),
+        "media" => form.media = Some(store_file_part(call, files, field).await?),
         "media_data" => {
             let text = read_text_part(field, MAX_ENCODED_BYTES).await?;
-            sent.media = Some(store_base64(call, files, "media_data", &text).await?);
+            form.media = Some(store_base64(call, files, "media_data", &text).await?);
         }
         _ if is_declared(call, &name) => {
             let bytes = read_text_part(field, MAX_TEXT_BYTES).await?;
             let text = String::from_utf8(bytes.to_vec());
             let text = text.map_err(|_| Refusal::invalid_value(name.clone(), ""))?;
-            sent.texts.push((name, text));
+            form.texts.push((name, text));
         }
         // v1.1 ignores unknown parts.
         _ if is_legacy(call) => drop(read_text_part(field, MAX_TEXT_BYTES).await?),
@@ -213,28 +213,28 @@ async fn store_file_part(
     mut field: Field<'_>,
 ) -> Result<IncomingFile, Error> {
     let name = incoming_path(call)?;
-    let mut writing = files.start_write(&name).await.map_err(storage_unavailable)?;
+    let mut writer = files.start_write(&name).await.map_err(storage_unavailable)?;
     let mut head = BytesMut::new();
     loop {
         let chunk = match field.chunk().await {
             Ok(Some(chunk)) => chunk,
             Ok(None) => break,
             Err(error) => {
-                writing.abort().await;
+                writer.abort().await;
                 return Err(multipart_refusal(error).into());
             }
         };
-        let room = MediaFormat::HEAD_BYTES.saturating_sub(head.len());
-        head.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
-        writing.append(&chunk).await.map_err(storage_unavailable)?;
+        let missing = MediaFormat::HEAD_BYTES.saturating_sub(head.len());
+        head.extend_from_slice(chunk.get(..missing).unwrap_or(&chunk));
+        writer.append(&chunk).await.map_err(storage_unavailable)?;
     }
-    if writing.bytes_written() == 0 {
-        writing.abort().await;
+    if writer.bytes_written() == 0 {
+        writer.abort().await;
         return Err(Refusal::missing_parameter("media").into());
     }
     Ok(IncomingFile {
         name,
-        size: writing.finish().await.map_err(storage_unavailable)?,
+        size: writer.finish().await.map_err(storage_unavailable)?,
         head: head.freeze(),
     })
 }

@@ -11,12 +11,12 @@ use crate::request_context::RequestContext;
 /// `POST /2/account_activity/webhooks/{webhook_id}/subscriptions/all`.
 pub(crate) fn subscribe(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (asker, user) = (
+        let (subscriber, user) = (
             ActivitySubscriber::from_caller(call.require_caller()?),
             call.require_user()?,
         );
         let webhook = call.path_id::<()>("webhook_id")?.get();
-        call.write(move |tx| account_activity::subscribe(tx, &asker, user, webhook))
+        call.write(move |tx| account_activity::subscribe(tx, &subscriber, user, webhook))
             .await?;
         call.respond_data(json!({ "subscribed": true }))
     })
@@ -70,13 +70,13 @@ pub(crate) fn count_subscriptions(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let caller = call.require_caller()?;
         let (app, owner) = (caller.app_id, caller.app.owner_id);
-        let most = account_activity::max_subscribed_accounts(ActivitySubscriber::from_caller(caller).enterprise);
+        let max = account_activity::max_subscribed_accounts(ActivitySubscriber::from_caller(caller).enterprise);
         let (name, count) = call
             .read(move |tx| Ok(account_activity::count_subscribed_accounts(tx, app, owner)?))
             .await?;
         call.respond_data(json!({
             "account_name": name,
-            "provisioned_count": most.to_string(),
+            "provisioned_count": max.to_string(),
             "subscriptions_count_all": count.to_string(),
             "subscriptions_count_direct_messages": "0",
         }))

@@ -2,51 +2,49 @@
 
 use std::sync::Arc;
 
-use base::{Error, Refusal, UserId, VocabularyWord};
+use base::{Error, Refusal, UserId};
 use deliver::activity as events;
 use deliver::streams::{ConnectionRequest, StreamEndpoint};
 use network::activity::{self, ActivitySubscriber, NewActivitySubscription};
 use query::{AccessTier, QueryDialect, QueryProduct};
 use serde_json::{Map, Value, json};
 use store::activity::{self as stored, ActivitySubscription};
-use store::posts::PageRange;
 
-use super::{page_range, streams};
+use super::edge_pages::edge_range;
+use super::streams;
 use crate::body;
 use crate::endpoint::HandlerFuture;
 use crate::request_context::{HttpReply, RequestContext};
 
-const TAG: VocabularyWord = VocabularyWord::same_in_both("tag");
-const WEBHOOK_ID: VocabularyWord = VocabularyWord::same_in_both("webhook_id");
+const TAG: &str = "tag";
+const WEBHOOK_ID: &str = "webhook_id";
 
 /// `POST /2/activity/subscriptions`.
 pub(crate) fn subscribe(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let asker = ActivitySubscriber::from_caller(call.require_caller()?);
-        let wish = parse_subscription(&call)?;
-        check_keyword(&wish.keyword, asker.enterprise)?;
-        let (made, total) = call
+        let subscriber = ActivitySubscriber::from_caller(call.require_caller()?);
+        let new = parse_subscription(&call)?;
+        check_keyword(&new.keyword, subscriber.enterprise)?;
+        let (subscription, total) = call
             .write(move |tx| {
-                let made = activity::subscribe(tx, &asker, &wish)?;
-                Ok((made, stored::count(tx, asker.app)?))
+                let subscription = activity::subscribe(tx, &subscriber, &new)?;
+                Ok((subscription, stored::count(tx, subscriber.app)?))
             })
             .await?;
-        respond_subscription(&call, &made, total)
+        respond_subscription(&call, &subscription, total)
     })
 }
 
 fn parse_subscription(call: &RequestContext) -> Result<NewActivitySubscription, Error> {
     let body = call.body();
-    let filter = body.optional_object(VocabularyWord::same_in_both("filter"));
+    let filter = body.optional_object("filter");
     let text = |name| {
-        let text = filter.and_then(|filter| filter.optional_text(VocabularyWord::same_in_both(name)));
+        let text = filter.and_then(|filter| filter.optional_text(name));
         text.unwrap_or_default().to_owned()
     };
     Ok(NewActivitySubscription {
-        event_type: body
-            .required_text(VocabularyWord::same_in_both("event_type"))?
-            .to_owned(),
-        user_id: filter.and_then(|filter| filter.optional_id(VocabularyWord::same_in_both("user_id"))),
+        event_type: body.required_text("event_type")?.to_owned(),
+        user_id: filter.and_then(|filter| filter.optional_id("user_id")),
         keyword: text("keyword"),
         direction: text("direction"),
         tag: body.optional_text(TAG).unwrap_or_default().to_owned(),
@@ -82,20 +80,17 @@ pub(crate) fn list_subscriptions(call: RequestContext) -> HandlerFuture {
         let caller = call.require_caller()?;
         let (app, maker) = (caller.app_id, caller.user);
         let page = call.page_request()?;
-        let part = PageRange {
-            limit: page.fetch_limit(),
-            ..page_range(&page, (0, i64::MAX))
-        };
+        let range = edge_range(&page);
         let (found, total) = call
             .read(move |tx| {
-                let found = stored::list_by_app(tx, app, maker, &part)?;
+                let found = stored::list_by_app(tx, app, maker, &range)?;
                 Ok((found, stored::count(tx, app)?))
             })
             .await?;
-        let cut = page.slice_rows(found, |one| one.id);
-        let mut meta = cut.tokens.to_meta(cut.rows.len());
+        let slice = page.slice_rows(found, |one| one.id);
+        let mut meta = slice.tokens.to_meta(slice.rows.len());
         meta.insert("total_subscriptions".to_owned(), json!(total));
-        let data: Vec<Value> = cut.rows.iter().map(subscription_members).map(Value::Object).collect();
+        let data: Vec<Value> = slice.rows.iter().map(subscription_members).map(Value::Object).collect();
         call.respond_json(&json!({ "data": data, "meta": meta }))
     })
 }
@@ -110,13 +105,13 @@ pub(crate) fn update_subscription(call: RequestContext) -> HandlerFuture {
             return Err(Refusal::invalid_parameter("tag", "", message).into());
         }
         let (tag, webhook) = (body.optional_text(TAG).map(str::to_owned), body_webhook_id(body));
-        let (changed_now, total) = call
+        let (subscription, total) = call
             .write(move |tx| {
                 let one = activity::update(tx, app, id.get(), tag.as_deref(), webhook)?;
                 Ok((one, stored::count(tx, app)?))
             })
             .await?;
-        respond_subscription(&call, &changed_now, total)
+        respond_subscription(&call, &subscription, total)
     })
 }
 
@@ -141,22 +136,22 @@ pub(crate) fn delete_subscription(call: RequestContext) -> HandlerFuture {
 pub(crate) fn delete_subscriptions(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, ids) = (call.require_caller()?.app_id, call.query_ids::<()>("ids"));
-        let asked = ids.clone();
-        let (gone, total) = call
+        let requested = ids.clone();
+        let (deleted, total) = call
             .write(move |tx| {
-                let mut gone = Vec::with_capacity(asked.len());
-                for id in &asked {
-                    gone.push(stored::delete(tx, app, id.get())?);
+                let mut deleted = Vec::with_capacity(requested.len());
+                for id in &requested {
+                    deleted.push(stored::delete(tx, app, id.get())?);
                 }
-                Ok((gone, stored::count(tx, app)?))
+                Ok((deleted, stored::count(tx, app)?))
             })
             .await?;
-        let all = || ids.iter().zip(&gone);
+        let all = || ids.iter().zip(&deleted);
         let data: Vec<Value> = all()
-            .map(|(id, gone)| json!({ "subscription_id": id.to_string(), "deleted": gone }))
+            .map(|(id, deleted)| json!({ "subscription_id": id.to_string(), "deleted": deleted }))
             .collect();
         let errors: Vec<Value> = all()
-            .filter(|(_, gone)| !**gone)
+            .filter(|(_, deleted)| !**deleted)
             .map(|(id, _)| {
                 json!({
                     "subscription_id": id.to_string(),
@@ -212,23 +207,23 @@ const MAX_EVENTS_PER_SECOND: u32 = 250;
 /// `GET /2/activity/stream`.
 pub(crate) fn open_stream(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let asker = ActivitySubscriber::from_caller(call.require_caller()?);
-        let past = streams::parse_replay(&call, asker.enterprise)?;
-        let opening = ConnectionRequest {
-            app: asker.app,
+        let subscriber = ActivitySubscriber::from_caller(call.require_caller()?);
+        let replay = streams::parse_replay(&call, subscriber.enterprise)?;
+        let request = ConnectionRequest {
+            app: subscriber.app,
             endpoint: StreamEndpoint::Activity,
             partition: 1,
-            replay: past.as_ref().is_some_and(|past| past.until.is_some()),
-            max_connections: StreamEndpoint::Activity.max_connections(asker.enterprise),
-            max_per_second: (!asker.enterprise).then_some(MAX_EVENTS_PER_SECOND),
+            replay: replay.as_ref().is_some_and(|replay| replay.until.is_some()),
+            max_connections: StreamEndpoint::Activity.max_connections(subscriber.enterprise),
+            max_per_second: (!subscriber.enterprise).then_some(MAX_EVENTS_PER_SECOND),
             client: call.client_address(),
         };
-        let session = call.stream_hub().open(opening).await?;
+        let session = call.stream_hub().open(request).await?;
         let feed = session.feed();
-        let home = call.state.event_context();
+        let context = call.state.event_context();
         let store = Arc::clone(call.store());
-        Ok(call.respond_stream(match past {
-            Some(past) => feed.after_backfill(events::replay_activity(store, session, home, past)),
+        Ok(call.respond_stream(match replay {
+            Some(replay) => feed.after_backfill(events::replay_activity(store, session, context, replay)),
             None => feed,
         }))
     })

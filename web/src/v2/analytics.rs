@@ -10,7 +10,7 @@ use crate::request_context::{HttpReply, RequestContext};
 
 const HOUR_MS: i64 = 3_600_000;
 /// Buckets per post: more than four weeks of hours.
-const MOST_SPANS: i64 = 1_000;
+const MAX_BUCKETS: i64 = 1_000;
 
 type NamedFigure = (&'static str, fn(&EngagementCounts) -> i64);
 
@@ -41,26 +41,22 @@ fn parse_window(call: &RequestContext) -> Result<AnalyticsWindow, Error> {
     if start >= end {
         return Err(super::timelines::wrong_order(call, "start_time", "end_time").into());
     }
-    let whole = end.ms() - start.ms();
-    let length = match call.query_text("granularity") {
+    let range_ms = end.ms() - start.ms();
+    let bucket_ms = match call.query_text("granularity") {
         Some("hourly") => HOUR_MS,
         Some("daily") => 24 * HOUR_MS,
         Some("weekly") => 7 * 24 * HOUR_MS,
-        _ => whole,
+        _ => range_ms,
     };
-    if whole.div_euclid(length) > MOST_SPANS {
+    if range_ms.div_euclid(bucket_ms) > MAX_BUCKETS {
         let value = call.raw_param("granularity");
         let message = format!(
-            "The `granularity` query parameter value [{value}] is not between 1 and {MOST_SPANS} \
+            "The `granularity` query parameter value [{value}] is not between 1 and {MAX_BUCKETS} \
              spans from `start_time` to `end_time`"
         );
         return Err(Refusal::invalid_parameter("granularity", value, message).into());
     }
-    Ok(AnalyticsWindow {
-        start,
-        end,
-        bucket_ms: length,
-    })
+    Ok(AnalyticsWindow { start, end, bucket_ms })
 }
 
 fn respond_metrics(
@@ -70,33 +66,35 @@ fn respond_metrics(
     window: &AnalyticsWindow,
 ) -> Result<HttpReply, Error> {
     let fields = call.query_texts("analytics.fields");
-    let asks = |name: &str| fields.iter().any(|field| field == name);
-    let asks_none = !FIGURES.iter().any(|(name, _)| asks(name));
+    let is_requested = |name: &str| fields.iter().any(|field| field == name);
+    let no_metric_requested = !FIGURES.iter().any(|(name, _)| is_requested(name));
     let figures = |figures: &EngagementCounts| -> Map<String, Value> {
-        let shown = FIGURES.iter().filter(|(name, _)| asks_none || asks(name));
+        let shown = FIGURES
+            .iter()
+            .filter(|(name, _)| no_metric_requested || is_requested(name));
         shown
             .map(|(name, of)| ((*name).to_owned(), json!(of(figures))))
             .collect()
     };
-    let span =
+    let bucket =
         |(start, of): &(Time, EngagementCounts)| json!({ "timestamp": start.to_string(), "metrics": figures(of) });
-    let whole = |one: &PostAnalytics| {
-        let mut members = if fields.is_empty() || !asks_none {
+    let analytics_json = |one: &PostAnalytics| {
+        let mut members = if fields.is_empty() || !no_metric_requested {
             figures(&one.total)
         } else {
             Map::new()
         };
         members.insert("id".to_owned(), json!(one.id.to_string()));
-        if fields.is_empty() || asks("timestamp") {
+        if fields.is_empty() || is_requested("timestamp") {
             members.insert("timestamp".to_owned(), json!(window.start.to_string()));
         }
-        if (fields.is_empty() || asks("timestamped_metrics")) && !one.buckets.is_empty() {
-            let spans = one.buckets.iter().map(span).collect();
-            members.insert("timestamped_metrics".to_owned(), Value::Array(spans));
+        if (fields.is_empty() || is_requested("timestamped_metrics")) && !one.buckets.is_empty() {
+            let buckets = one.buckets.iter().map(bucket).collect();
+            members.insert("timestamped_metrics".to_owned(), Value::Array(buckets));
         }
         Value::Object(members)
     };
-    let data: Vec<Value> = counted.iter().map(whole).collect();
+    let data: Vec<Value> = counted.iter().map(analytics_json).collect();
     let answer = ResponsePayload {
         count: data.len(),
         data: if data.is_empty() {

@@ -1,7 +1,7 @@
 //! Bookmarks and bookmark folders.
 
 use base::id::marker;
-use base::{Error, Id, PostId, Refusal, UserId, VocabularyWord};
+use base::{Error, Id, PostId, Refusal, UserId};
 use network::bookmarks;
 use serde_json::{Map, Value, json};
 use store::Tx;
@@ -13,7 +13,7 @@ use crate::endpoint::HandlerFuture;
 use crate::pagination::PageTokens;
 use crate::request_context::{HttpReply, RequestContext};
 
-const FOLDER_ID: VocabularyWord = VocabularyWord::same_in_both("folder_id");
+const FOLDER_ID: &str = "folder_id";
 
 /// `GET /2/users/{id}/bookmarks`.
 pub(crate) fn list(call: RequestContext) -> HandlerFuture {
@@ -24,7 +24,7 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
 }
 
 async fn respond_all(call: &RequestContext, user: UserId) -> Result<HttpReply, Error> {
-    let read = move |tx: &mut Tx<'_>, span: &PageRange| Ok(bookmarks::list_user_bookmarks(tx, user, span)?);
+    let read = move |tx: &mut Tx<'_>, range: &PageRange| Ok(bookmarks::list_user_bookmarks(tx, user, range)?);
     edge_pages::respond_posts(call, read).await
 }
 
@@ -88,13 +88,10 @@ pub(crate) fn create_for_post(call: RequestContext) -> HandlerFuture {
 pub(crate) fn create_folder(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let user = call.require_own_user("id")?;
-        let name = call
-            .body()
-            .required_text(VocabularyWord::same_in_both("name"))?
-            .to_owned();
-        let made = call.write(move |tx| bookmarks::create_folder(tx, user, &name));
-        let made = made.await?;
-        call.respond_data(json!({ "id": made.id.to_string(), "name": made.name }))
+        let name = call.body().required_text("name")?.to_owned();
+        let folder = call.write(move |tx| bookmarks::create_folder(tx, user, &name));
+        let folder = folder.await?;
+        call.respond_data(json!({ "id": folder.id.to_string(), "name": folder.name }))
     })
 }
 
@@ -102,15 +99,15 @@ pub(crate) fn create_folder(call: RequestContext) -> HandlerFuture {
 pub(crate) fn list_folders(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, page) = (call.require_own_user("id")?, call.page_request()?);
-        let (asked, whole) = (edge_pages::edge_range(&page), page.clone());
+        let range = edge_pages::edge_range(&page);
         let found = call.read(move |tx| {
-            let all = store::bookmarks::list_folders(tx, user, &asked)?;
-            Ok(whole.slice_rows(all, |folder| folder.id))
+            let all = store::bookmarks::list_folders(tx, user, &range)?;
+            Ok(page.slice_rows(all, |folder| folder.id))
         });
-        let cut = found.await?;
-        let rows = cut.rows.iter();
+        let slice = found.await?;
+        let rows = slice.rows.iter();
         let rows = rows.map(|folder| json!({ "id": folder.id.to_string(), "name": folder.name }));
-        respond_rows(&call, rows.collect(), cut.tokens)
+        respond_rows(&call, rows.collect(), slice.tokens)
     })
 }
 
@@ -119,31 +116,31 @@ pub(crate) fn list_folder_posts(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let user = call.require_own_user("id")?;
         let (folder, page): (PostId, _) = (call.path_id("folder_id")?, call.page_request()?);
-        let (asked, whole) = (edge_pages::edge_range(&page), page.clone());
+        let range = edge_pages::edge_range(&page);
         let found = call.read(move |tx| {
-            let all = bookmarks::list_folder_bookmarks(tx, user, folder.get(), &asked)?;
-            Ok(whole.slice_rows(all, |edge| edge.1))
+            let all = bookmarks::list_folder_bookmarks(tx, user, folder.get(), &range)?;
+            Ok(page.slice_rows(all, |edge| edge.1))
         });
-        let cut = match found.await {
-            Ok(cut) => cut,
+        let slice = match found.await {
+            Ok(slice) => slice,
             Err(Error::Refused(refusal @ Refusal::NotFound(_))) => {
                 return call.respond(&edge_pages::refusal_answer(refusal));
             }
-            Err(stop) => return Err(stop),
+            Err(error) => return Err(error),
         };
-        let rows = cut.rows.iter();
+        let rows = slice.rows.iter();
         let rows = rows.map(|edge| json!({ "id": edge.0.to_string() }));
-        respond_rows(&call, rows.collect(), cut.tokens)
+        respond_rows(&call, rows.collect(), slice.tokens)
     })
 }
 
 /// Rows without a projection; there are no previous-page tokens.
 fn respond_rows(call: &RequestContext, rows: Vec<Value>, tokens: PageTokens) -> Result<HttpReply, Error> {
-    let onwards = PageTokens {
+    let next_only = PageTokens {
         previous: None,
         ..tokens
     };
-    let meta: Map<String, Value> = onwards.to_meta(rows.len());
+    let meta: Map<String, Value> = next_only.to_meta(rows.len());
     let answer = ResponsePayload {
         count: rows.len(),
         data: if rows.is_empty() {

@@ -11,9 +11,9 @@ use crate::request_context::RequestContext;
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id::<()>("id")?.get();
-        let (wants, spoken) = (call.field_selection(ObjectKind::Community), call.answer_vocabulary());
+        let (selection, options) = (call.field_selection(ObjectKind::Community), call.answer_vocabulary());
         let found = call.read(move |tx| Ok(stored::find_by_id(tx, id)?)).await?;
-        call.respond(&view::render_community(found.as_ref(), id, &wants, spoken))
+        call.respond(&view::render_community(found.as_ref(), id, &selection, options))
     })
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn search(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let query = call.query_text("query").unwrap_or_default().to_owned();
         let page = call.page_request()?;
-        let (wants, spoken) = (call.field_selection(ObjectKind::Community), call.answer_vocabulary());
+        let (selection, options) = (call.field_selection(ObjectKind::Community), call.answer_vocabulary());
         let (_, below) = page.descending_bounds();
         let limit = page.limit;
         let found = call.read(move |tx| Ok(stored::search(tx, &query, below, limit + 1)?));
@@ -34,7 +34,7 @@ pub(crate) fn search(call: RequestContext) -> HandlerFuture {
             let token = page.page_token(PageDirection::Next, last.id);
             meta.insert("next_token".to_owned(), token.into());
         }
-        let answer = view::render_communities(&found, &wants, spoken);
+        let answer = view::render_communities(&found, &selection, options);
         call.respond_with_meta(&answer, Some(meta).filter(|meta| !meta.is_empty()))
     })
 }

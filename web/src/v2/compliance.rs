@@ -4,23 +4,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::refusal::ResourceRef;
-use base::{Error, Id, Refusal, VocabularyWord};
+use base::{Error, Id, Refusal};
 use edge::{Body, BodyError};
 use futures_util::stream;
 use http::header::{CONTENT_ENCODING, HeaderValue};
 use network::compliance::{self, NewComplianceJob};
 use serde_json::{Map, json};
 use store::compliance::ComplianceJob;
-use view::{ComplianceJobSummary, ObjectKind, ResponsePayload};
+use view::{ComplianceJobSummary, ObjectKind};
 
+use super::edge_pages::refusal_answer;
 use crate::body;
 use crate::endpoint::HandlerFuture;
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
 
-const TYPE: VocabularyWord = VocabularyWord::same_in_both("type");
-const NAME: VocabularyWord = VocabularyWord::same_in_both("name");
-const RESUMABLE: VocabularyWord = VocabularyWord::same_in_both("resumable");
+const TYPE: &str = "type";
+const NAME: &str = "name";
+const RESUMABLE: &str = "resumable";
 /// About eight hundred thousand ids.
 const MAX_IDS_BYTES: usize = 16 * 1024 * 1024;
 const IDS_TIMEOUT: Duration = Duration::from_mins(2);
@@ -50,8 +51,8 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
             .read(move |tx| Ok(compliance::list(tx, app, &kind, status.as_deref())?))
             .await?;
         let jobs: Vec<ComplianceJobSummary> = found.into_iter().map(|job| job_view(&call, job)).collect();
-        let wants = call.field_selection(ObjectKind::ComplianceJob);
-        let answer = view::render_compliance_jobs(&jobs, &wants, call.answer_vocabulary());
+        let selection = call.field_selection(ObjectKind::ComplianceJob);
+        let answer = view::render_compliance_jobs(&jobs, &selection, call.answer_vocabulary());
         let mut meta = Map::new();
         meta.insert("result_count".to_owned(), json!(answer.count));
         call.respond_with_meta(&answer, Some(meta))
@@ -66,19 +67,20 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
         let found = call.read(move |tx| Ok(compliance::find(tx, app, id)?)).await?;
         match found {
             Some(job) => respond_job(&call, job),
-            None => call.respond(&ResponsePayload {
-                errors: vec![Refusal::NotFound(ResourceRef::new("compliance_job", "id", id))],
-                ..ResponsePayload::default()
-            }),
+            None => call.respond(&refusal_answer(Refusal::NotFound(ResourceRef::new(
+                "compliance_job",
+                "id",
+                id,
+            )))),
         }
     })
 }
 
 fn respond_job(call: &RequestContext, job: ComplianceJob) -> Result<HttpReply, Error> {
-    let wants = call.field_selection(ObjectKind::ComplianceJob);
+    let selection = call.field_selection(ObjectKind::ComplianceJob);
     call.respond(&view::render_compliance_job(
         &job_view(call, job),
-        &wants,
+        &selection,
         call.answer_vocabulary(),
     ))
 }
@@ -97,8 +99,9 @@ fn job_view(call: &RequestContext, job: ComplianceJob) -> ComplianceJobSummary {
 pub(crate) fn upload_ids(mut call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let token = call.path_text("token")?.to_owned();
-        let asked = token.clone();
-        call.read(move |tx| compliance::find_upload_job(tx, &asked)).await?;
+        let upload_token = token.clone();
+        call.read(move |tx| compliance::find_upload_job(tx, &upload_token))
+            .await?;
         let encoding = call.head().headers.get(CONTENT_ENCODING);
         if encoding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
             let expected = "without a Content-Encoding";
@@ -148,9 +151,9 @@ pub(crate) fn download_results(call: RequestContext) -> HandlerFuture {
         let parts = stream::unfold((store, job.id, 0), async |(store, job, after)| {
             let read = store.read(move |tx| Ok(compliance::list_results(tx, job, after)?));
             match read.await {
-                Ok(some) => {
-                    let last = some.last()?.0;
-                    let text: String = some.into_iter().map(|(_, lines)| lines).collect();
+                Ok(batch) => {
+                    let last = batch.last()?.0;
+                    let text: String = batch.into_iter().map(|(_, lines)| lines).collect();
                     Some((Ok(text.into()), (store, job, last)))
                 }
                 Err(_) => Some((Err(BodyError::Broken), (store, job, i64::MAX))),

@@ -1,8 +1,8 @@
 //! Stream connections: list and close (contract §9.5).
 
-use base::{Error, VocabularyWord};
+use base::Error;
 use deliver::streams::DisconnectReason;
-use network::connections::{self as acts, ConnectionSelector};
+use network::connections::{self as network_connections, ConnectionSelector};
 use serde_json::{Value, json};
 use store::connections::{self as stored, StreamConnection, StreamConnectionFilter};
 use view::{ConnectionSummary, ObjectKind};
@@ -34,11 +34,11 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
         if backward {
             found.reverse();
         }
-        let cut = page.slice_rows(found, |row| row.id);
-        let shown: Vec<ConnectionSummary> = cut.rows.into_iter().map(connection_view).collect();
-        let wants = call.field_selection(ObjectKind::Connection);
-        let answer = view::render_connections(&shown, &wants, call.answer_vocabulary());
-        call.respond_page(&answer, &cut.tokens)
+        let slice = page.slice_rows(found, |row| row.id);
+        let shown: Vec<ConnectionSummary> = slice.rows.into_iter().map(connection_view).collect();
+        let selection = call.field_selection(ObjectKind::Connection);
+        let answer = view::render_connections(&shown, &selection, call.answer_vocabulary());
+        call.respond_page(&answer, &slice.tokens)
     })
 }
 
@@ -69,31 +69,31 @@ pub(crate) fn close_endpoint(call: RequestContext) -> HandlerFuture {
 /// `DELETE /2/connections`: those that the body names.
 pub(crate) fn close_listed(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let uuids = call.body().text_array(VocabularyWord::same_in_both("uuids"));
+        let uuids = call.body().text_array("uuids");
         let uuids: Vec<String> = uuids.map(str::to_owned).collect();
         close_matching(&call, ConnectionSelector::Named(uuids)).await
     })
 }
 
-async fn close_matching(call: &RequestContext, which: ConnectionSelector) -> Result<HttpReply, Error> {
+async fn close_matching(call: &RequestContext, selector: ConnectionSelector) -> Result<HttpReply, Error> {
     let app = call.require_caller()?.app_id;
     // Do not close connections that have just ended.
     call.stream_hub().record_ended().await?;
-    let why = DisconnectReason::Killed;
+    let reason = DisconnectReason::Killed;
     let ended = call
-        .write(move |tx| Ok(acts::terminate(tx, app, &which, why.name())?))
+        .write(move |tx| Ok(network_connections::terminate(tx, app, &selector, reason.name())?))
         .await?;
     // Other nodes close theirs when they read the event log.
-    let is_meant = |uuid: &str| ended.iter().any(|one| one.uuid == uuid);
-    let held = call.stream_hub().sessions(|session| session.app() == app);
-    for session in held.iter().filter(|session| is_meant(session.uuid())) {
-        session.end(why);
+    let is_closed = |uuid: &str| ended.iter().any(|one| one.uuid == uuid);
+    let sessions = call.stream_hub().sessions(|session| session.app() == app);
+    for session in sessions.iter().filter(|session| is_closed(session.uuid())) {
+        session.end(reason);
     }
     let results: Vec<Value> = ended
         .iter()
         .map(|one| match one.failure {
             None => json!({ "uuid": one.uuid, "success": true }),
-            Some(why) => json!({ "uuid": one.uuid, "success": false, "error_message": why }),
+            Some(reason) => json!({ "uuid": one.uuid, "success": false, "error_message": reason }),
         })
         .collect();
     let failed = ended.iter().filter(|one| one.failure.is_some()).count();

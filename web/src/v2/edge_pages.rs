@@ -8,7 +8,7 @@ use store::users::{self, User};
 use store::{TransactionWork, Tx};
 use view::{ObjectKind, ResponsePayload};
 
-use super::{page_range, user_field_selection};
+use super::{page_range, user_render_context};
 use crate::pagination::{PageRequest, PageTokens};
 use crate::request_context::{HttpReply, RequestContext};
 
@@ -37,23 +37,19 @@ pub(super) async fn respond_posts(call: &RequestContext, read: impl EdgeReader) 
 pub(super) async fn load_posts(
     call: &RequestContext,
     page: &PageRequest,
-    asked: PageRange,
+    range: PageRange,
     end: fn(&Edge) -> i64,
     read: impl EdgeReader,
 ) -> Result<(ResponsePayload, Option<PageTokens>), Error> {
-    let (viewer, wants, spoken) = (
-        call.viewer(),
-        call.field_selection(ObjectKind::Post),
-        call.answer_vocabulary(),
-    );
+    let (viewer, selection, options) = call.render_context(ObjectKind::Post);
     let page = page.clone();
     let found = read_or_refuse(call, move |tx| {
-        let cut = page.slice_rows(read(tx, &asked)?, |edge| edge.1);
-        let ids: Vec<PostId> = cut.rows.iter().map(|edge| PostId::new(end(edge))).collect();
+        let slice = page.slice_rows(read(tx, &range)?, |edge| edge.1);
+        let ids: Vec<PostId> = slice.rows.iter().map(|edge| PostId::new(end(edge))).collect();
         let mut found: Vec<Post> = posts::find_by_ids(tx, &ids)?;
         found.sort_by_cached_key(|post| ids.iter().position(|id| *id == post.id));
-        let answer = view::render_posts(tx, viewer, found, &wants, spoken)?;
-        Ok((answer, Some(cut.tokens)))
+        let answer = view::render_posts(tx, viewer, found, &selection, options)?;
+        Ok((answer, Some(slice.tokens)))
     });
     found.await
 }
@@ -64,19 +60,19 @@ pub(super) type UserFilter = fn(&mut Tx<'_>, Viewer, Vec<User>) -> Result<Vec<Us
 pub(super) async fn respond_users(
     call: &RequestContext,
     read: impl EdgeReader,
-    choose: UserFilter,
+    filter: UserFilter,
 ) -> Result<HttpReply, Error> {
     let page = call.page_request()?;
-    let asked = edge_range(&page);
-    let (viewer, wants, spoken) = (call.viewer(), user_field_selection(call)?, call.answer_vocabulary());
+    let range = edge_range(&page);
+    let (viewer, selection, options) = user_render_context(call)?;
     let found = read_or_refuse(call, move |tx| {
-        let cut = page.slice_rows(read(tx, &asked)?, |edge| edge.1);
-        let ids: Vec<UserId> = cut.rows.iter().map(|edge| UserId::new(edge.0)).collect();
+        let slice = page.slice_rows(read(tx, &range)?, |edge| edge.1);
+        let ids: Vec<UserId> = slice.rows.iter().map(|edge| UserId::new(edge.0)).collect();
         let found = users::find_by_ids(tx, &ids)?;
-        let mut found = choose(tx, viewer, found)?;
+        let mut found = filter(tx, viewer, found)?;
         found.sort_by_cached_key(|user| ids.iter().position(|id| *id == user.id));
-        let answer = view::render_users(tx, viewer, found, &wants, spoken)?;
-        Ok((answer, Some(cut.tokens)))
+        let answer = view::render_users(tx, viewer, found, &selection, options)?;
+        Ok((answer, Some(slice.tokens)))
     });
     let (answer, tokens) = found.await?;
     respond(call, &answer, tokens)

@@ -1,6 +1,6 @@
 //! Follows: create, remove and list.
 
-use base::{UserId, VocabularyWord};
+use base::UserId;
 use network::follows as rules;
 use serde_json::json;
 use store::follows;
@@ -9,18 +9,18 @@ use super::user_edges::{ListViewers, respond_user_list};
 use crate::endpoint::HandlerFuture;
 use crate::request_context::RequestContext;
 
-pub(super) const TARGET: VocabularyWord = VocabularyWord::same_in_both("target_user_id");
+pub(super) const TARGET: &str = "target_user_id";
 
 /// `POST /2/users/{id}/following`.
 pub(crate) fn follow(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let source = call.require_own_user("id")?;
         let target: UserId = call.body().required_id(TARGET)?;
-        let done = call.write(move |tx| rules::follow(tx, source, target));
-        let standing = done.await?;
+        let result = call.write(move |tx| rules::follow(tx, source, target));
+        let state = result.await?;
         call.respond_data(json!({
-            "following": standing.following,
-            "pending_follow": standing.pending,
+            "following": state.following,
+            "pending_follow": state.pending,
         }))
     })
 }

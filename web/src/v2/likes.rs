@@ -30,7 +30,7 @@ pub(crate) fn unlike(call: RequestContext) -> HandlerFuture {
 pub(crate) fn list_liking_users(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (viewer, post): (_, PostId) = (call.require_user()?, call.path_id("id")?);
-        let read = move |tx: &mut store::Tx<'_>, span: &_| likes::list_post_likers(tx, viewer, post, span);
+        let read = move |tx: &mut store::Tx<'_>, range: &_| likes::list_post_likers(tx, viewer, post, range);
         edge_pages::respond_users(&call, read, edge_pages::keep_all_users).await
     })
 }
@@ -39,7 +39,7 @@ pub(crate) fn list_liking_users(call: RequestContext) -> HandlerFuture {
 pub(crate) fn list_liked_posts(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (viewer, user): (_, UserId) = (call.require_user()?, call.path_id("id")?);
-        let read = move |tx: &mut store::Tx<'_>, span: &_| likes::list_user_likes(tx, viewer, user, span);
+        let read = move |tx: &mut store::Tx<'_>, range: &_| likes::list_user_likes(tx, viewer, user, range);
         edge_pages::respond_posts(&call, read).await
     })
 }

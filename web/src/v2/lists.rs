@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::refusal::ResourceRef;
-use base::{Error, Fault, Refusal, UserId, VocabularyWord};
+use base::{Error, Fault, Refusal, UserId};
 use network::lists::{self, ListChanges, NewList};
 use network::timelines;
 use network::visibility::{Viewer, Visibility, profile_visibility};
@@ -14,29 +14,26 @@ use store::posts::PageRange;
 use store::{Tx, users};
 use view::{LookupKeys, ObjectKind, ResponsePayload};
 
-use super::{neighbour_tokens, page_range, user_edges, user_field_selection};
+use super::edge_pages::{edge_range, refusal_answer, respond};
+use super::{neighbour_tokens, page_range, user_edges, user_render_context};
 use crate::endpoint::HandlerFuture;
 use crate::pagination::{PageRequest, PageTokens};
 use crate::request_context::{HttpReply, RequestContext};
 
-const LIST_ID: VocabularyWord = VocabularyWord::same_in_both("list_id");
+const LIST_ID: &str = "list_id";
 
 /// `GET /2/lists/{id}`.
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = path_list_id(&call, "id")?;
-        let (viewer, wants, spoken) = (
-            call.viewer(),
-            call.field_selection(ObjectKind::List),
-            call.answer_vocabulary(),
-        );
+        let (viewer, selection, options) = call.render_context(ObjectKind::List);
         let found = call.read(move |tx| {
             let found = stored::find_by_id(tx, id)?;
-            let asked = LookupKeys {
+            let lookup = LookupKeys {
                 parameter: "id",
                 values: &[id],
             };
-            Ok(view::render_list(tx, viewer, found, &wants, spoken, asked)?)
+            Ok(view::render_list(tx, viewer, found, &selection, options, lookup)?)
         });
         call.respond(&found.await?)
     })
@@ -47,11 +44,9 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, body) = (call.require_user()?, call.body());
         let new = NewList {
-            name: body.required_text(VocabularyWord::same_in_both("name"))?.to_owned(),
+            name: body.required_text("name")?.to_owned(),
             description: body_text(&call, "description").unwrap_or_default(),
-            private: body
-                .optional_bool(VocabularyWord::same_in_both("private"))
-                .unwrap_or(false),
+            private: body.optional_bool("private").unwrap_or(false),
         };
         let made = call.write(move |tx| lists::create(tx, user, &new)).await?;
         call.respond_data(json!({ "id": made.id.to_string(), "name": made.name }))
@@ -65,7 +60,7 @@ pub(crate) fn update(call: RequestContext) -> HandlerFuture {
         let change = ListChanges {
             name: body_text(&call, "name"),
             description: body_text(&call, "description"),
-            private: call.body().optional_bool(VocabularyWord::same_in_both("private")),
+            private: call.body().optional_bool("private"),
         };
         if call.body().as_map().is_empty() {
             let message = "One of `name`, `description` and `private` must be there";
@@ -90,7 +85,7 @@ pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
 pub(crate) fn add_member(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (owner, id) = (call.require_user()?, path_list_id(&call, "id")?);
-        let user = call.body().required_id(VocabularyWord::same_in_both("user_id"))?;
+        let user = call.body().required_id("user_id")?;
         call.write(move |tx| lists::add_member(tx, owner, id, user).map(drop))
             .await?;
         call.respond_data(json!({ "is_member": true }))
@@ -148,15 +143,11 @@ pub(crate) fn unpin(call: RequestContext) -> HandlerFuture {
 pub(crate) fn list_pinned(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let user = call.require_own_user("id")?;
-        let (viewer, wants, spoken) = (
-            call.viewer(),
-            call.field_selection(ObjectKind::List),
-            call.answer_vocabulary(),
-        );
+        let (viewer, selection, options) = call.render_context(ObjectKind::List);
         let read = call.read(move |tx| {
             let ids = stored::list_pinned(tx, user)?;
             let page = sort_lists(&ids, stored::find_by_ids(tx, &ids)?);
-            Ok(view::render_lists(tx, viewer, &page, &wants, spoken)?)
+            Ok(view::render_lists(tx, viewer, &page, &selection, options)?)
         });
         call.respond_page(&read.await?, &PageTokens::default())
     })
@@ -175,8 +166,8 @@ pub(crate) fn list_followers(call: RequestContext) -> HandlerFuture {
 /// `GET /2/users/{id}/owned_lists`.
 pub(crate) fn list_owned(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        respond_user_lists(&call, |tx, viewer, owner, span| {
-            let lists = stored::page_by_owner(tx, owner, viewer.user == Some(owner), span)?;
+        respond_user_lists(&call, |tx, viewer, owner, range| {
+            let lists = stored::page_by_owner(tx, owner, viewer.user == Some(owner), range)?;
             Ok(lists.into_iter().map(|list| (list.id, list)).collect())
         })
         .await
@@ -186,8 +177,8 @@ pub(crate) fn list_owned(call: RequestContext) -> HandlerFuture {
 /// `GET /2/users/{id}/list_memberships`.
 pub(crate) fn list_memberships(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        respond_user_lists(&call, |tx, viewer, user, span| {
-            let found = stored::membership_page(tx, user, viewer.user, span)?;
+        respond_user_lists(&call, |tx, viewer, user, range| {
+            let found = stored::membership_page(tx, user, viewer.user, range)?;
             load_keyed_lists(tx, &found)
         })
         .await
@@ -197,8 +188,8 @@ pub(crate) fn list_memberships(call: RequestContext) -> HandlerFuture {
 /// `GET /2/users/{id}/followed_lists`.
 pub(crate) fn list_followed(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        respond_user_lists(&call, |tx, _, user, span| {
-            let found = stored::followed_page(tx, user, span)?;
+        respond_user_lists(&call, |tx, _, user, range| {
+            let found = stored::followed_page(tx, user, range)?;
             load_keyed_lists(tx, &found)
         })
         .await
@@ -210,28 +201,24 @@ pub(crate) fn list_posts(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = path_list_id(&call, "id")?;
         let page = call.page_request()?;
-        let asked = page_range(&page, (0, i64::MAX));
-        let (viewer, wants, spoken) = (
-            call.viewer(),
-            call.field_selection(ObjectKind::Post),
-            call.answer_vocabulary(),
-        );
-        let homes = Arc::clone(&call.state.home_timelines);
+        let range = page_range(&page, (0, i64::MAX));
+        let (viewer, selection, options) = call.render_context(ObjectKind::Post);
+        let home_timelines = Arc::clone(&call.state.home_timelines);
         let read = call.read(move |tx| {
             let Some(list) = lists::find_visible(tx, viewer, id)? else {
                 return Ok((list_not_found(id), None, false));
             };
-            let found = timelines::load_list_page(tx, &homes, &list, &asked)?;
+            let found = timelines::load_list_page(tx, &home_timelines, &list, &range)?;
             let ends = found.scanned_range;
             let ends = ends.map(|(newest, oldest)| (newest.get(), oldest.get()));
-            let answer = view::render_posts(tx, viewer, found.posts, &wants, spoken)?;
+            let answer = view::render_posts(tx, viewer, found.posts, &selection, options)?;
             Ok((answer, ends, found.more))
         });
-        let (found, looked_at, more) = read.await?;
-        if looked_at.is_none() && !found.errors.is_empty() {
+        let (found, scanned, more) = read.await?;
+        if scanned.is_none() && !found.errors.is_empty() {
             return call.respond(&found);
         }
-        call.respond_page(&found, &neighbour_tokens(&page, looked_at, more))
+        call.respond_page(&found, &neighbour_tokens(&page, scanned, more))
     })
 }
 
@@ -244,27 +231,11 @@ fn body_list_id(call: &RequestContext) -> Result<i64, Error> {
 }
 
 fn body_text(call: &RequestContext, name: &'static str) -> Option<String> {
-    call.body()
-        .optional_text(VocabularyWord::same_in_both(name))
-        .map(str::to_owned)
+    call.body().optional_text(name).map(str::to_owned)
 }
 
 fn list_not_found(id: i64) -> ResponsePayload {
     refusal_answer(Refusal::NotFound(ResourceRef::new("list", "id", id)))
-}
-
-fn refusal_answer(why: Refusal) -> ResponsePayload {
-    ResponsePayload {
-        errors: vec![why],
-        ..ResponsePayload::default()
-    }
-}
-
-fn page_range_plus_one(page: &PageRequest) -> PageRange {
-    PageRange {
-        limit: page.fetch_limit(),
-        ..page_range(page, (0, i64::MAX))
-    }
 }
 
 /// The users linked to a list, latest first.
@@ -273,24 +244,18 @@ async fn respond_users(
     read: fn(&mut Tx<'_>, i64, &PageRange) -> Result<Vec<UserEdge>, Fault>,
 ) -> Result<HttpReply, Error> {
     let (id, page) = (path_list_id(call, "id")?, call.page_request()?);
-    let (viewer, wants, spoken) = (call.viewer(), user_field_selection(call)?, call.answer_vocabulary());
+    let (viewer, selection, options) = user_render_context(call)?;
     let found = call.read(move |tx| {
         if lists::find_visible(tx, viewer, id)?.is_none() {
             return Ok((list_not_found(id), None));
         }
-        let cut = page.slice_rows(read(tx, id, &page_range_plus_one(&page))?, |edge| edge.1);
-        let people = user_edges::load_users(tx, &cut.rows)?;
-        let answer = view::render_users(tx, viewer, people, &wants, spoken)?;
-        Ok((answer, Some(cut.tokens)))
+        let slice = page.slice_rows(read(tx, id, &edge_range(&page))?, |edge| edge.1);
+        let people = user_edges::load_users(tx, &slice.rows)?;
+        let answer = view::render_users(tx, viewer, people, &selection, options)?;
+        Ok((answer, Some(slice.tokens)))
     });
-    respond(call, found.await?)
-}
-
-fn respond(call: &RequestContext, (answer, tokens): (ResponsePayload, Option<PageTokens>)) -> Result<HttpReply, Error> {
-    match tokens {
-        Some(tokens) => call.respond_page(&answer, &tokens),
-        None => call.respond(&answer),
-    }
+    let (answer, tokens) = found.await?;
+    respond(call, &answer, tokens)
 }
 
 type KeyedLists = Vec<(i64, List)>;
@@ -301,11 +266,7 @@ async fn respond_user_lists(
     read: fn(&mut Tx<'_>, Viewer, UserId, &PageRange) -> Result<KeyedLists, Fault>,
 ) -> Result<HttpReply, Error> {
     let (id, page): (UserId, PageRequest) = (call.path_id("id")?, call.page_request()?);
-    let (viewer, wants, spoken) = (
-        call.viewer(),
-        call.field_selection(ObjectKind::List),
-        call.answer_vocabulary(),
-    );
+    let (viewer, selection, options) = call.render_context(ObjectKind::List);
     let found = call.read(move |tx| {
         let user = users::find_by_id(tx, id)?;
         let subject = ResourceRef::new("user", "id", id);
@@ -318,12 +279,13 @@ async fn respond_user_lists(
                 return Ok((refusal_answer(Refusal::NotFound(subject)), None));
             }
         }
-        let cut = page.slice_rows(read(tx, viewer, id, &page_range_plus_one(&page))?, |row| row.0);
-        let lists: Vec<List> = cut.rows.into_iter().map(|(_, list)| list).collect();
-        let answer = view::render_lists(tx, viewer, &lists, &wants, spoken)?;
-        Ok((answer, Some(cut.tokens)))
+        let slice = page.slice_rows(read(tx, viewer, id, &edge_range(&page))?, |row| row.0);
+        let lists: Vec<List> = slice.rows.into_iter().map(|(_, list)| list).collect();
+        let answer = view::render_lists(tx, viewer, &lists, &selection, options)?;
+        Ok((answer, Some(slice.tokens)))
     });
-    respond(call, found.await?)
+    let (answer, tokens) = found.await?;
+    respond(call, &answer, tokens)
 }
 
 /// In the order of the edges.

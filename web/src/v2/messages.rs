@@ -2,7 +2,7 @@
 
 use base::id::first_snowflake_at;
 use base::refusal::ResourceRef;
-use base::{Error, Fault, Id, Refusal, UserId, VocabularyWord};
+use base::{Error, Fault, Id, Refusal, UserId};
 use network::messages::{self, ConversationTarget, MessageSender, NewMessage};
 use serde_json::json;
 use store::Tx;
@@ -10,6 +10,7 @@ use store::messages::{self as stored, DmConversation, MessageEvent, MessageEvent
 use store::posts::PageRange;
 use view::{ObjectKind, ResponsePayload};
 
+use super::edge_pages::{refusal_answer, respond};
 use super::media::serve;
 use super::page_range;
 use crate::body::BodyMembers;
@@ -25,9 +26,9 @@ const LISTING_REACH_MS: i64 = 30 * 24 * 3600 * 1000;
 pub(crate) fn create_conversation(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (sender, body) = (message_sender(&call)?, call.body());
-        let message = body.optional_object(VocabularyWord::same_in_both("message"));
+        let message = body.optional_object("message");
         let new = message.map(parse_message).unwrap_or_default();
-        let people: Vec<UserId> = body.id_array(VocabularyWord::same_in_both("participant_ids"));
+        let people: Vec<UserId> = body.id_array("participant_ids");
         let sent = call.write(move |tx| messages::create_group(tx, &sender, &people, &new));
         respond_sent(&call, &sent.await?)
     })
@@ -79,18 +80,16 @@ pub(crate) fn get_event(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id::<()>("event_id")?.get();
         let user = call.require_user()?;
-        let (viewer, wants, spoken) = (
-            call.viewer(),
-            call.field_selection(ObjectKind::DmEvent),
-            call.answer_vocabulary(),
-        );
+        let (viewer, selection, options) = call.render_context(ObjectKind::DmEvent);
         let found = call.read(move |tx| {
             let found = messages::find_event(tx, user, id)?;
-            let asked = view::LookupKeys {
+            let lookup = view::LookupKeys {
                 parameter: "event_id",
                 values: &[id],
             };
-            Ok(view::render_message_event(tx, viewer, found, &wants, spoken, asked)?)
+            Ok(view::render_message_event(
+                tx, viewer, found, &selection, options, lookup,
+            )?)
         });
         call.respond(&found.await?)
     })
@@ -118,8 +117,8 @@ pub(crate) fn download_media(call: RequestContext) -> HandlerFuture {
         let user = call.require_user()?;
         let found = call.read(move |tx| {
             let event = messages::find_event(tx, user, event.get())?;
-            let carried = event.and_then(|event| event.media_id);
-            match carried.filter(|carried| *carried == media) {
+            let attached = event.and_then(|event| event.media_id);
+            match attached.filter(|attached| *attached == media) {
                 Some(media) => Ok(store::media::find_by_id(tx, media)?),
                 None => Ok(None),
             }
@@ -172,39 +171,29 @@ impl DmEventQuery {
     }
 }
 
-async fn respond_events(call: RequestContext, asked: DmEventQuery) -> Result<HttpReply, Error> {
+async fn respond_events(call: RequestContext, query: DmEventQuery) -> Result<HttpReply, Error> {
     let (page, kinds, user) = (call.page_request()?, requested_kinds(&call), call.require_user()?);
-    let (viewer, wants, spoken) = (
-        call.viewer(),
-        call.field_selection(ObjectKind::DmEvent),
-        call.answer_vocabulary(),
-    );
+    let (viewer, selection, options) = call.render_context(ObjectKind::DmEvent);
     let found = call.read(move |tx| {
-        let (conversation, above) = match asked.resolve_scope(tx, user)? {
+        let (conversation, above) = match query.resolve_scope(tx, user)? {
             DmEventScope::AllConversations(above) => (None, above),
             DmEventScope::Conversation(Some(conversation)) => (Some(conversation.id), 0),
             DmEventScope::Conversation(None) => {
                 return Ok((ResponsePayload::default(), Some(PageTokens::default())));
             }
             DmEventScope::NotFound(refusal) => {
-                let answer = ResponsePayload {
-                    errors: vec![refusal],
-                    ..ResponsePayload::default()
-                };
-                return Ok((answer, None));
+                return Ok((refusal_answer(refusal), None));
             }
         };
         let ids = stored::inbox_page(tx, user, conversation, &kinds, &page_range_plus_one(&page, above))?;
-        let cut = page.slice_rows(ids, |id| *id);
-        let mut events = stored::find_events(tx, &cut.rows)?;
+        let slice = page.slice_rows(ids, |id| *id);
+        let mut events = stored::find_events(tx, &slice.rows)?;
         events.sort_unstable_by_key(|event| std::cmp::Reverse(event.id));
-        let answer = view::render_message_events(tx, viewer, &events, &wants, spoken)?;
-        Ok((answer, Some(cut.tokens)))
+        let answer = view::render_message_events(tx, viewer, &events, &selection, options)?;
+        Ok((answer, Some(slice.tokens)))
     });
-    match found.await? {
-        (answer, Some(tokens)) => call.respond_page(&answer, &tokens),
-        (answer, None) => call.respond(&answer),
-    }
+    let (answer, tokens) = found.await?;
+    respond(&call, &answer, tokens)
 }
 
 fn page_range_plus_one(page: &PageRequest, above: i64) -> PageRange {
@@ -216,8 +205,8 @@ fn page_range_plus_one(page: &PageRequest, above: i64) -> PageRange {
 
 /// All kinds if none is requested.
 fn requested_kinds(call: &RequestContext) -> Vec<MessageEventKind> {
-    let asked = call.query_texts("event_types");
-    let wanted = |kind: &MessageEventKind| asked.is_empty() || asked.iter().any(|name| name == kind.name());
+    let names = call.query_texts("event_types");
+    let wanted = |kind: &MessageEventKind| names.is_empty() || names.iter().any(|name| name == kind.name());
     MessageEventKind::ALL.into_iter().filter(wanted).collect()
 }
 
@@ -229,14 +218,12 @@ fn message_sender(call: &RequestContext) -> Result<MessageSender, Error> {
 }
 
 fn parse_message(body: BodyMembers<'_>) -> NewMessage {
-    let text = body
-        .optional_text(VocabularyWord::same_in_both("text"))
-        .unwrap_or_default();
-    let mut attachments = body.object_array(VocabularyWord::same_in_both("attachments"));
+    let text = body.optional_text("text").unwrap_or_default();
+    let mut attachments = body.object_array("attachments");
     let media = attachments.next();
     NewMessage {
         text: text.to_owned(),
-        media: media.and_then(|media| media.optional_id(VocabularyWord::same_in_both("media_id"))),
+        media: media.and_then(|media| media.optional_id("media_id")),
     }
 }
 

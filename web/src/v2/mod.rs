@@ -35,22 +35,23 @@ pub(crate) mod users;
 pub(crate) mod webhooks;
 
 use base::{Error, Scope, VocabularyWord};
+use network::visibility::Viewer;
 use store::posts::PageRange;
-use view::{FieldSelection, ObjectKind};
+use view::{FieldSelection, ObjectKind, RenderOptions};
 
-use crate::pagination::{PageDirection, PageRequest, PageTokens};
+use crate::pagination::{PageDirection, PageRequest, PageTokens, SortKeys};
 use crate::request_context::RequestContext;
 
 const POST_ID: VocabularyWord = VocabularyWord::new("post_id", "tweet_id");
 
 /// Includes the user's own email address if the caller may see it.
-fn user_field_selection(call: &RequestContext) -> Result<FieldSelection, Error> {
-    let mut wants = call.field_selection(ObjectKind::User);
+fn user_render_context(call: &RequestContext) -> Result<(Viewer, FieldSelection, RenderOptions), Error> {
+    let (viewer, mut selection, options) = call.render_context(ObjectKind::User);
     let caller = call.require_caller()?;
     if caller.scopes.contains(Scope::UsersEmail) {
-        wants.allow_email();
+        selection.allow_email();
     }
-    Ok(wants)
+    Ok((viewer, selection, options))
 }
 
 /// The part of a collection, ordered by one descending key, that a page covers.
@@ -67,14 +68,14 @@ fn page_range(page: &PageRequest, (above, below): (i64, i64)) -> PageRange {
 }
 
 /// From the first and last key that were scanned.
-fn neighbour_tokens(page: &PageRequest, looked_at: Option<(i64, i64)>, more: bool) -> PageTokens {
-    let Some((first, last)) = looked_at else {
+fn neighbour_tokens<K: Into<SortKeys>>(page: &PageRequest, scanned: Option<(K, K)>, more: bool) -> PageTokens {
+    let Some((first, last)) = scanned else {
         return PageTokens::default();
     };
-    let behind = more || page.is_backward();
-    let before = if page.is_backward() { more } else { page.after.is_some() };
+    let has_next = more || page.is_backward();
+    let has_previous = if page.is_backward() { more } else { page.after.is_some() };
     PageTokens {
-        next: behind.then(|| page.page_token(PageDirection::Next, last)),
-        previous: before.then(|| page.page_token(PageDirection::Previous, first)),
+        next: has_next.then(|| page.page_token(PageDirection::Next, last)),
+        previous: has_previous.then(|| page.page_token(PageDirection::Previous, first)),
     }
 }

@@ -14,8 +14,8 @@ use crate::request_context::RequestContext;
 pub(crate) fn list_muted(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.require_own_user("id")?;
-        respond_user_list(&call, id, ListViewers::Readers, |tx, id, span| {
-            graph::target_page(tx, RelationKind::Mute, id, span)
+        respond_user_list(&call, id, ListViewers::Readers, |tx, id, range| {
+            graph::target_page(tx, RelationKind::Mute, id, range)
         })
         .await
     })

@@ -4,8 +4,9 @@ use base::refusal::ResourceRef;
 use base::{Refusal, Time};
 use network::news;
 use serde_json::{Map, json};
-use view::{ObjectKind, ResponsePayload};
+use view::ObjectKind;
 
+use super::edge_pages::refusal_answer;
 use crate::endpoint::HandlerFuture;
 use crate::request_context::RequestContext;
 
@@ -38,14 +39,11 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id::<()>("id")?.get();
         let viewer = call.viewer();
-        let told = call.read(move |tx| Ok(news::find_published(tx, viewer, id)?));
-        let found = told.await?;
+        let story = call.read(move |tx| Ok(news::find_published(tx, viewer, id)?));
+        let found = story.await?;
         let answer = match &found {
-            Some(told) => view::render_story(told, &call.field_selection(ObjectKind::News), call.answer_vocabulary()),
-            None => ResponsePayload {
-                errors: vec![Refusal::NotFound(ResourceRef::new("news", "id", id))],
-                ..ResponsePayload::default()
-            },
+            Some(story) => view::render_story(story, &call.field_selection(ObjectKind::News), call.answer_vocabulary()),
+            None => refusal_answer(Refusal::NotFound(ResourceRef::new("news", "id", id))),
         };
         call.respond(&answer)
     })

@@ -1,6 +1,6 @@
 //! Community Notes: write, evaluate, delete and list.
 
-use base::{Error, PostId, Refusal, VocabularyWord};
+use base::{Error, PostId, Refusal};
 use network::notes::{self, NewNote, NoteFeedSelection};
 use serde_json::json;
 use store::notes::CommunityNote;
@@ -23,8 +23,8 @@ pub(crate) fn list_eligible_posts(call: RequestContext) -> HandlerFuture {
                 NoteFeedSelection::parse(text).ok_or_else(refusal)?
             }
         };
-        let read = move |tx: &mut Tx<'_>, span: &PageRange| {
-            let found = notes::list_eligible_posts(tx, writer, test_mode, &selection, span)?;
+        let read = move |tx: &mut Tx<'_>, range: &PageRange| {
+            let found = notes::list_eligible_posts(tx, writer, test_mode, &selection, range)?;
             Ok(found.iter().map(|id| (id.get(), id.get())).collect())
         };
         edge_pages::respond_posts(&call, read).await
@@ -36,18 +36,18 @@ pub(crate) fn list_written(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (author, test_mode) = (call.require_user()?, call.query_flag("test_mode"));
         let page = call.page_request()?;
-        let asked = edge_pages::edge_range(&page);
+        let range = edge_pages::edge_range(&page);
         let found = call
-            .read(move |tx| Ok(stored::page_by_author(tx, author, test_mode, &asked)?))
+            .read(move |tx| Ok(stored::page_by_author(tx, author, test_mode, &range)?))
             .await?;
-        let cut = page.slice_rows(found, |note| note.id);
-        let shown: Vec<RatedNote> = cut.rows.into_iter().map(note_view).collect();
+        let slice = page.slice_rows(found, |note| note.id);
+        let shown: Vec<RatedNote> = slice.rows.into_iter().map(note_view).collect();
         let answer = view::render_notes(
             &shown,
             &call.field_selection(ObjectKind::Note),
             call.answer_vocabulary(),
         );
-        call.respond_page(&answer, &cut.tokens)
+        call.respond_page(&answer, &slice.tokens)
     })
 }
 
@@ -71,24 +71,15 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
 fn parse_new_note(call: &RequestContext) -> Result<NewNote, Error> {
     let body = call.body();
     let missing = || Error::from(Refusal::missing_parameter("info"));
-    let info = body
-        .optional_object(VocabularyWord::same_in_both("info"))
-        .ok_or_else(missing)?;
+    let info = body.optional_object("info").ok_or_else(missing)?;
     Ok(NewNote {
         post_id: body.required_id(POST_ID)?,
-        test_mode: body.required_bool(VocabularyWord::same_in_both("test_mode"))?,
-        text: info.required_text(VocabularyWord::same_in_both("text"))?.to_owned(),
-        classification: info
-            .required_text(VocabularyWord::same_in_both("classification"))?
-            .to_owned(),
-        misleading_tags: info
-            .text_array(VocabularyWord::same_in_both("misleading_tags"))
-            .map(str::to_owned)
-            .collect(),
-        trustworthy_sources: info.required_bool(VocabularyWord::same_in_both("trustworthy_sources"))?,
-        media_note: info
-            .optional_bool(VocabularyWord::same_in_both("is_media_note"))
-            .unwrap_or(false),
+        test_mode: body.required_bool("test_mode")?,
+        text: info.required_text("text")?.to_owned(),
+        classification: info.required_text("classification")?.to_owned(),
+        misleading_tags: info.text_array("misleading_tags").map(str::to_owned).collect(),
+        trustworthy_sources: info.required_bool("trustworthy_sources")?,
+        media_note: info.optional_bool("is_media_note").unwrap_or(false),
     })
 }
 
@@ -96,10 +87,7 @@ fn parse_new_note(call: &RequestContext) -> Result<NewNote, Error> {
 pub(crate) fn evaluate(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, post): (_, PostId) = (call.require_user()?, call.body().required_id(POST_ID)?);
-        let text = call
-            .body()
-            .required_text(VocabularyWord::same_in_both("note_text"))?
-            .to_owned();
+        let text = call.body().required_text("note_text")?.to_owned();
         let score = call.read(move |tx| notes::evaluate(tx, user, post, &text)).await?;
         let score = f64::from(i32::try_from(score).unwrap_or(0)) / 1000.0;
         call.respond_data(json!({ "claim_opinion_score": score }))

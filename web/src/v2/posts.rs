@@ -17,18 +17,16 @@ use crate::request_context::RequestContext;
 pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let ids: Vec<PostId> = call.query_ids("ids");
-        let (viewer, wants, spoken) = (
-            call.viewer(),
-            call.field_selection(ObjectKind::Post),
-            call.answer_vocabulary(),
-        );
+        let (viewer, selection, options) = call.render_context(ObjectKind::Post);
         let found = call.read(move |tx| {
             let found = stored::find_by_ids(tx, &ids)?;
-            let asked = LookupKeys {
+            let lookup = LookupKeys {
                 parameter: "ids",
                 values: &ids,
             };
-            Ok(view::render_post_lookup(tx, viewer, found, &wants, spoken, asked)?)
+            Ok(view::render_post_lookup(
+                tx, viewer, found, &selection, options, lookup,
+            )?)
         });
         call.respond(&found.await?)
     })
@@ -38,18 +36,14 @@ pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id: PostId = call.path_id("id")?;
-        let (viewer, wants, spoken) = (
-            call.viewer(),
-            call.field_selection(ObjectKind::Post),
-            call.answer_vocabulary(),
-        );
+        let (viewer, selection, options) = call.render_context(ObjectKind::Post);
         let found = call.read(move |tx| {
             let found = stored::find_by_id(tx, id)?;
-            let asked = LookupKeys {
+            let lookup = LookupKeys {
                 parameter: "id",
                 values: &[id],
             };
-            Ok(view::render_post(tx, viewer, found, &wants, spoken, asked)?)
+            Ok(view::render_post(tx, viewer, found, &selection, options, lookup)?)
         });
         call.respond(&found.await?)
     })
@@ -77,13 +71,13 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
             .await?;
         let history = VocabularyWord::new("edit_history_post_ids", "edit_history_tweet_ids");
         let versions: Vec<String> = versions.iter().map(PostId::to_string).collect();
-        let speech = call.answer_vocabulary().vocabulary;
+        let vocabulary = call.answer_vocabulary().vocabulary;
         let data = json!({
             "id": post.id.to_string(),
             "text": base::text::escape_html(&text),
-            history.name_in(speech): versions,
+            history.name_in(vocabulary): versions,
         });
-        let posts = VocabularyWord::new("posts", "tweets").name_in(speech);
+        let posts = VocabularyWord::new("posts", "tweets").name_in(vocabulary);
         Ok(call.respond_data(data)?.location(&format!("/2/{posts}/{}", post.id)))
     })
 }
@@ -101,7 +95,7 @@ pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
 pub(crate) fn hide(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (id, user) = (call.path_id("post_id")?, call.require_user()?);
-        let hidden = call.body().required_bool(VocabularyWord::same_in_both("hidden"))?;
+        let hidden = call.body().required_bool("hidden")?;
         call.write(move |tx| replies::set_hidden(tx, user, id, hidden)).await?;
         call.respond_data(json!({ "hidden": hidden }))
     })
@@ -123,51 +117,36 @@ fn parse_new_post(call: &RequestContext) -> Result<NewPost, Error> {
                        direct_message_deep_link or media or card_uri.";
         return Err(Refusal::invalid_parameter("text", "", message).into());
     }
-    let reply = body.optional_object(VocabularyWord::same_in_both("reply"));
+    let reply = body.optional_object("reply");
     let target = VocabularyWord::new("in_reply_to_post_id", "in_reply_to_tweet_id");
-    let media = body.optional_object(VocabularyWord::same_in_both("media"));
-    let edit = body.optional_object(VocabularyWord::same_in_both("edit_options"));
-    let flag = |name| body.optional_bool(VocabularyWord::same_in_both(name)).unwrap_or(false);
-    let text = |name| {
-        body.optional_text(VocabularyWord::same_in_both(name))
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let community = body.optional_id::<()>(VocabularyWord::same_in_both("community_id"));
+    let media = body.optional_object("media");
+    let edit = body.optional_object("edit_options");
+    let flag = |name| body.optional_bool(name).unwrap_or(false);
+    let text = |name| body.optional_text(name).unwrap_or_default().to_owned();
+    let community = body.optional_id::<()>("community_id");
     if flag("share_with_followers") && community.is_none() {
         let message = "`share_with_followers` goes only with `community_id`";
         return Err(Refusal::invalid_parameter("share_with_followers", true, message).into());
     }
-    let geo = body.optional_object(VocabularyWord::same_in_both("geo"));
-    let place = geo
-        .map(|geo| geo.required_text(VocabularyWord::same_in_both("place_id")))
-        .transpose()?;
+    let geo = body.optional_object("geo");
+    let place = geo.map(|geo| geo.required_text("place_id")).transpose()?;
     Ok(NewPost {
         text: text("text"),
         reply_to: reply.map(|reply| reply.required_id(target)).transpose()?,
         exclude_reply_user_ids: reply
-            .map(|reply| reply.id_array(VocabularyWord::same_in_both("exclude_reply_user_ids")))
+            .map(|reply| reply.id_array("exclude_reply_user_ids"))
             .unwrap_or_default(),
         auto_populate_reply_metadata: reply
-            .and_then(|reply| reply.optional_bool(VocabularyWord::same_in_both("auto_populate_reply_metadata")))
+            .and_then(|reply| reply.optional_bool("auto_populate_reply_metadata"))
             .unwrap_or(false),
         quote: body.optional_id(VocabularyWord::new("quote_post_id", "quote_tweet_id")),
-        media_ids: media
-            .map(|media| media.id_array(VocabularyWord::same_in_both("media_ids")))
-            .unwrap_or_default(),
-        tagged_user_ids: media
-            .map(|media| media.id_array(VocabularyWord::same_in_both("tagged_user_ids")))
-            .unwrap_or_default(),
-        poll: body
-            .optional_object(VocabularyWord::same_in_both("poll"))
-            .map(parse_new_poll)
-            .transpose()?,
+        media_ids: media.map(|media| media.id_array("media_ids")).unwrap_or_default(),
+        tagged_user_ids: media.map(|media| media.id_array("tagged_user_ids")).unwrap_or_default(),
+        poll: body.optional_object("poll").map(parse_new_poll).transpose()?,
         place_id: place.unwrap_or_default().to_owned(),
         community_id: community.map(base::Id::get),
         share_with_followers: flag("share_with_followers"),
-        edit_of: edit
-            .map(|edit| edit.required_id(VocabularyWord::same_in_both("previous_post_id")))
-            .transpose()?,
+        edit_of: edit.map(|edit| edit.required_id("previous_post_id")).transpose()?,
         reply_settings: parse_reply_settings(body)?,
         nullcast: flag("nullcast"),
         followers_only: flag("for_super_followers_only"),
@@ -181,20 +160,17 @@ fn parse_new_post(call: &RequestContext) -> Result<NewPost, Error> {
 
 fn parse_new_poll(poll: BodyMembers<'_>) -> Result<NewPoll, Error> {
     Ok(NewPoll {
-        options: poll
-            .text_array(VocabularyWord::same_in_both("options"))
-            .map(str::to_owned)
-            .collect(),
-        duration_minutes: poll.required_int(VocabularyWord::same_in_both("duration_minutes"))?,
+        options: poll.text_array("options").map(str::to_owned).collect(),
+        duration_minutes: poll.required_int("duration_minutes")?,
     })
 }
 
 /// `poll.reply_settings` must not contradict `reply_settings`.
 fn parse_reply_settings(body: BodyMembers<'_>) -> Result<String, Error> {
-    const SETTINGS: VocabularyWord = VocabularyWord::same_in_both("reply_settings");
-    let poll = body.optional_object(VocabularyWord::same_in_both("poll"));
-    let of_poll = poll.and_then(|poll| poll.optional_text(SETTINGS));
-    match (body.optional_text(SETTINGS), of_poll) {
+    const SETTINGS: &str = "reply_settings";
+    let poll = body.optional_object("poll");
+    let poll_setting = poll.and_then(|poll| poll.optional_text(SETTINGS));
+    match (body.optional_text(SETTINGS), poll_setting) {
         (Some(one), Some(other)) if one != other => {
             let message = "`poll.reply_settings` and `reply_settings` say different things";
             Err(Refusal::invalid_parameter("poll.reply_settings", other, message).into())

@@ -1,7 +1,7 @@
 //! Rules of the powerstream.
 
-use base::{Error, Refusal, VocabularyWord};
-use network::rules as acts;
+use base::{Error, Refusal};
+use network::rules as network_rules;
 use query::{AccessTier, QueryDialect};
 use serde_json::{Map, Value, json};
 use store::rules::{self as stored, StreamProduct, StreamRule};
@@ -11,16 +11,16 @@ use crate::body;
 use crate::endpoint::HandlerFuture;
 use crate::request_context::{HttpReply, RequestContext};
 
-const RULES: VocabularyWord = VocabularyWord::same_in_both("rules");
-const IDS: VocabularyWord = VocabularyWord::same_in_both("ids");
+const RULES: &str = "rules";
+const IDS: &str = "ids";
 
 /// `GET /2/powerstream/rules`: all, oldest first.
 pub(crate) fn list_rules(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (app, most) = (call.require_caller()?.app_id, dialect(&call)?.max_rules());
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let (app, max) = (call.require_caller()?.app_id, dialect(&call)?.max_rules());
+        let max = i64::try_from(max).unwrap_or(i64::MAX);
         let found = call
-            .read(move |tx| Ok(stored::list_by_app(tx, app, StreamProduct::Powerstream, 0, most)?))
+            .read(move |tx| Ok(stored::list_by_app(tx, app, StreamProduct::Powerstream, 0, max)?))
             .await?;
         call.respond_data(rules_json(&found))
     })
@@ -36,7 +36,7 @@ pub(crate) fn add_rules(call: RequestContext) -> HandlerFuture {
             return Ok(rules_reply(&call, 200, &[], &refused));
         }
         let added = call
-            .write(move |tx| acts::add(tx, app, StreamProduct::Powerstream, dialect.max_rules(), &new, false))
+            .write(move |tx| network_rules::add(tx, app, StreamProduct::Powerstream, dialect.max_rules(), &new, false))
             .await?;
         refused.extend(added.duplicates);
         let status = call.endpoint().success_status;
@@ -57,15 +57,15 @@ pub(crate) fn delete_rules(call: RequestContext) -> HandlerFuture {
         let dialect = QueryDialect::new(query::QueryProduct::Powerstream, AccessTier::Enterprise);
         let (known, _) = rules::parse_rules(body.object_array(RULES), dialect)?;
         let values: Vec<String> = known.into_iter().map(|rule| rule.canonical).collect();
-        let asked = body.value_array(RULES).len().max(ids.len());
+        let requested = body.value_array(RULES).len().max(ids.len());
         let deleted = call
             .write(move |tx| {
-                let by_id = acts::remove(tx, app, StreamProduct::Powerstream, &ids)?;
-                let by_value = acts::remove_by_canonical(tx, app, StreamProduct::Powerstream, &values)?;
+                let by_id = network_rules::remove(tx, app, StreamProduct::Powerstream, &ids)?;
+                let by_value = network_rules::remove_by_canonical(tx, app, StreamProduct::Powerstream, &values)?;
                 Ok(by_id.saturating_add(by_value))
             })
             .await?;
-        let not_deleted = asked.saturating_sub(deleted);
+        let not_deleted = requested.saturating_sub(deleted);
         call.respond_data(json!({ "deleted": deleted, "not_deleted": not_deleted }))
     })
 }

@@ -15,13 +15,13 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, post) = (call.require_own_user("id")?, call.body().required_id(POST_ID)?);
         let app = Some(call.require_caller()?.app_id);
-        let made = call.write(move |tx| reposts::repost(tx, user, app, post));
-        let made = made.await?;
-        let mut data = json!({ "retweeted": true, "rest_id": made.original_id.to_string() });
+        let repost = call.write(move |tx| reposts::repost(tx, user, app, post));
+        let repost = repost.await?;
+        let mut data = json!({ "retweeted": true, "rest_id": repost.original_id.to_string() });
         if call.answer_vocabulary().vocabulary == Vocabulary::Tweet
             && let Some(members) = data.as_object_mut()
         {
-            members.insert("id".to_owned(), made.id.to_string().into());
+            members.insert("id".to_owned(), repost.id.to_string().into());
         }
         call.respond_data(data)
     })
@@ -40,7 +40,7 @@ pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
 pub(crate) fn list_users(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (viewer, post): (_, PostId) = (call.viewer(), call.path_id("id")?);
-        let read = move |tx: &mut Tx<'_>, span: &PageRange| reposts::list_post_reposts(tx, viewer, post, span);
+        let read = move |tx: &mut Tx<'_>, range: &PageRange| reposts::list_post_reposts(tx, viewer, post, range);
         edge_pages::respond_users(&call, read, reposts::filter_public_users).await
     })
 }
@@ -50,7 +50,7 @@ pub(crate) fn list_for_post(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (viewer, post): (_, PostId) = (call.viewer(), call.path_id("id")?);
         let page = call.page_request()?;
-        let read = move |tx: &mut Tx<'_>, span: &PageRange| reposts::list_post_reposts(tx, viewer, post, span);
+        let read = move |tx: &mut Tx<'_>, range: &PageRange| reposts::list_post_reposts(tx, viewer, post, range);
         let found = edge_pages::load_posts(&call, &page, edge_pages::edge_range(&page), |edge| edge.1, read);
         let (answer, tokens) = found.await?;
         edge_pages::respond(&call, &answer, tokens)
@@ -61,7 +61,7 @@ pub(crate) fn list_for_post(call: RequestContext) -> HandlerFuture {
 pub(crate) fn list_reposts_of_me(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let user = call.require_user()?;
-        let read = move |tx: &mut Tx<'_>, span: &PageRange| Ok(reposts::list_reposted_posts(tx, user, span)?);
+        let read = move |tx: &mut Tx<'_>, range: &PageRange| Ok(reposts::list_reposted_posts(tx, user, range)?);
         edge_pages::respond_posts(&call, read).await
     })
 }
@@ -71,13 +71,13 @@ pub(crate) fn list_quotes(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (viewer, post): (_, PostId) = (call.viewer(), call.path_id("id")?);
         let page = call.page_request()?;
-        let asked = PageRange {
+        let range = PageRange {
             without_replies: call.query_contains("exclude", "replies"),
             without_reposts: call.query_contains("exclude", "retweets"),
             ..edge_pages::edge_range(&page)
         };
-        let read = move |tx: &mut Tx<'_>, span: &PageRange| reposts::list_quotes(tx, viewer, post, span);
-        let (answer, tokens) = edge_pages::load_posts(&call, &page, asked, |edge| edge.0, read).await?;
+        let read = move |tx: &mut Tx<'_>, range: &PageRange| reposts::list_quotes(tx, viewer, post, range);
+        let (answer, tokens) = edge_pages::load_posts(&call, &page, range, |edge| edge.0, read).await?;
         // This list has no previous-page tokens.
         let tokens = tokens.map(|tokens| crate::pagination::PageTokens {
             previous: None,

@@ -1,6 +1,6 @@
 //! Parsing and rendering of stream rules.
 
-use base::{Error, Refusal, VocabularyWord};
+use base::{Error, Refusal};
 use network::apps::AccessLevel;
 use network::rules::NewStreamRule;
 use query::{AccessTier, QueryDialect, QueryError, QueryProduct};
@@ -11,8 +11,8 @@ use crate::body::BodyMembers;
 use crate::error_formats;
 use crate::request_context::RequestContext;
 
-const VALUE: VocabularyWord = VocabularyWord::same_in_both("value");
-const TAG: VocabularyWord = VocabularyWord::same_in_both("tag");
+const VALUE: &str = "value";
+const TAG: &str = "tag";
 
 pub(super) fn is_enterprise(call: &RequestContext) -> Result<bool, Error> {
     Ok(call.require_caller()?.app.access_level == AccessLevel::Enterprise.name())

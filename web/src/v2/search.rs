@@ -6,11 +6,11 @@ mod window;
 use std::sync::Arc;
 
 use base::{Error, Refusal};
-use network::apps::AccessLevel;
 use network::search::{PostSearchPage, PostSearchRequest, find, find_ranked};
-use query::{AccessTier, ParsedQuery, QueryDialect, QueryProduct};
+use query::{ParsedQuery, QueryProduct};
 use view::ObjectKind;
 
+use super::rules::dialect;
 use crate::endpoint::HandlerFuture;
 use crate::pagination::{PageDirection, PageTokens};
 use crate::request_context::{HttpReply, RequestContext};
@@ -23,11 +23,11 @@ pub(crate) fn search_recent(call: RequestContext) -> HandlerFuture {
 /// `GET /2/posts/search/all`.
 pub(crate) fn search_all(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let heavy = call.raw_param("post.fields").split(',');
-        let most = 100;
-        if call.query_int("max_results") > most && heavy.into_iter().any(|one| one == "context_annotations") {
+        let fields = call.raw_param("post.fields").split(',');
+        let max = 100;
+        if call.query_int("max_results") > max && fields.into_iter().any(|one| one == "context_annotations") {
             let (name, value) = ("max_results", call.raw_param("max_results"));
-            let message = format!("The `{name}` query parameter value [{value}] is not between 10 and {most}");
+            let message = format!("The `{name}` query parameter value [{value}] is not between 10 and {max}");
             return Err(Refusal::invalid_parameter(name, value, message).into());
         }
         run_search(&call, QueryProduct::FullArchive).await
@@ -56,11 +56,11 @@ async fn run_search(call: &RequestContext, product: QueryProduct) -> Result<Http
         }
         places
     });
-    let ranks = call.query_text("sort_order") == Some("relevancy");
-    if let (Some([id, ..]), false) = (after, ranks) {
+    let by_relevancy = call.query_text("sort_order") == Some("relevancy");
+    if let (Some([id, ..]), false) = (after, by_relevancy) {
         window.before_id = window.before_id.min(id);
     }
-    let asked = PostSearchRequest {
+    let request = PostSearchRequest {
         query,
         window,
         limit: page.limit,
@@ -68,18 +68,14 @@ async fn run_search(call: &RequestContext, product: QueryProduct) -> Result<Http
     let search = Arc::clone(call.search_index()?);
     search.catch_up(call.store()).await?;
     let snapshot = search.snapshot();
-    let (viewer, wants, spoken) = (
-        call.viewer(),
-        call.field_selection(ObjectKind::Post),
-        call.answer_vocabulary(),
-    );
+    let (viewer, selection, options) = call.render_context(ObjectKind::Post);
     let read = call.read(move |tx| {
-        let PostSearchPage { posts, next } = if ranks {
-            find_ranked(tx, &snapshot, viewer, &asked, after)?
+        let PostSearchPage { posts, next } = if by_relevancy {
+            find_ranked(tx, &snapshot, viewer, &request, after)?
         } else {
-            find(tx, &snapshot, viewer, &asked)?
+            find(tx, &snapshot, viewer, &request)?
         };
-        Ok((view::render_posts(tx, viewer, posts, &wants, spoken)?, next))
+        Ok((view::render_posts(tx, viewer, posts, &selection, options)?, next))
     });
     let (answer, next) = read.await?;
     let tokens = PageTokens {
@@ -90,14 +86,9 @@ async fn run_search(call: &RequestContext, product: QueryProduct) -> Result<Http
 }
 
 fn parse_query(call: &RequestContext, product: QueryProduct) -> Result<Arc<ParsedQuery>, Error> {
-    let enterprise = call.require_caller()?.app.access_level == AccessLevel::Enterprise.name();
-    let level = if enterprise {
-        AccessTier::Enterprise
-    } else {
-        AccessTier::SelfServe
-    };
+    let dialect = dialect(call, product)?;
     let text = call.query_text("query").unwrap_or_default();
-    let read = query::parse(text, QueryDialect::new(product, level));
+    let read = query::parse(text, dialect);
     let query = read.map_err(|problems| Refusal::invalid_parameter("query", text, problems.to_string()))?;
     Ok(Arc::new(query))
 }

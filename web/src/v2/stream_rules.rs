@@ -1,7 +1,7 @@
 //! The rules of the filtered stream (contract §9.2).
 
-use base::{Error, Refusal, Time, VocabularyWord};
-use network::rules::{self as acts, AddedRules};
+use base::{Error, Refusal, Time};
+use network::rules::{self as network_rules, AddedRules};
 use query::{AccessTier, QueryDialect};
 use serde_json::{Map, Value, json};
 use store::Tx;
@@ -15,10 +15,10 @@ use crate::error_formats;
 use crate::pagination::{PageDirection, PageTokens};
 use crate::request_context::{HttpReply, RequestContext};
 
-const ADD: VocabularyWord = VocabularyWord::same_in_both("add");
-const DELETE: VocabularyWord = VocabularyWord::same_in_both("delete");
-const IDS: VocabularyWord = VocabularyWord::same_in_both("ids");
-const VALUES: VocabularyWord = VocabularyWord::same_in_both("values");
+const ADD: &str = "add";
+const DELETE: &str = "delete";
+const IDS: &str = "ids";
+const VALUES: &str = "values";
 const STREAM: StreamProduct = StreamProduct::Stream;
 
 /// `GET /2/posts/search/stream/rules`: all, oldest first, or those with these ids.
@@ -28,7 +28,7 @@ pub(crate) fn list_rules(call: RequestContext) -> HandlerFuture {
         let ids: Vec<i64> = call.query_ids::<()>("ids").iter().map(|id| id.get()).collect();
         if !ids.is_empty() {
             let found = call
-                .read(move |tx| Ok(acts::find_existing(tx, app, STREAM, &ids)?))
+                .read(move |tx| Ok(network_rules::find_existing(tx, app, STREAM, &ids)?))
                 .await?;
             return respond_rules(&call, &found, PageTokens::default());
         }
@@ -69,8 +69,8 @@ fn sent_time(call: &RequestContext) -> String {
 pub(crate) fn update_rules(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (body, all) = (call.body(), call.query_flag("delete_all"));
-        let asked = [all, body.has(ADD), body.has(DELETE)];
-        if asked.iter().filter(|one| **one).count() != 1 {
+        let requested = [all, body.has(ADD), body.has(DELETE)];
+        if requested.iter().filter(|one| **one).count() != 1 {
             let message = "The request must have exactly one of `add`, `delete` and `delete_all`";
             return Err(body::invalid_body(message).into());
         }
@@ -85,7 +85,7 @@ pub(crate) fn update_rules(call: RequestContext) -> HandlerFuture {
 }
 
 async fn add_rules(call: &RequestContext) -> Result<HttpReply, Error> {
-    let (app, dry) = (call.require_caller()?.app_id, call.query_flag("dry_run"));
+    let (app, dry_run) = (call.require_caller()?.app_id, call.query_flag("dry_run"));
     let dialect = rules::dialect(call, query::QueryProduct::Stream)?;
     if call.body().value_array(ADD).is_empty() {
         return Err(body::invalid_body("`add` must name at least one rule").into());
@@ -94,9 +94,9 @@ async fn add_rules(call: &RequestContext) -> Result<HttpReply, Error> {
     let invalid = refused.len();
     let mut added = AddedRules::default();
     if !new.is_empty() {
-        let most = dialect.max_rules();
+        let max = dialect.max_rules();
         added = call
-            .write(move |tx| acts::add(tx, app, STREAM, most, &new, dry))
+            .write(move |tx| network_rules::add(tx, app, STREAM, max, &new, dry_run))
             .await?;
     }
     let duplicates = added.duplicates.len();
@@ -107,8 +107,12 @@ async fn add_rules(call: &RequestContext) -> Result<HttpReply, Error> {
         "invalid": invalid,
     });
     // If no rule can be added, the public service answers with 200.
-    let nothing = added.rules.is_empty() && duplicates == 0;
-    let status = if nothing { 200 } else { call.endpoint().success_status };
+    let none_valid = added.rules.is_empty() && duplicates == 0;
+    let status = if none_valid {
+        200
+    } else {
+        call.endpoint().success_status
+    };
     refused.extend(added.duplicates);
     let errors = (!refused.is_empty()).then(|| rules::errors_json(call, &refused));
     Ok(change_reply(call, status, &added.rules, &summary, errors))
@@ -138,16 +142,16 @@ fn change_reply(
 const DELETE_BATCH: i64 = 1_000;
 
 async fn delete_all_rules(call: &RequestContext) -> Result<HttpReply, Error> {
-    let (app, dry) = (call.require_caller()?.app_id, call.query_flag("dry_run"));
+    let (app, dry_run) = (call.require_caller()?.app_id, call.query_flag("dry_run"));
     let mut deleted = 0;
-    if dry {
+    if dry_run {
         let count = call.read(move |tx| Ok(stored::count(tx, app, STREAM)?));
         deleted = usize::try_from(count.await?).unwrap_or(0);
     } else {
         let some = move |tx: &mut Tx<'_>| {
             let found = stored::list_by_app(tx, app, STREAM, 0, DELETE_BATCH)?;
             let ids: Vec<i64> = found.iter().map(|rule| rule.id).collect();
-            acts::remove(tx, app, STREAM, &ids)
+            network_rules::remove(tx, app, STREAM, &ids)
         };
         loop {
             match call.write(some).await? {
@@ -161,35 +165,35 @@ async fn delete_all_rules(call: &RequestContext) -> Result<HttpReply, Error> {
 }
 
 async fn delete_rules(call: &RequestContext) -> Result<HttpReply, Error> {
-    let (app, dry) = (call.require_caller()?.app_id, call.query_flag("dry_run"));
-    let named = call.body().optional_object(DELETE);
-    let named = named.filter(|named| named.has(IDS) != named.has(VALUES));
-    let Some(named) = named else {
+    let (app, dry_run) = (call.require_caller()?.app_id, call.query_flag("dry_run"));
+    let selector = call.body().optional_object(DELETE);
+    let selector = selector.filter(|selector| selector.has(IDS) != selector.has(VALUES));
+    let Some(selector) = selector else {
         let message = "`delete` must have exactly one of `ids` and `values`";
         return Err(body::invalid_body(message).into());
     };
-    let asked = named.value_array(IDS).len() + named.value_array(VALUES).len();
-    if asked == 0 {
+    let requested = selector.value_array(IDS).len() + selector.value_array(VALUES).len();
+    if requested == 0 {
         return Err(body::invalid_body("`delete` must name at least one rule").into());
     }
-    let ids: Vec<i64> = named.id_array::<()>(IDS).iter().map(|id| id.get()).collect();
+    let ids: Vec<i64> = selector.id_array::<()>(IDS).iter().map(|id| id.get()).collect();
     // Rules added at a higher access level can be removed.
     let dialect = QueryDialect::new(query::QueryProduct::Stream, AccessTier::Enterprise);
-    let values = named.text_array(VALUES);
+    let values = selector.text_array(VALUES);
     let values: Vec<String> = values
         .filter_map(|value| rules::canonical_form(value, dialect).ok())
         .collect();
     let work = move |tx: &mut Tx<'_>| {
-        let mut all = acts::find_ids_by_canonical(tx, app, STREAM, &values)?;
+        let mut all = network_rules::find_ids_by_canonical(tx, app, STREAM, &values)?;
         all.extend(&ids);
-        if dry {
-            Ok(acts::find_existing(tx, app, STREAM, &all)?.len())
+        if dry_run {
+            Ok(network_rules::find_existing(tx, app, STREAM, &all)?.len())
         } else {
-            acts::remove(tx, app, STREAM, &all)
+            network_rules::remove(tx, app, STREAM, &all)
         }
     };
     let deleted = call.write(work).await?;
-    let missing = asked.saturating_sub(deleted);
+    let missing = requested.saturating_sub(deleted);
     let summary = json!({ "deleted": deleted, "not_deleted": missing });
     let errors = (missing > 0).then(|| missing_rules_error(call, missing));
     Ok(change_reply(call, 200, &[], &summary, errors))
@@ -209,14 +213,14 @@ fn missing_rules_error(call: &RequestContext, missing: usize) -> Value {
 pub(crate) fn get_counts(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let app = call.require_caller()?.app_id;
-        let most = rules::dialect(&call, query::QueryProduct::Stream)?.max_rules();
+        let max = rules::dialect(&call, query::QueryProduct::Stream)?.max_rules();
         let count = call.read(move |tx| Ok(stored::count(tx, app, STREAM)?)).await?;
         let shown = RuleCount {
             app: app.get(),
             count,
-            limit: i64::try_from(most).unwrap_or(i64::MAX),
+            limit: i64::try_from(max).unwrap_or(i64::MAX),
         };
-        let wants = call.field_selection(ObjectKind::RulesCount);
-        call.respond(&view::render_rules_count(shown, &wants, call.answer_vocabulary()))
+        let selection = call.field_selection(ObjectKind::RulesCount);
+        call.respond(&view::render_rules_count(shown, &selection, call.answer_vocabulary()))
     })
 }

@@ -67,36 +67,36 @@ async fn connect(call: RequestContext, endpoint: StreamEndpoint) -> Result<HttpR
     } else {
         REPLAY_PARAMS
     };
-    let past = parse_replay_params(&call, enterprise, names)?;
+    let replay_window = parse_replay_params(&call, enterprise, names)?;
     if let Some(product) = endpoint.rule_product() {
         let count = call.read(move |tx| Ok(stored::count(tx, app, product)?));
         if count.await? == 0 {
             return Err(Refusal::Connection(StreamConnectionRefusal::NoRules).into());
         }
     }
-    let replay = past.is_some_and(|past| past.until.is_some());
-    let most = if replay {
+    let replay = replay_window.is_some_and(|replay_window| replay_window.until.is_some());
+    let max_connections = if replay {
         MAX_REPLAYS
     } else {
         endpoint.max_connections(enterprise)
     };
-    let opening = ConnectionRequest {
+    let request = ConnectionRequest {
         app,
         endpoint,
         partition: partition_param(&call),
         replay,
-        max_connections: most,
+        max_connections,
         max_per_second: (!enterprise).then_some(MAX_POSTS_PER_SECOND),
         client: call.client_address(),
     };
-    let session = call.stream_hub().open(opening).await?;
+    let session = call.stream_hub().open(request).await?;
     let feed = session.feed();
     let format = feed_format(&call, endpoint);
     let streams = &call.state.post_streams;
     let local = call.endpoint().has_param(LOCAL_DC_PARAM) && call.query_flag(LOCAL_DC_PARAM);
     let first = futures_util::stream::iter(local.then(|| connection_metadata(call.now())));
-    let feed = if let Some(past) = past {
-        feed.after_backfill(first.chain(streams.replay_posts(&session, format, past)))
+    let feed = if let Some(replay_window) = replay_window {
+        feed.after_backfill(first.chain(streams.replay_posts(&session, format, replay_window)))
     } else {
         // Join before the response starts, so that nothing is missed.
         streams.join(&session, format, None).await;
@@ -157,14 +157,14 @@ fn parse_replay_params(
     let refuse = |name: &'static str, message: String| {
         Err(Refusal::invalid_parameter(call.param_name_used(name), call.raw_param(name), message).into())
     };
-    let replayed = call.endpoint().has_param(from);
-    let (start, end) = if replayed {
+    let takes_range = call.endpoint().has_param(from);
+    let (start, end) = if takes_range {
         (call.query_time(from), call.query_time(until))
     } else {
         (None, None)
     };
-    let asked = minutes > 0 || start.is_some() || end.is_some();
-    if asked && !enterprise {
+    let requested = minutes > 0 || start.is_some() || end.is_some();
+    if requested && !enterprise {
         let name = match (minutes, start) {
             (1.., _) => back,
             (_, Some(_)) => from,
@@ -199,21 +199,21 @@ fn check_replay_range(
     (start, end): (Time, Time),
     now: Time,
 ) -> Result<(), Error> {
-    let wrong = |name: &'static str, what: &str| -> Error {
+    let invalid_time = |name: &'static str, rule: &str| -> Error {
         let raw = call.raw_param(name);
-        let message = format!("Invalid '{name}':'{raw}'. {what}");
+        let message = format!("Invalid '{name}':'{raw}'. {rule}");
         Refusal::invalid_parameter(name, raw, message).into()
     };
     if start < now.plus_ms(-REPLAY_REACH_MS) {
-        let what = format!("'{from}' must be on or after 24 hours before the request time.");
-        return Err(wrong(from, &what));
+        let rule = format!("'{from}' must be on or after 24 hours before the request time.");
+        return Err(invalid_time(from, &rule));
     }
     if end > now.plus_ms(-REPLAY_MIN_AGE_MS) {
-        let what = format!("'{until}' must be a minimum of 10 seconds prior to the request time.");
-        return Err(wrong(until, &what));
+        let rule = format!("'{until}' must be a minimum of 10 seconds prior to the request time.");
+        return Err(invalid_time(until, &rule));
     }
     if end <= start {
-        return Err(wrong(until, &format!("'{until}' must be after '{from}'.")));
+        return Err(invalid_time(until, &format!("'{until}' must be after '{from}'.")));
     }
     Ok(())
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use base::id::first_snowflake_at;
 use base::refusal::ResourceRef;
 use base::{Error, Fault, PostId, Refusal, Time, UserId};
-use network::timelines::{self, TimelinePage as Found};
+use network::timelines::{self, TimelinePage};
 use network::visibility::{Viewer, Visibility};
 use store::Tx;
 use store::posts::PageRange;
 use store::users::{self, User};
 use view::{ObjectKind, ResponsePayload};
 
+use super::edge_pages::refusal_answer;
 use super::{neighbour_tokens, page_range};
 use crate::endpoint::HandlerFuture;
 use crate::pagination::PageRequest;
@@ -23,37 +24,37 @@ enum TimelineOwner {
     Name(String),
 }
 
-type ReadTimeline = fn(&mut Tx<'_>, Viewer, &User, &PageRange) -> Result<Found, Fault>;
+type ReadTimeline = fn(&mut Tx<'_>, Viewer, &User, &PageRange) -> Result<TimelinePage, Fault>;
 
 /// `GET /2/users/{id}/posts`.
 pub(crate) fn list_user_posts(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let whose = TimelineOwner::Id(call.path_id("id")?);
-        respond_public(&call, whose, timelines::load_author_page).await
+        let owner = TimelineOwner::Id(call.path_id("id")?);
+        respond_public(&call, owner, timelines::load_author_page).await
     })
 }
 
 /// `GET /2/users/{id}/mentions`.
 pub(crate) fn list_user_mentions(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let whose = TimelineOwner::Id(call.path_id("id")?);
-        respond_public(&call, whose, timelines::load_mentions_page).await
+        let owner = TimelineOwner::Id(call.path_id("id")?);
+        respond_public(&call, owner, timelines::load_mentions_page).await
     })
 }
 
 /// `GET /2/users/by/username/{username}/posts`.
 pub(crate) fn list_posts_by_username(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let whose = TimelineOwner::Name(call.path_text("username")?.to_owned());
-        respond_public(&call, whose, timelines::load_author_page).await
+        let owner = TimelineOwner::Name(call.path_text("username")?.to_owned());
+        respond_public(&call, owner, timelines::load_author_page).await
     })
 }
 
 /// `GET /2/users/by/username/{username}/mentions`.
 pub(crate) fn list_mentions_by_username(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let whose = TimelineOwner::Name(call.path_text("username")?.to_owned());
-        respond_public(&call, whose, timelines::load_mentions_page).await
+        let owner = TimelineOwner::Name(call.path_text("username")?.to_owned());
+        respond_public(&call, owner, timelines::load_mentions_page).await
     })
 }
 
@@ -62,64 +63,54 @@ pub(crate) fn list_home(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let reader = call.require_own_user("id")?;
         let page = call.page_request()?;
-        let span = page_range_in_window(&call, &page)?;
-        let (wants, spoken) = (call.field_selection(ObjectKind::Post), call.answer_vocabulary());
-        let homes = Arc::clone(&call.state.home_timelines);
+        let range = page_range_in_window(&call, &page)?;
+        let (selection, options) = (call.field_selection(ObjectKind::Post), call.answer_vocabulary());
+        let home_timelines = Arc::clone(&call.state.home_timelines);
         let read = call.read(move |tx| {
             let user = users::find_by_id(tx, reader)?.ok_or_else(|| Fault::new("the caller does not exist"))?;
-            let found = timelines::load_home_page(tx, &homes, &user, &span)?;
+            let found = timelines::load_home_page(tx, &home_timelines, &user, &range)?;
             render_page(tx, Viewer::user(reader), found, |tx, viewer, posts| {
-                view::render_posts(tx, viewer, posts, &wants, spoken)
+                view::render_posts(tx, viewer, posts, &selection, options)
             })
         });
-        let (found, looked_at, more) = read.await?;
-        respond_page(&call, &page, &found, looked_at, more)
+        let (found, scanned, more) = read.await?;
+        respond_page(&call, &page, &found, scanned, more)
     })
 }
 
-async fn respond_public(call: &RequestContext, whose: TimelineOwner, read: ReadTimeline) -> Result<HttpReply, Error> {
+async fn respond_public(call: &RequestContext, owner: TimelineOwner, read: ReadTimeline) -> Result<HttpReply, Error> {
     let page = call.page_request()?;
-    let span = page_range_in_window(call, &page)?;
-    let (viewer, wants, spoken) = (
-        call.viewer(),
-        call.field_selection(ObjectKind::Post),
-        call.answer_vocabulary(),
-    );
+    let range = page_range_in_window(call, &page)?;
+    let (viewer, selection, options) = call.render_context(ObjectKind::Post);
     let read = call.read(move |tx| {
-        let (user, subject) = match &whose {
+        let (user, subject) = match &owner {
             TimelineOwner::Id(id) => (users::find_by_id(tx, *id)?, ResourceRef::new("user", "id", id)),
             TimelineOwner::Name(name) => (
                 users::find_by_username(tx, name)?,
                 ResourceRef::new("user", "username", name),
             ),
         };
-        let sight = match &user {
+        let visibility = match &user {
             Some(user) => timelines::timeline_visibility(tx, viewer, user)?,
             None => Visibility::Missing,
         };
-        let (Some(user), Visibility::Visible) = (user, sight) else {
-            return Ok(Err(visibility_refusal(sight, subject)));
+        let (Some(user), Visibility::Visible) = (user, visibility) else {
+            return Ok(Err(visibility_refusal(visibility, subject)));
         };
-        let found = read(tx, viewer, &user, &span)?;
+        let found = read(tx, viewer, &user, &range)?;
         render_page(tx, viewer, found, |tx, viewer, posts| {
-            view::render_posts(tx, viewer, posts, &wants, spoken)
+            view::render_posts(tx, viewer, posts, &selection, options)
         })
         .map(Ok)
     });
     match read.await? {
-        Ok((found, looked_at, more)) => respond_page(call, &page, &found, looked_at, more),
-        Err(refusal) => {
-            let nothing = ResponsePayload {
-                errors: vec![refusal],
-                ..ResponsePayload::default()
-            };
-            call.respond(&nothing)
-        }
+        Ok((found, scanned, more)) => respond_page(call, &page, &found, scanned, more),
+        Err(refusal) => call.respond(&refusal_answer(refusal)),
     }
 }
 
-fn visibility_refusal(sight: Visibility, subject: ResourceRef) -> Refusal {
-    match sight {
+fn visibility_refusal(visibility: Visibility, subject: ResourceRef) -> Refusal {
+    match visibility {
         Visibility::Visible | Visibility::Missing => Refusal::NotFound(subject),
         Visibility::Forbidden => Refusal::NotVisible(subject),
         Visibility::Suspended => Refusal::Suspended(subject),
@@ -131,21 +122,21 @@ type RenderedTimeline = (ResponsePayload, Option<(i64, i64)>, bool);
 fn render_page(
     tx: &mut Tx<'_>,
     viewer: Viewer,
-    found: Found,
-    speak: impl FnOnce(&mut Tx<'_>, Viewer, Vec<store::posts::Post>) -> Result<ResponsePayload, Fault>,
+    found: TimelinePage,
+    render: impl FnOnce(&mut Tx<'_>, Viewer, Vec<store::posts::Post>) -> Result<ResponsePayload, Fault>,
 ) -> Result<RenderedTimeline, Error> {
-    let looked_at = found.scanned_range.map(|(newest, oldest)| (newest.get(), oldest.get()));
-    Ok((speak(tx, viewer, found.posts)?, looked_at, found.more))
+    let scanned = found.scanned_range.map(|(newest, oldest)| (newest.get(), oldest.get()));
+    Ok((render(tx, viewer, found.posts)?, scanned, found.more))
 }
 
 fn respond_page(
     call: &RequestContext,
     page: &PageRequest,
     found: &ResponsePayload,
-    looked_at: Option<(i64, i64)>,
+    scanned: Option<(i64, i64)>,
     more: bool,
 ) -> Result<HttpReply, Error> {
-    call.respond_timeline(found, &neighbour_tokens(page, looked_at, more))
+    call.respond_timeline(found, &neighbour_tokens(page, scanned, more))
 }
 
 /// Narrows the page to the time and id bounds of the request.

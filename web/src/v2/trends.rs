@@ -26,11 +26,11 @@ pub(crate) fn list_personalized(call: RequestContext) -> HandlerFuture {
         let user = call.require_user()?;
         let found = call.read(move |tx| Ok((topics::list_personal_trends(tx, user)?, tx.now())));
         let (found, now) = found.await?;
-        let wants = call.field_selection(ObjectKind::PersonalizedTrend);
+        let selection = call.field_selection(ObjectKind::PersonalizedTrend);
         call.respond(&view::render_personal_trends(
             &found,
             now,
-            &wants,
+            &selection,
             call.answer_vocabulary(),
         ))
     })

@@ -12,13 +12,13 @@ pub(crate) fn get_post_usage(call: RequestContext) -> HandlerFuture {
         let (app, days) = (call.require_caller()?.app_id, call.query_int("days"));
         // Include the reads before this call.
         call.state.post_reads.flush(&call.state.store).await?;
-        let given = call.read(move |tx| Ok(reads::load_usage(tx, app, days)?)).await?;
+        let usage = call.read(move |tx| Ok(reads::load_usage(tx, app, days)?)).await?;
         let shown = ProjectUsage {
-            app: given.app.get(),
-            monthly_cap: given.cap,
-            this_month: given.this_month,
-            reset_day: given.reset_day,
-            days: given.days,
+            app: usage.app.get(),
+            monthly_cap: usage.cap,
+            this_month: usage.this_month,
+            reset_day: usage.reset_day,
+            days: usage.days,
         };
         let answer = view::render_usage(
             &shown,

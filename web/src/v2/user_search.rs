@@ -4,9 +4,8 @@ use network::people::{self, UserSearchRange};
 use store::affiliates;
 
 use super::user_edges::{ListViewers, respond_user_list};
-use super::user_field_selection;
+use super::{neighbour_tokens, user_render_context};
 use crate::endpoint::HandlerFuture;
-use crate::pagination::{PageDirection, PageTokens};
 use crate::request_context::RequestContext;
 
 /// `GET /2/users/search`.
@@ -15,25 +14,19 @@ pub(crate) fn search_users(call: RequestContext) -> HandlerFuture {
         let query = call.query_text("query").unwrap_or_default().to_owned();
         let page = call.page_request()?;
         let from = page.after.and_then(|keys| keys.as_slice().try_into().ok());
-        let span = UserSearchRange {
+        let range = UserSearchRange {
             from,
             backward: page.is_backward(),
             limit: page.limit,
         };
-        let (viewer, wants, spoken) = (call.viewer(), user_field_selection(&call)?, call.answer_vocabulary());
+        let (viewer, selection, options) = user_render_context(&call)?;
         let read = call.read(move |tx| {
-            let found = people::search(tx, &query, &span)?;
-            let users = view::render_users(tx, viewer, found.users, &wants, spoken)?;
+            let found = people::search(tx, &query, &range)?;
+            let users = view::render_users(tx, viewer, found.users, &selection, options)?;
             Ok((users, found.scanned_range, found.more))
         });
-        let (found, looked_at, more) = read.await?;
-        let behind = more || page.is_backward();
-        let before = if page.is_backward() { more } else { page.after.is_some() };
-        let tokens = looked_at.map(|(first, last)| PageTokens {
-            next: behind.then(|| page.page_token(PageDirection::Next, last)),
-            previous: before.then(|| page.page_token(PageDirection::Previous, first)),
-        });
-        call.respond_page(&found, &tokens.unwrap_or_default())
+        let (found, scanned, more) = read.await?;
+        call.respond_page(&found, &neighbour_tokens(&page, scanned, more))
     })
 }
 

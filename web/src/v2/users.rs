@@ -4,7 +4,7 @@ use base::{Error, UserId};
 use store::users as stored;
 use view::LookupKeys;
 
-use super::user_field_selection;
+use super::user_render_context;
 use crate::endpoint::HandlerFuture;
 use crate::request_context::{HttpReply, RequestContext};
 
@@ -12,14 +12,16 @@ use crate::request_context::{HttpReply, RequestContext};
 pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let ids: Vec<UserId> = call.query_ids("ids");
-        let (viewer, wants, spoken) = (call.viewer(), user_field_selection(&call)?, call.answer_vocabulary());
+        let (viewer, selection, options) = user_render_context(&call)?;
         let found = call.read(move |tx| {
             let found = stored::find_by_ids(tx, &ids)?;
-            let asked = LookupKeys {
+            let lookup = LookupKeys {
                 parameter: "ids",
                 values: &ids,
             };
-            Ok(view::render_user_lookup(tx, viewer, found, &wants, spoken, asked)?)
+            Ok(view::render_user_lookup(
+                tx, viewer, found, &selection, options, lookup,
+            )?)
         });
         call.respond(&found.await?)
     })
@@ -42,14 +44,14 @@ pub(crate) fn get_me(call: RequestContext) -> HandlerFuture {
 }
 
 async fn respond_user(call: &RequestContext, id: UserId) -> Result<HttpReply, Error> {
-    let (viewer, wants, spoken) = (call.viewer(), user_field_selection(call)?, call.answer_vocabulary());
+    let (viewer, selection, options) = user_render_context(call)?;
     let found = call.read(move |tx| {
         let found = stored::find_by_id(tx, id)?;
-        let asked = LookupKeys {
+        let lookup = LookupKeys {
             parameter: "id",
             values: &[id],
         };
-        Ok(view::render_user(tx, viewer, found, &wants, spoken, asked)?)
+        Ok(view::render_user(tx, viewer, found, &selection, options, lookup)?)
     });
     call.respond(&found.await?)
 }
@@ -58,15 +60,17 @@ async fn respond_user(call: &RequestContext, id: UserId) -> Result<HttpReply, Er
 pub(crate) fn get_many_by_username(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let names = call.query_texts("usernames").to_vec();
-        let (viewer, wants, spoken) = (call.viewer(), user_field_selection(&call)?, call.answer_vocabulary());
+        let (viewer, selection, options) = user_render_context(&call)?;
         let found = call.read(move |tx| {
             let asked: Vec<&str> = names.iter().map(String::as_str).collect();
             let found = stored::find_by_usernames(tx, &asked)?;
-            let asked = LookupKeys {
+            let lookup = LookupKeys {
                 parameter: "usernames",
                 values: &names,
             };
-            Ok(view::render_user_lookup(tx, viewer, found, &wants, spoken, asked)?)
+            Ok(view::render_user_lookup(
+                tx, viewer, found, &selection, options, lookup,
+            )?)
         });
         call.respond(&found.await?)
     })
@@ -76,14 +80,14 @@ pub(crate) fn get_many_by_username(call: RequestContext) -> HandlerFuture {
 pub(crate) fn get_by_username(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let name = call.path_text("username")?.to_owned();
-        let (viewer, wants, spoken) = (call.viewer(), user_field_selection(&call)?, call.answer_vocabulary());
+        let (viewer, selection, options) = user_render_context(&call)?;
         let found = call.read(move |tx| {
             let found = stored::find_by_username(tx, &name)?;
-            let asked = LookupKeys {
+            let lookup = LookupKeys {
                 parameter: "username",
                 values: std::slice::from_ref(&name),
             };
-            Ok(view::render_user(tx, viewer, found, &wants, spoken, asked)?)
+            Ok(view::render_user(tx, viewer, found, &selection, options, lookup)?)
         });
         call.respond(&found.await?)
     })

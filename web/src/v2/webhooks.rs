@@ -3,7 +3,7 @@
 mod links;
 
 use base::refusal::RefusalKind;
-use base::{AppId, Error, Refusal, Secret, VocabularyWord};
+use base::{AppId, Error, Refusal, Secret};
 use deliver::webhooks::{ChallengeFailure, ChallengeResult, TargetUrl};
 use http::HeaderValue;
 use http::header::HeaderName;
@@ -18,21 +18,21 @@ use crate::request_context::{HttpReply, RequestContext};
 
 pub(crate) use links::{create_link, delete_link, list_links};
 
-const URL: VocabularyWord = VocabularyWord::same_in_both("url");
-const WEBHOOK_ID: VocabularyWord = VocabularyWord::same_in_both("webhook_id");
-const FROM: VocabularyWord = VocabularyWord::same_in_both("from_date");
-const TO: VocabularyWord = VocabularyWord::same_in_both("to_date");
+const URL: &str = "url";
+const WEBHOOK_ID: &str = "webhook_id";
+const FROM: &str = "from_date";
+const TO: &str = "to_date";
 const FIELDS: [&str; 4] = ["created_at", "id", "url", "valid"];
 
 /// `POST /2/webhooks`: stored only after the receiver has passed the challenge.
 pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let new = parse_new_webhook(&call)?;
-        let place = call.state.webhooks.parse_url(&new.url);
-        let place = place.map_err(|why| invalid_url(&new.url, why))?;
-        let asked = new.clone();
-        call.read(move |tx| webhooks::check_registrable(tx, &asked)).await?;
-        let challenged = send_challenge(&call, &place).await?;
+        let target = call.state.webhooks.parse_url(&new.url);
+        let target = target.map_err(|reason| invalid_url(&new.url, reason))?;
+        let candidate = new.clone();
+        call.read(move |tx| webhooks::check_registrable(tx, &candidate)).await?;
+        let challenged = send_challenge(&call, &target).await?;
         if let Some(failure) = &challenged.failure {
             return Err(challenge_failed("url", &new.url, failure).into());
         }
@@ -58,18 +58,23 @@ fn parse_new_webhook(call: &RequestContext) -> Result<NewWebhook, Error> {
     let caller = call.require_caller()?;
     let settings = call.state.webhooks.settings();
     let enterprise = caller.app.access_level == AccessLevel::Enterprise.name();
-    let (most, more) = settings.max_webhooks;
+    let (most, max_enterprise) = settings.max_webhooks;
     let check_after = i64::try_from(settings.challenge_interval.as_millis()).unwrap_or(i64::MAX);
     Ok(NewWebhook {
         app: caller.app_id,
         url: call.body().required_text(URL)?.to_owned(),
-        most: if enterprise { more } else { most },
+        most: if enterprise { max_enterprise } else { most },
         check_after_ms: check_after,
     })
 }
 
-fn invalid_url(url: &str, why: &str) -> Refusal {
-    Refusal::named_reason(RefusalKind::Invalid, "url", url, format!("UrlValidationFailed: {why}"))
+fn invalid_url(url: &str, reason: &str) -> Refusal {
+    Refusal::named_reason(
+        RefusalKind::Invalid,
+        "url",
+        url,
+        format!("UrlValidationFailed: {reason}"),
+    )
 }
 
 fn challenge_failed(parameter: &'static str, value: &str, failure: &ChallengeFailure) -> Refusal {
@@ -82,11 +87,11 @@ fn challenge_failed(parameter: &'static str, value: &str, failure: &ChallengeFai
     Refusal::named_reason(RefusalKind::Invalid, parameter, value, message)
 }
 
-async fn send_challenge(call: &RequestContext, place: &TargetUrl) -> Result<ChallengeResult, Error> {
+async fn send_challenge(call: &RequestContext, target: &TargetUrl) -> Result<ChallengeResult, Error> {
     let secret: Secret = call.require_caller()?.app.api_secret.clone();
-    let courier = call.state.webhooks.client();
-    let chance = &call.store_context().rng;
-    Ok(courier.send_challenge(place, &secret, chance, call.now()).await?)
+    let client = call.state.webhooks.client();
+    let rng = &call.store_context().rng;
+    Ok(client.send_challenge(target, &secret, rng, call.now()).await?)
 }
 
 /// `GET /2/webhooks`: newest first.
@@ -108,8 +113,8 @@ fn webhook_members(webhook: &Webhook, fields: &[String]) -> Map<String, Value> {
         "url" => json!(webhook.url),
         _ => json!(webhook.valid),
     };
-    let asked = |name: &str| name == "id" || fields.is_empty() || fields.iter().any(|field| field == name);
-    let all = FIELDS.iter().filter(|name| asked(name));
+    let is_requested = |name: &str| name == "id" || fields.is_empty() || fields.iter().any(|field| field == name);
+    let all = FIELDS.iter().filter(|name| is_requested(name));
     all.map(|name| ((*name).to_owned(), value(name))).collect()
 }
 
@@ -120,13 +125,13 @@ pub(crate) fn validate(call: RequestContext) -> HandlerFuture {
         let webhook = call.read(move |tx| webhooks::find_owned(tx, app, id)).await?;
         let challenged = challenge_webhook(&call, &webhook).await?;
         let failure = challenged.failure.clone();
-        let desk = call.state.webhooks.clone();
-        let settled = {
-            let desk = desk.clone();
-            move |tx: &mut store::Tx<'_>| desk.apply_challenge(tx, id, &challenged)
+        let webhooks_admin = call.state.webhooks.clone();
+        let apply = {
+            let webhooks_admin = webhooks_admin.clone();
+            move |tx: &mut store::Tx<'_>| webhooks_admin.apply_challenge(tx, id, &challenged)
         };
-        call.write(settled).await?;
-        desk.wake_sender();
+        call.write(apply).await?;
+        webhooks_admin.wake_sender();
         match failure {
             Some(failure) => Err(challenge_failed("webhook_id", &id.to_string(), &failure).into()),
             None => call.respond_data(json!({ "valid": true, "attempted": true })),
@@ -136,9 +141,9 @@ pub(crate) fn validate(call: RequestContext) -> HandlerFuture {
 
 /// Checks the address again, which may be forbidden by now.
 async fn challenge_webhook(call: &RequestContext, webhook: &Webhook) -> Result<ChallengeResult, Error> {
-    let place = call.state.webhooks.parse_url(&webhook.url);
-    let place = place.map_err(|why| invalid_url(&webhook.url, why))?;
-    send_challenge(call, &place).await
+    let target = call.state.webhooks.parse_url(&webhook.url);
+    let target = target.map_err(|reason| invalid_url(&webhook.url, reason))?;
+    send_challenge(call, &target).await
 }
 
 /// `DELETE /2/webhooks/{webhook_id}`: returns once no delivery is in flight.
@@ -171,11 +176,11 @@ pub(crate) fn start_replay_job(call: RequestContext) -> HandlerFuture {
 pub(crate) fn start_replay_job_deprecated(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = path_webhook_id(&call)?;
-        let date = |name: &'static str, word: VocabularyWord| {
-            let text = call.query_text(name).or_else(|| call.body().optional_text(word));
+        let date = |name: &'static str| {
+            let text = call.query_text(name).or_else(|| call.body().optional_text(name));
             text.map(str::to_owned).ok_or_else(|| Refusal::missing_parameter(name))
         };
-        let (from, to) = (date("from_date", FROM)?, date("to_date", TO)?);
+        let (from, to) = (date(FROM)?, date(TO)?);
         let replay = begin_replay(&call, id, &from, &to).await?;
         let deprecated = HeaderName::from_static("deprecation");
         Ok(respond_replay(&call, &replay)?.header(deprecated, HeaderValue::from_static("true")))
@@ -185,7 +190,7 @@ pub(crate) fn start_replay_job_deprecated(call: RequestContext) -> HandlerFuture
 async fn begin_replay(call: &RequestContext, id: i64, from: &str, to: &str) -> Result<Replay, Error> {
     let app: AppId = call.require_caller()?.app_id;
     let webhook = call.read(move |tx| webhooks::find_owned(tx, app, id)).await?;
-    let span = webhooks::parse_replay_range(call.now(), from, to)?;
+    let range = webhooks::parse_replay_range(call.now(), from, to)?;
     if !webhook.valid {
         let message = "CrcValidationFailed: The webhook is not valid; validate it first.";
         return Err(Refusal::named_reason(RefusalKind::Invalid, "webhook_id", id, message).into());
@@ -194,7 +199,7 @@ async fn begin_replay(call: &RequestContext, id: i64, from: &str, to: &str) -> R
     if let Some(failure) = &challenged.failure {
         return Err(challenge_failed("webhook_id", &id.to_string(), failure).into());
     }
-    call.write(move |tx| webhooks::start_replay(tx, app, id, span)).await
+    call.write(move |tx| webhooks::start_replay(tx, app, id, range)).await
 }
 
 fn respond_replay(call: &RequestContext, replay: &Replay) -> Result<HttpReply, Error> {

@@ -4,7 +4,7 @@ pub(crate) mod serve;
 pub(crate) mod upload;
 
 use base::id::marker;
-use base::{Error, Id, Refusal, VocabularyWord};
+use base::{Error, Id, Refusal};
 use network::media;
 use serde_json::{Value, json};
 use view::{LookupKeys, ObjectKind};
@@ -18,17 +18,13 @@ use crate::request_context::RequestContext;
 pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let keys = call.query_texts("media_keys").to_vec();
-        let (viewer, wants, spoken) = (
-            call.viewer(),
-            call.field_selection(ObjectKind::Media),
-            call.answer_vocabulary(),
-        );
+        let (viewer, selection, options) = call.render_context(ObjectKind::Media);
         let found = call.read(move |tx| {
-            let asked = LookupKeys {
+            let lookup = LookupKeys {
                 parameter: "media_keys",
                 values: &keys,
             };
-            Ok(view::render_media_lookup(tx, viewer, &wants, spoken, asked)?)
+            Ok(view::render_media_lookup(tx, viewer, &selection, options, lookup)?)
         });
         call.respond(&found.await?)
     })
@@ -38,30 +34,26 @@ pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let key = call.path_text("media_key")?.to_owned();
-        let (viewer, wants, spoken) = (
-            call.viewer(),
-            call.field_selection(ObjectKind::Media),
-            call.answer_vocabulary(),
-        );
+        let (viewer, selection, options) = call.render_context(ObjectKind::Media);
         let found = call.read(move |tx| {
-            let asked = LookupKeys {
+            let lookup = LookupKeys {
                 parameter: "media_key",
                 values: std::slice::from_ref(&key),
             };
-            Ok(view::render_media(tx, viewer, &wants, spoken, asked)?)
+            Ok(view::render_media(tx, viewer, &selection, options, lookup)?)
         });
         call.respond(&found.await?)
     })
 }
 
-const ALT_TEXT: VocabularyWord = VocabularyWord::same_in_both("alt_text");
-const ID: VocabularyWord = VocabularyWord::same_in_both("id");
+const ALT_TEXT: &str = "alt_text";
+const ID: &str = "id";
 
 /// `POST /2/media/metadata`.
 pub(crate) fn set_metadata(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id: Id<marker::MediaMarker> = call.body().required_id(ID)?;
-        let metadata = call.body().optional_object(VocabularyWord::same_in_both("metadata"));
+        let metadata = call.body().optional_object("metadata");
         let text = match metadata {
             Some(metadata) => parse_alt_text(&call, metadata)?,
             None => None,
@@ -82,7 +74,7 @@ fn parse_alt_text(call: &RequestContext, metadata: BodyMembers<'_>) -> Result<Op
         return Err(Refusal::NotImplemented { operation }.into());
     }
     let alt_text = metadata.optional_object(ALT_TEXT);
-    let text = alt_text.map(|alt_text| alt_text.required_text(VocabularyWord::same_in_both("text")));
+    let text = alt_text.map(|alt_text| alt_text.required_text("text"));
     Ok(text.transpose()?.map(str::to_owned))
 }
 
@@ -90,14 +82,14 @@ fn parse_alt_text(call: &RequestContext, metadata: BodyMembers<'_>) -> Result<Op
 pub(crate) fn set_metadata_v1(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let body = call.body();
-        let id = match body.get(VocabularyWord::same_in_both("media_id")) {
+        let id = match body.get("media_id") {
             Some(Value::Number(number)) => Id::parse(&number.to_string()),
             Some(Value::String(text)) => Id::parse(text),
             _ => None,
         };
         let id = id.ok_or_else(|| Refusal::invalid_value("media_id", "?"))?;
         let alt_text = body.optional_object(ALT_TEXT);
-        let text = alt_text.map(|alt_text| alt_text.required_text(VocabularyWord::same_in_both("text")));
+        let text = alt_text.map(|alt_text| alt_text.required_text("text"));
         store_alt_text(&call, id, text.transpose()?.map(str::to_owned)).await?;
         Ok(HttpReply::empty(200))
     })
@@ -114,27 +106,25 @@ pub(crate) fn add_subtitles(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, body) = (call.require_user()?, call.body());
         let video: Id<marker::MediaMarker> = body.required_id(ID)?;
-        let subtitles = body.optional_object(VocabularyWord::same_in_both("subtitles"));
+        let subtitles = body.optional_object("subtitles");
         let subtitles = subtitles.ok_or_else(|| Refusal::missing_parameter("subtitles"))?;
         let file: Id<marker::MediaMarker> = subtitles.required_id(ID)?;
         let language = parse_language(subtitles.required_text(LANGUAGE)?)?;
-        let shown = subtitles.optional_text(VocabularyWord::same_in_both("display_name"));
-        let shown = shown.unwrap_or_default().to_owned();
-        let category = body
-            .optional_text(VocabularyWord::same_in_both("media_category"))
-            .unwrap_or("TweetVideo");
-        let said = json!({
+        let display_name = subtitles.optional_text("display_name");
+        let display_name = display_name.unwrap_or_default().to_owned();
+        let category = body.optional_text("media_category").unwrap_or("TweetVideo");
+        let data = json!({
             "id": video.to_string(),
             "media_category": category,
             "associated_subtitles": [{
                 "id": file.to_string(),
                 "language_code": language,
-                "display_name": shown,
+                "display_name": display_name,
             }],
         });
-        call.write(move |tx| media::add_subtitles(tx, user, video, &language, file, &shown))
+        call.write(move |tx| media::add_subtitles(tx, user, video, &language, file, &display_name))
             .await?;
-        call.respond_data(said)
+        call.respond_data(data)
     })
 }
 
@@ -150,7 +140,7 @@ pub(crate) fn remove_subtitles(call: RequestContext) -> HandlerFuture {
     })
 }
 
-const LANGUAGE: VocabularyWord = VocabularyWord::same_in_both("language_code");
+const LANGUAGE: &str = "language_code";
 
 /// Two letters, returned in upper case.
 fn parse_language(code: &str) -> Result<String, Refusal> {

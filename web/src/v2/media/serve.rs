@@ -59,18 +59,18 @@ pub(crate) async fn send_file(
     let Some(length) = files.size(path).await.map_err(storage_unavailable)? else {
         return Ok(None);
     };
-    let label = detect_content_type(files, media, path).await?;
-    let tag = format!("\"{}-{}-{length:x}\"", media.id, path.len());
-    let head = file_headers(media, label, &tag, cache);
-    let asked = &call.head().headers;
-    if is_not_modified(asked, &tag, media) {
+    let content_type = detect_content_type(files, media, path).await?;
+    let etag = format!("\"{}-{}-{length:x}\"", media.id, path.len());
+    let headers = file_headers(media, content_type, &etag, cache);
+    let request_headers = &call.head().headers;
+    if is_not_modified(request_headers, &etag, media) {
         return Ok(Some(HttpReply {
-            headers: head,
+            headers,
             ..HttpReply::empty(304)
         }));
     }
-    let part = parse_range(asked, &tag, length);
-    file_reply(files, path, length, part, head).await.map(Some)
+    let range_request = parse_range(request_headers, &etag, length);
+    file_reply(files, path, length, range_request, headers).await.map(Some)
 }
 
 /// As detected at upload, else as detected now.
@@ -84,12 +84,16 @@ async fn detect_content_type(files: &FileStore, media: &Media, path: &str) -> Re
     Ok(format.map_or(OCTET_STREAM, MediaFormat::content_type))
 }
 
-fn file_headers(media: &Media, label: &'static str, tag: &str, cache: &'static str) -> HeaderMap {
+fn file_headers(media: &Media, content_type: &'static str, etag: &str, cache: &'static str) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    let way = if label == OCTET_STREAM { "attachment" } else { "inline" };
+    let disposition = if content_type == OCTET_STREAM {
+        "attachment"
+    } else {
+        "inline"
+    };
     let fixed = [
-        (CONTENT_TYPE, label),
-        (CONTENT_DISPOSITION, way),
+        (CONTENT_TYPE, content_type),
+        (CONTENT_DISPOSITION, disposition),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
         (RESOURCE_POLICY, "cross-origin"),
@@ -99,7 +103,7 @@ fn file_headers(media: &Media, label: &'static str, tag: &str, cache: &'static s
     for (name, value) in fixed {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    if let Ok(value) = HeaderValue::from_str(tag) {
+    if let Ok(value) = HeaderValue::from_str(etag) {
         headers.insert(ETAG, value);
     }
     if let Ok(value) = HeaderValue::from_str(&last_modified(media)) {
@@ -118,15 +122,15 @@ fn header_text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str>
     headers.get(name)?.to_str().ok()
 }
 
-fn is_not_modified(asked: &HeaderMap, tag: &str, media: &Media) -> bool {
+fn is_not_modified(request_headers: &HeaderMap, etag: &str, media: &Media) -> bool {
     match (
-        header_text(asked, &IF_NONE_MATCH),
-        header_text(asked, &IF_MODIFIED_SINCE),
+        header_text(request_headers, &IF_NONE_MATCH),
+        header_text(request_headers, &IF_MODIFIED_SINCE),
     ) {
         (Some(tags), _) => tags
             .split(',')
             .map(|one| one.trim().trim_start_matches("W/"))
-            .any(|one| one == tag || one == "*"),
+            .any(|one| one == etag || one == "*"),
         (None, Some(since)) => since == last_modified(media),
         _ => false,
     }
@@ -139,9 +143,9 @@ enum RangeRequest {
 }
 
 /// Multiple ranges are answered with the whole file (RFC 9110 §14.2).
-fn parse_range(asked: &HeaderMap, tag: &str, length: u64) -> RangeRequest {
-    let unchanged = header_text(asked, &IF_RANGE).is_none_or(|known| known == tag);
-    let range = header_text(asked, &RANGE).filter(|_| unchanged);
+fn parse_range(request_headers: &HeaderMap, etag: &str, length: u64) -> RangeRequest {
+    let unchanged = header_text(request_headers, &IF_RANGE).is_none_or(|known| known == etag);
+    let range = header_text(request_headers, &RANGE).filter(|_| unchanged);
     let Some(range) = range.and_then(|range| range.strip_prefix("bytes=")) else {
         return RangeRequest::Whole;
     };
@@ -167,41 +171,41 @@ async fn file_reply(
     files: &FileStore,
     path: &str,
     length: u64,
-    part: RangeRequest,
-    mut head: HeaderMap,
+    range_request: RangeRequest,
+    mut headers: HeaderMap,
 ) -> Result<HttpReply, Error> {
-    let (status, range, count) = match part {
+    let (status, range, count) = match range_request {
         RangeRequest::Whole => (200, None, length),
         RangeRequest::Range(first, last) => {
             let shown = format!("bytes {first}-{last}/{length}");
-            insert_header(&mut head, CONTENT_RANGE, &shown);
+            insert_header(&mut headers, CONTENT_RANGE, &shown);
             let end = last.saturating_add(1);
             (206, Some(GetRange::Bounded(first..end)), end - first)
         }
         RangeRequest::None => {
-            insert_header(&mut head, CONTENT_RANGE, &format!("bytes */{length}"));
+            insert_header(&mut headers, CONTENT_RANGE, &format!("bytes */{length}"));
             return Ok(HttpReply {
-                headers: head,
+                headers,
                 ..HttpReply::empty(416)
             });
         }
     };
-    let piece = files.read(path, range).await.map_err(storage_unavailable)?;
-    let piece = piece.ok_or_else(|| Refusal::NotFound(ResourceRef::new("media", "file", path)))?;
-    insert_header(&mut head, CONTENT_LENGTH, &count.to_string());
+    let content = files.read(path, range).await.map_err(storage_unavailable)?;
+    let content = content.ok_or_else(|| Refusal::NotFound(ResourceRef::new("media", "file", path)))?;
+    insert_header(&mut headers, CONTENT_LENGTH, &count.to_string());
     Ok(HttpReply {
-        headers: head,
-        body: stream_body(piece),
+        headers,
+        body: stream_body(content),
         ..HttpReply::empty(status)
     })
 }
 
-fn insert_header(head: &mut HeaderMap, name: HeaderName, value: &str) {
+fn insert_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
-        head.insert(name, value);
+        headers.insert(name, value);
     }
 }
 
-fn stream_body(piece: FileRange) -> Body {
-    Body::stream(piece.bytes.map(|bytes| bytes.map_err(|_| BodyError::Broken)))
+fn stream_body(content: FileRange) -> Body {
+    Body::stream(content.bytes.map(|bytes| bytes.map_err(|_| BodyError::Broken)))
 }

@@ -1,7 +1,7 @@
 //! Media uploads: the v2 endpoints, their older `command` form, and v1.1.
 
 use base::id::marker;
-use base::{Error, Id, Refusal, UserId, VocabularyWord};
+use base::{Error, Id, Refusal, UserId};
 use media::{MediaFormat, MediaRejection};
 use network::uploads::{self as rules, NewUpload, UploadKind};
 use serde_json::{Map, Value, json};
@@ -22,16 +22,13 @@ type UploadMediaId = Id<marker::MediaMarker>;
 pub(crate) fn initialize(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let body = call.body();
-        let text = |name| {
-            body.optional_text(VocabularyWord::same_in_both(name))
-                .filter(|text| !text.is_empty())
-        };
+        let text = |name| body.optional_text(name).filter(|text| !text.is_empty());
         let kind = announced_kind(text("media_category"), text("media_type"))?;
         let new = NewUpload {
             kind,
-            total_bytes: body.optional_int(VocabularyWord::same_in_both("total_bytes")),
+            total_bytes: body.optional_int("total_bytes"),
             limit: size_limit(kind),
-            shared_with: body.id_array(VocabularyWord::same_in_both("additional_owners")),
+            shared_with: body.id_array("additional_owners"),
         };
         let upload = start_upload(&call, new).await?;
         respond_started(&call, &upload)
@@ -46,8 +43,8 @@ pub(crate) fn append(mut call: RequestContext) -> HandlerFuture {
         // Check access before receiving any bytes.
         call.read(move |tx| rules::find_open_upload(tx, user, id)).await?;
         let uploads = call.uploads()?;
-        let sent = receive(&mut call, uploads.files()).await?;
-        let upload = run_then_discard(&uploads, &sent, add_segment(&call, &uploads, id, &sent)).await?;
+        let form = receive(&mut call, uploads.files()).await?;
+        let upload = run_then_discard(&uploads, &form, add_segment(&call, &uploads, id, &form)).await?;
         call.respond_data(json!({ "expires_at": upload.expires_at.seconds() }))
     })
 }
@@ -67,13 +64,13 @@ pub(crate) fn status(call: RequestContext) -> HandlerFuture {
         let id = call
             .query_id("media_id")
             .ok_or_else(|| Refusal::missing_parameter("media_id"))?;
-        let (upload, made) = call
+        let (upload, media) = call
             .read(move |tx| {
                 let upload = rules::find_owned_upload(tx, user, id)?;
                 Ok((upload, store::media::find_by_id(tx, id)?))
             })
             .await?;
-        respond_finished(&call, &upload, made.as_ref())
+        respond_finished(&call, &upload, media.as_ref())
     })
 }
 
@@ -81,31 +78,31 @@ pub(crate) fn status(call: RequestContext) -> HandlerFuture {
 pub(crate) fn upload(mut call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let uploads = call.uploads()?;
-        let sent = receive(&mut call, uploads.files()).await?;
-        run_then_discard(&uploads, &sent, run_command(&call, &uploads, &sent)).await
+        let form = receive(&mut call, uploads.files()).await?;
+        run_then_discard(&uploads, &form, run_command(&call, &uploads, &form)).await
     })
 }
 
 /// Deletes the received file afterwards, if it is still there.
 async fn run_then_discard<T>(
     uploads: &UploadProcessor,
-    sent: &UploadForm,
+    form: &UploadForm,
     done: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
     let outcome = done.await;
-    if let Some(incoming) = &sent.media {
+    if let Some(incoming) = &form.media {
         // A leftover file is removed at the next start.
         let _left = uploads.files().delete(&incoming.name).await;
     }
     outcome
 }
 
-async fn run_command(call: &RequestContext, uploads: &UploadProcessor, sent: &UploadForm) -> Result<HttpReply, Error> {
-    match sent.text("command") {
-        None => upload_whole(call, uploads, sent).await,
+async fn run_command(call: &RequestContext, uploads: &UploadProcessor, form: &UploadForm) -> Result<HttpReply, Error> {
+    match form.text("command") {
+        None => upload_whole(call, uploads, form).await,
         Some("INIT") => {
-            let kind = announced_kind(sent.text("media_category"), sent.text("media_type"))?;
-            let total_bytes = parse_number(sent, "total_bytes")?;
+            let kind = announced_kind(form.text("media_category"), form.text("media_type"))?;
+            let total_bytes = parse_number(form, "total_bytes")?;
             if is_legacy(call) && total_bytes.is_none() {
                 return Err(Refusal::missing_parameter("total_bytes").into());
             }
@@ -113,29 +110,29 @@ async fn run_command(call: &RequestContext, uploads: &UploadProcessor, sent: &Up
                 kind,
                 total_bytes,
                 limit: size_limit(kind),
-                shared_with: parse_owners(sent)?,
+                shared_with: parse_owners(form)?,
             };
             let upload = start_upload(call, new).await?;
             respond_started(call, &upload)
         }
         Some("APPEND") => {
-            add_segment(call, uploads, parse_media_id(sent)?, sent).await?;
+            add_segment(call, uploads, parse_media_id(form)?, form).await?;
             Ok(HttpReply::empty(204))
         }
-        Some("FINALIZE") => finish_upload(call, uploads, parse_media_id(sent)?).await,
+        Some("FINALIZE") => finish_upload(call, uploads, parse_media_id(form)?).await,
         Some(other) => Err(Refusal::invalid_value("command", other).into()),
     }
 }
 
-fn parse_media_id(sent: &UploadForm) -> Result<UploadMediaId, Refusal> {
-    let text = sent
+fn parse_media_id(form: &UploadForm) -> Result<UploadMediaId, Refusal> {
+    let text = form
         .text("media_id")
         .ok_or_else(|| Refusal::missing_parameter("media_id"))?;
     Id::parse(text).ok_or_else(|| Refusal::invalid_value("media_id", text))
 }
 
-fn parse_number(sent: &UploadForm, name: &'static str) -> Result<Option<i64>, Refusal> {
-    let Some(text) = sent.text(name) else {
+fn parse_number(form: &UploadForm, name: &'static str) -> Result<Option<i64>, Refusal> {
+    let Some(text) = form.text(name) else {
         return Ok(None);
     };
     let number = text.parse().ok().filter(|number| *number >= 0);
@@ -143,8 +140,8 @@ fn parse_number(sent: &UploadForm, name: &'static str) -> Result<Option<i64>, Re
     Ok(Some(number))
 }
 
-fn parse_owners(sent: &UploadForm) -> Result<Vec<UserId>, Refusal> {
-    let all = sent.text("additional_owners").unwrap_or_default();
+fn parse_owners(form: &UploadForm) -> Result<Vec<UserId>, Refusal> {
+    let all = form.text("additional_owners").unwrap_or_default();
     let all = all.split(',').map(str::trim).filter(|id| !id.is_empty());
     all.take(100)
         .map(|id| Id::parse(id).ok_or_else(|| Refusal::invalid_value("additional_owners", id)))
@@ -152,27 +149,29 @@ fn parse_owners(sent: &UploadForm) -> Result<Vec<UserId>, Refusal> {
 }
 
 /// The kind that the category or the media type announces.
-fn announced_kind(category: Option<&str>, label: Option<&str>) -> Result<Option<UploadKind>, Refusal> {
-    let told = category.map(|category| {
+fn announced_kind(category: Option<&str>, media_type: Option<&str>) -> Result<Option<UploadKind>, Refusal> {
+    let announced = category.map(|category| {
         let message = format!("The media category [{category}] is not supported.");
         let kind = UploadKind::from_category(category);
         kind.ok_or_else(|| Refusal::invalid_parameter("media_category", category, message))
     });
-    let told = told.transpose()?;
-    let Some(label) = label else { return Ok(told) };
-    let kind = match label.to_ascii_lowercase().as_str() {
+    let announced = announced.transpose()?;
+    let Some(media_type) = media_type else {
+        return Ok(announced);
+    };
+    let kind = match media_type.to_ascii_lowercase().as_str() {
         "image/jpeg" | "image/jpg" | "image/pjpeg" | "image/png" | "image/webp" => UploadKind::Photo,
         "image/gif" => UploadKind::AnimatedGif,
         "video/mp4" | "video/quicktime" => UploadKind::Video,
         "text/srt" | "text/vtt" | "application/x-subrip" => UploadKind::Subtitles,
         // The bytes decide.
-        "application/octet-stream" => return Ok(told),
+        "application/octet-stream" => return Ok(announced),
         _ => {
-            let message = format!("The media type [{label}] is not supported.");
-            return Err(Refusal::invalid_parameter("media_type", label, message));
+            let message = format!("The media type [{media_type}] is not supported.");
+            return Err(Refusal::invalid_parameter("media_type", media_type, message));
         }
     };
-    Ok(told.or(Some(kind)))
+    Ok(announced.or(Some(kind)))
 }
 
 fn size_limit(kind: Option<UploadKind>) -> i64 {
@@ -195,16 +194,16 @@ async fn add_segment(
     call: &RequestContext,
     uploads: &UploadProcessor,
     id: UploadMediaId,
-    sent: &UploadForm,
+    form: &UploadForm,
 ) -> Result<MediaUpload, Error> {
-    let incoming = sent.media.as_ref().ok_or_else(|| Refusal::missing_parameter("media"))?;
-    let place = parse_number(sent, "segment_index")?;
-    let place = place.ok_or_else(|| Refusal::missing_parameter("segment_index"))?;
-    if place > 999 {
-        let message = format!("The `segment_index` query parameter value [{place}] is not between 0 and 999");
-        return Err(Refusal::invalid_parameter("segment_index", place, message).into());
+    let incoming = form.media.as_ref().ok_or_else(|| Refusal::missing_parameter("media"))?;
+    let index = parse_number(form, "segment_index")?;
+    let index = index.ok_or_else(|| Refusal::missing_parameter("segment_index"))?;
+    if index > 999 {
+        let message = format!("The `segment_index` query parameter value [{index}] is not between 0 and 999");
+        return Err(Refusal::invalid_parameter("segment_index", index, message).into());
     }
-    store_segment(call, uploads, id, incoming, place).await
+    store_segment(call, uploads, id, incoming, index).await
 }
 
 async fn store_segment(
@@ -212,17 +211,18 @@ async fn store_segment(
     uploads: &UploadProcessor,
     id: UploadMediaId,
     incoming: &IncomingFile,
-    place: i64,
+    index: i64,
 ) -> Result<MediaUpload, Error> {
     let (user, limit) = (call.require_user()?, size_limit(None));
     let size = i64::try_from(incoming.size).unwrap_or(i64::MAX);
-    let one = UploadSegment { index: place, size };
-    call.read(move |tx| rules::check_segment(tx, user, id, one, limit))
+    let segment = UploadSegment { index, size };
+    call.read(move |tx| rules::check_segment(tx, user, id, segment, limit))
         .await?;
-    let to = segment_path(id, place);
+    let to = segment_path(id, index);
     let moved = uploads.files().rename(&incoming.name, &to).await;
     moved.map_err(storage_unavailable)?;
-    call.write(move |tx| rules::add_segment(tx, user, id, one, limit)).await
+    call.write(move |tx| rules::add_segment(tx, user, id, segment, limit))
+        .await
 }
 
 /// Photos and subtitles are processed at once, other media in the background.
@@ -241,7 +241,7 @@ async fn finish_upload(
         }
         _ => true,
     };
-    let (upload, mine) = call
+    let (upload, is_first) = call
         .write(move |tx| {
             let mut upload = rules::find_owned_upload(tx, user, id)?;
             let before = upload.state;
@@ -249,20 +249,20 @@ async fn finish_upload(
             Ok((upload, before == UploadState::Receiving))
         })
         .await?;
-    if mine && upload.state == UploadState::Processing {
+    if is_first && upload.state == UploadState::Processing {
         return match uploads.finish_upload(&upload).await? {
-            Ok(made) => respond_finished(call, &upload, Some(&made)),
-            Err(unfit) => Err(unfit_refusal(call, &unfit).into()),
+            Ok(media) => respond_finished(call, &upload, Some(&media)),
+            Err(rejection) => Err(unfit_refusal(call, &rejection).into()),
         };
     }
     uploads.wake();
-    let made = call.read(move |tx| Ok(store::media::find_by_id(tx, id)?)).await?;
-    respond_finished(call, &upload, made.as_ref())
+    let media = call.read(move |tx| Ok(store::media::find_by_id(tx, id)?)).await?;
+    respond_finished(call, &upload, media.as_ref())
 }
 
-async fn upload_whole(call: &RequestContext, uploads: &UploadProcessor, sent: &UploadForm) -> Result<HttpReply, Error> {
-    let incoming = sent.media.as_ref().ok_or_else(|| Refusal::missing_parameter("media"))?;
-    let category = announced_kind(sent.text("media_category"), None)?;
+async fn upload_whole(call: &RequestContext, uploads: &UploadProcessor, form: &UploadForm) -> Result<HttpReply, Error> {
+    let incoming = form.media.as_ref().ok_or_else(|| Refusal::missing_parameter("media"))?;
+    let category = announced_kind(form.text("media_category"), None)?;
     let format = MediaFormat::sniff(&incoming.head);
     let format = format.ok_or_else(|| unfit_refusal(call, &MediaRejection::Unknown))?;
     let fits = match category {
@@ -288,21 +288,21 @@ async fn upload_whole(call: &RequestContext, uploads: &UploadProcessor, sent: &U
         kind: video,
         total_bytes: None,
         limit: size_limit(video),
-        shared_with: parse_owners(sent)?,
+        shared_with: parse_owners(form)?,
     };
     let upload = start_upload(call, new).await?;
     store_segment(call, uploads, upload.id, incoming, 0).await?;
     finish_upload(call, uploads, upload.id).await
 }
 
-fn unfit_refusal(call: &RequestContext, unfit: &MediaRejection) -> Refusal {
+fn unfit_refusal(call: &RequestContext, rejection: &MediaRejection) -> Refusal {
     if is_legacy(call) {
         return Refusal::Legacy {
             code: 324,
-            message: unfit.to_string().into(),
+            message: rejection.to_string().into(),
         };
     }
-    Refusal::invalid_parameter("media", "", unfit.to_string())
+    Refusal::invalid_parameter("media", "", rejection.to_string())
 }
 
 fn respond_started(call: &RequestContext, upload: &MediaUpload) -> Result<HttpReply, Error> {
@@ -313,12 +313,12 @@ fn respond_started(call: &RequestContext, upload: &MediaUpload) -> Result<HttpRe
     call.respond_data(Value::Object(members))
 }
 
-fn respond_finished(call: &RequestContext, upload: &MediaUpload, made: Option<&Media>) -> Result<HttpReply, Error> {
-    let mut members = upload_members(call, upload, made);
-    let played = made.map_or(upload.kind.as_str(), |made| &made.kind);
-    let plays = matches!(played, "video" | "animated_gif");
-    if plays || made.is_none() {
-        let state = if made.is_some() {
+fn respond_finished(call: &RequestContext, upload: &MediaUpload, media: Option<&Media>) -> Result<HttpReply, Error> {
+    let mut members = upload_members(call, upload, media);
+    let kind = media.map_or(upload.kind.as_str(), |media| &media.kind);
+    let is_playable = matches!(kind, "video" | "animated_gif");
+    if is_playable || media.is_none() {
+        let state = if media.is_some() {
             UploadState::Succeeded
         } else {
             upload.state
@@ -347,7 +347,7 @@ fn add_detail(mut problem: Value, detail: &str) -> Value {
     problem
 }
 
-fn upload_members(call: &RequestContext, upload: &MediaUpload, made: Option<&Media>) -> Map<String, Value> {
+fn upload_members(call: &RequestContext, upload: &MediaUpload, media: Option<&Media>) -> Map<String, Value> {
     let mut members = Map::new();
     let id = upload.id.to_string();
     if is_legacy(call) {
@@ -356,22 +356,22 @@ fn upload_members(call: &RequestContext, upload: &MediaUpload, made: Option<&Med
     } else {
         members.insert("id".to_owned(), json!(id));
     }
-    let key = made.map_or(&upload.media_key, |made| &made.media_key);
+    let key = media.map_or(&upload.media_key, |media| &media.media_key);
     if !key.is_empty() {
         members.insert("media_key".to_owned(), json!(key));
     }
     let left = upload.expires_at.ms().saturating_sub(call.now().ms()) / 1000;
     members.insert("expires_after_secs".to_owned(), json!(left.max(0)));
-    let Some(made) = made else { return members };
-    members.insert("size".to_owned(), json!(made.size));
-    match made.kind.as_str() {
+    let Some(media) = media else { return members };
+    members.insert("size".to_owned(), json!(media.size));
+    match media.kind.as_str() {
         "video" => {
-            let video = json!({ "video_type": made.content_type });
+            let video = json!({ "video_type": media.content_type });
             members.insert("video".to_owned(), video);
         }
         "photo" | "animated_gif" => {
-            let (w, h) = (made.width, made.height);
-            let image = json!({ "image_type": made.content_type, "w": w, "h": h });
+            let (w, h) = (media.width, media.height);
+            let image = json!({ "image_type": media.content_type, "w": w, "h": h });
             members.insert("image".to_owned(), image);
         }
         _ => {}

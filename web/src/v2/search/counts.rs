@@ -39,7 +39,7 @@ impl CountBuckets {
 
     fn to_counts(&self, figures: &[u64]) -> Vec<CountBucket> {
         let mut start = self.from;
-        let spans = figures.iter().map(|posts| {
+        let buckets = figures.iter().map(|posts| {
             let end = (start.div_euclid(self.step) + 1) * self.step;
             let count = CountBucket {
                 start: Time::from_ms(start),
@@ -49,7 +49,7 @@ impl CountBuckets {
             start = end;
             count
         });
-        spans.collect()
+        buckets.collect()
     }
 }
 
@@ -65,17 +65,17 @@ pub(super) async fn respond_counts(call: &RequestContext, product: QueryProduct)
         (to, from) = keys.first_two();
     }
     let step = bucket_length(call);
-    let whole = from;
+    let original_start = from;
     if product == QueryProduct::FullCounts && to - from > PAGE_MS {
-        let least = to - PAGE_MS;
-        from = least + (step - least.rem_euclid(step)) % step;
+        let earliest = to - PAGE_MS;
+        from = earliest + (step - earliest.rem_euclid(step)) % step;
     }
-    let next = (from > whole).then(|| page.page_token(PageDirection::Next, (from, whole)));
-    let spans = CountBuckets { from, to, step };
+    let next = (from > original_start).then(|| page.page_token(PageDirection::Next, (from, original_start)));
+    let buckets = CountBuckets { from, to, step };
     let mut window = bounds.to_window();
     window.since_ms = window.since_ms.max(from);
     window.until_ms = window.until_ms.min(to);
-    let asked = PostSearchRequest {
+    let request = PostSearchRequest {
         query,
         window,
         limit: 0,
@@ -84,12 +84,12 @@ pub(super) async fn respond_counts(call: &RequestContext, product: QueryProduct)
     search.catch_up(call.store()).await?;
     let snapshot = search.snapshot();
     let counted = call.read(move |tx| {
-        let mut figures = vec![0_u64; spans.bucket_count()];
-        search::count(tx, &snapshot, &asked, |at| spans.bucket_index(at), &mut figures)?;
+        let mut figures = vec![0_u64; buckets.bucket_count()];
+        search::count(tx, &snapshot, &request, |at| buckets.bucket_index(at), &mut figures)?;
         Ok(figures)
     });
     let figures = counted.await?;
-    render_counts(call, &spans.to_counts(&figures), next)
+    render_counts(call, &buckets.to_counts(&figures), next)
 }
 
 fn bucket_length(call: &RequestContext) -> i64 {
@@ -101,19 +101,19 @@ fn bucket_length(call: &RequestContext) -> i64 {
 }
 
 fn render_counts(call: &RequestContext, counts: &[CountBucket], next: Option<String>) -> Result<HttpReply, Error> {
-    let spoken = call.answer_vocabulary();
+    let options = call.answer_vocabulary();
     let total: i64 = counts.iter().map(|count| count.posts).sum();
     let mut meta = Map::new();
     let (post, tweet) = ("total_post_count", "total_tweet_count");
-    for (name, speech) in [(post, base::Vocabulary::Post), (tweet, base::Vocabulary::Tweet)] {
-        if spoken.both_metric_names || spoken.vocabulary == speech {
+    for (name, vocabulary) in [(post, base::Vocabulary::Post), (tweet, base::Vocabulary::Tweet)] {
+        if options.both_metric_names || options.vocabulary == vocabulary {
             meta.insert(name.to_owned(), json!(total));
         }
     }
     if let Some(token) = next {
         meta.insert("next_token".to_owned(), json!(token));
     }
-    call.respond_with_meta(&view::render_counts(counts, spoken), Some(meta))
+    call.respond_with_meta(&view::render_counts(counts, options), Some(meta))
 }
 
 #[cfg(test)]

@@ -121,7 +121,7 @@ fn check_named_time(
     (earliest, now): (Time, Time),
 ) -> Result<(), Refusal> {
     let value = call.raw_param(name);
-    let why = if time > now.plus_ms(-MIN_AGE_MS) {
+    let reason = if time > now.plus_ms(-MIN_AGE_MS) {
         format!("'{name}' must be a minimum of 10 seconds prior to the request time.")
     } else if time < floor_to_minute(earliest) {
         format!("'{name}' must be on or after {}.", format_minute(earliest))
@@ -131,7 +131,7 @@ fn check_named_time(
     Err(Refusal::invalid_parameter(
         name,
         value,
-        format!("Invalid '{name}':'{value}'. {why}"),
+        format!("Invalid '{name}':'{value}'. {reason}"),
     ))
 }
 

@@ -61,8 +61,8 @@ pub(crate) fn delete_link(call: RequestContext) -> HandlerFuture {
 }
 
 fn link_json(link: &StreamLink, owner: &str) -> Value {
-    let asked = link.fields.split('&');
-    let fields: Vec<&str> = asked.filter(|one| !one.starts_with("vocabulary=")).collect();
+    let parts = link.fields.split('&');
+    let fields: Vec<&str> = parts.filter(|one| !one.starts_with("vocabulary=")).collect();
     json!({
         "webhook_id": link.webhook_id.to_string(),
         "application_id": link.app_id.to_string(),
@@ -75,17 +75,17 @@ fn link_json(link: &StreamLink, owner: &str) -> Value {
 
 /// As in the query: `post.fields=lang,created_at`.
 fn requested_fields(call: &RequestContext) -> String {
-    let asked = LINK_FIELDS.iter().filter_map(|name| {
+    let parts = LINK_FIELDS.iter().filter_map(|name| {
         let raw = call.raw_param(name);
         (!raw.is_empty()).then(|| format!("{}={raw}", call.param_name_used(name)))
     });
-    let spoken = call.answer_vocabulary();
-    let words = match spoken.vocabulary {
+    let options = call.answer_vocabulary();
+    let words = match options.vocabulary {
         Vocabulary::Tweet => "tweets",
         Vocabulary::Post => "posts",
     };
-    let both = if spoken.both_metric_names { "+both" } else { "" };
-    let all = [format!("vocabulary={words}{both}")].into_iter().chain(asked);
+    let both = if options.both_metric_names { "+both" } else { "" };
+    let all = [format!("vocabulary={words}{both}")].into_iter().chain(parts);
     all.collect::<Vec<_>>().join("&")
 }
 
