@@ -34,8 +34,8 @@ pub struct RequestIdGenerator {
 
 impl RequestIdGenerator {
     /// Starts at a random id.
-    pub fn new(chance: &Rng) -> Result<Self, Fault> {
-        let start = u64::from_be_bytes(chance.random_bytes()?);
+    pub fn new(rng: &Rng) -> Result<Self, Fault> {
+        let start = u64::from_be_bytes(rng.random_bytes()?);
         Ok(Self {
             next: AtomicU64::new(start),
         })
@@ -43,13 +43,13 @@ impl RequestIdGenerator {
 
     /// The client's `x-request-id` if it is a plain one, else a new id.
     pub fn assign_id(&self, headers: &HeaderMap) -> RequestId {
-        let given = headers
+        let client_id = headers
             .get("x-request-id")
             .filter(|value| is_plain_id(value.as_bytes()));
-        let value = given.cloned().unwrap_or_else(|| self.generate_id());
+        let value = client_id.cloned().unwrap_or_else(|| self.generate_id());
         RequestId {
             value,
-            client_chosen: given.is_some(),
+            client_chosen: client_id.is_some(),
         }
     }
 
@@ -77,27 +77,27 @@ pub struct AccessLogEntry<'l> {
     /// Bytes of the response body; 0 if it is streamed.
     pub bytes: usize,
     /// From reading the head to the response.
-    pub took: Duration,
+    pub duration: Duration,
     pub app: Option<AppId>,
     pub user: Option<UserId>,
     pub id: &'l RequestId,
     pub fault: bool,
 }
 
-macro_rules! line {
-    ($level:ident, $line:expr) => {{
-        let line = $line;
+macro_rules! log_entry {
+    ($level:ident, $log_entry:expr) => {{
+        let log_entry = $log_entry;
         tracing::$level!(
             target: "request",
-            method = line.method,
-            route = line.route,
-            status = line.status,
-            bytes = line.bytes,
-            ms = ms(line.took),
-            app = line.app.map(AppId::get),
-            user = line.user.map(UserId::get),
-            request_id = line.id.as_str(),
-            fault = line.fault,
+            method = log_entry.method,
+            route = log_entry.route,
+            status = log_entry.status,
+            bytes = log_entry.bytes,
+            ms = ms(log_entry.duration),
+            app = log_entry.app.map(AppId::get),
+            user = log_entry.user.map(UserId::get),
+            request_id = log_entry.id.as_str(),
+            fault = log_entry.fault,
             "request completed"
         );
     }};
@@ -107,15 +107,15 @@ impl AccessLogEntry<'_> {
     /// Logs internal errors at `error`, refusals at `warn`.
     pub fn write(&self) {
         match self.status {
-            _ if self.fault => line!(error, self),
-            400.. => line!(warn, self),
-            _ => line!(info, self),
+            _ if self.fault => log_entry!(error, self),
+            400.. => log_entry!(warn, self),
+            _ => log_entry!(info, self),
         }
     }
 }
 
-fn ms(took: Duration) -> f64 {
-    took.as_secs_f64() * 1_000.0
+fn ms(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1_000.0
 }
 
 /// Logs an internal error once, with its chain.

@@ -20,8 +20,8 @@ const GZIP: HeaderValue = HeaderValue::from_static("application/gzip");
 pub(crate) fn download_analytics_file(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let token = call.path_text("token")?.to_owned();
-        let found = call.read(move |tx| Ok(ads::analytics::jobs::find_job_file(tx, &token)?));
-        let file = found.await?.ok_or(Refusal::RouteNotFound)?;
+        let file = call.read(move |tx| Ok(ads::analytics::jobs::find_job_file(tx, &token)?));
+        let file = file.await?.ok_or(Refusal::RouteNotFound)?;
         Ok(HttpReply::bytes(200, GZIP, file))
     })
 }
@@ -35,13 +35,13 @@ pub(crate) fn run_operation(call: RequestContext) -> HandlerFuture {
             call.search_index()?.catch_up(call.store()).await?;
         }
         let run = move |tx: &mut store::Tx<'_>| ads::dispatch_request(tx, &request);
-        let answered = if writes {
+        let response = if writes {
             call.write(run).await?
         } else {
             call.read(run).await?
         };
-        let mut reply = HttpReply::bytes(200, crate::reply::ADS_JSON, answered.body);
-        for (name, value) in answered.headers {
+        let mut reply = HttpReply::bytes(200, crate::reply::ADS_JSON, response.body);
+        for (name, value) in response.headers {
             if let Ok(value) = HeaderValue::from_str(&value) {
                 reply.headers.insert(name, value);
             }
@@ -57,7 +57,7 @@ fn build_request(call: &RequestContext) -> Result<AdsRequest, Error> {
         .ok_or_else(|| Fault::new("an ads operation has no declaration"))?;
     let caller = call.require_caller()?;
     let path = call.params.iter();
-    let path = path.map(|given| (given.param.name, given.raw.clone())).collect();
+    let path = path.map(|param| (param.param.name, param.raw.clone())).collect();
     let json = operation.takes_json();
     Ok(AdsRequest {
         operation,
@@ -85,15 +85,15 @@ fn build_request(call: &RequestContext) -> Result<AdsRequest, Error> {
 /// Query parameters, then form parameters, which take precedence.
 fn request_pairs(call: &RequestContext, form: bool) -> Result<Vec<(String, String)>, Refusal> {
     let query = call.head().uri.query().unwrap_or_default();
-    let mut all = parse_pairs(query)?;
+    let mut pairs = parse_pairs(query)?;
     if form && call.content_type == body::BodyContentType::Form {
         let text = std::str::from_utf8(call.bytes()).unwrap_or_default();
-        let sent = parse_pairs(text)?;
-        all.retain(|(name, _)| !sent.iter().any(|(other, _)| other == name));
-        all.extend(sent);
+        let form_pairs = parse_pairs(text)?;
+        pairs.retain(|(name, _)| !form_pairs.iter().any(|(other, _)| other == name));
+        pairs.extend(form_pairs);
     }
-    all.retain(|(name, _)| !name.starts_with("oauth_"));
-    Ok(all)
+    pairs.retain(|(name, _)| !name.starts_with("oauth_"));
+    Ok(pairs)
 }
 
 fn parse_pairs(text: &str) -> Result<Vec<(String, String)>, Refusal> {

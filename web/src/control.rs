@@ -97,11 +97,11 @@ impl ControlServer {
     }
 
     fn has_valid_token(&self, headers: &HeaderMap) -> bool {
-        let shown = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let token = shown.and_then(|shown| shown.strip_prefix("Bearer "));
-        let real = self.shared.token.expose_secret();
+        let header = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let token = header.and_then(|header| header.strip_prefix("Bearer "));
+        let expected = self.shared.token.expose_secret();
         // An empty token grants no access.
-        !real.is_empty() && token.is_some_and(|token| constant_time_eq(token.as_bytes(), real.as_bytes()))
+        !expected.is_empty() && token.is_some_and(|token| constant_time_eq(token.as_bytes(), expected.as_bytes()))
     }
 }
 
@@ -121,8 +121,8 @@ impl Handler for ControlServer {
     }
 }
 
-fn error_reply(status: u16, why: &'static str) -> HttpReply {
-    HttpReply::bytes(status, PLAIN, why)
+fn error_reply(status: u16, message: &'static str) -> HttpReply {
+    HttpReply::bytes(status, PLAIN, message)
 }
 
 /// Whether the request came over a Unix socket or names a loopback host.

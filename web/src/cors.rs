@@ -26,8 +26,8 @@ impl CorsPolicy {
         Self { origins }
     }
 
-    pub fn preflight(&self, accent: ErrorFormat, request: &HeaderMap, allowed: &str) -> Option<HttpReply> {
-        self.allowed_origin(accent, request)?;
+    pub fn preflight(&self, format: ErrorFormat, request: &HeaderMap, allowed: &str) -> Option<HttpReply> {
+        self.allowed_origin(format, request)?;
         let methods = HeaderValue::from_str(allowed).ok()?;
         let reply = HttpReply::empty(204)
             .header(ACCESS_CONTROL_ALLOW_METHODS, methods)
@@ -36,20 +36,20 @@ impl CorsPolicy {
         Some(reply)
     }
 
-    pub fn add_cors_headers(&self, accent: ErrorFormat, request: &HeaderMap, answer: &mut HeaderMap) {
+    pub fn add_cors_headers(&self, format: ErrorFormat, request: &HeaderMap, response: &mut HeaderMap) {
         if self.origins.is_empty() {
             return;
         }
-        answer.append(VARY, HeaderValue::from_static("origin"));
-        if let Some(origin) = self.allowed_origin(accent, request) {
-            answer.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
-            answer.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);
+        response.append(VARY, HeaderValue::from_static("origin"));
+        if let Some(origin) = self.allowed_origin(format, request) {
+            response.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+            response.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);
         }
     }
 
     /// Only v2 operations allow other origins; tokens and pages never do.
-    fn allowed_origin<'h>(&self, accent: ErrorFormat, request: &'h HeaderMap) -> Option<&'h HeaderValue> {
-        let origin = request.get(ORIGIN).filter(|_| accent == ErrorFormat::V2)?;
+    fn allowed_origin<'h>(&self, format: ErrorFormat, request: &'h HeaderMap) -> Option<&'h HeaderValue> {
+        let origin = request.get(ORIGIN).filter(|_| format == ErrorFormat::V2)?;
         let known = self.origins.iter().any(|known| known.as_bytes() == origin.as_bytes());
         known.then_some(origin)
     }

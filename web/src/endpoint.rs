@@ -254,22 +254,22 @@ impl Endpoint {
     }
 
     #[must_use]
-    pub const fn summary(self, about: &'static str) -> Self {
-        Self { summary: about, ..self }
+    pub const fn summary(self, summary: &'static str) -> Self {
+        Self { summary, ..self }
     }
 
     #[must_use]
-    pub const fn success_status(self, success: u16) -> Self {
+    pub const fn success_status(self, status: u16) -> Self {
         Self {
-            success_status: success,
+            success_status: status,
             ..self
         }
     }
 
     #[must_use]
-    pub const fn error_format(self, accent: ErrorFormat) -> Self {
+    pub const fn error_format(self, format: ErrorFormat) -> Self {
         Self {
-            error_format: accent,
+            error_format: format,
             ..self
         }
     }
@@ -280,9 +280,9 @@ impl Endpoint {
     }
 
     #[must_use]
-    pub const fn handler(self, act: fn(RequestContext) -> HandlerFuture) -> Self {
+    pub const fn handler(self, handler: fn(RequestContext) -> HandlerFuture) -> Self {
         Self {
-            handler: Some(act),
+            handler: Some(handler),
             ..self
         }
     }

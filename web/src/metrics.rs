@@ -59,7 +59,11 @@ impl Default for ServerMetrics {
         let (in_flight, panics) = (Gauge::default(), Counter::default());
         let (faults, limited) = (Counter::default(), Counter::default());
         registry.register("requests", "Requests completed", requests.clone());
-        registry.register("request_seconds", "Time from request head to response", durations.clone());
+        registry.register(
+            "request_seconds",
+            "Time from request head to response",
+            durations.clone(),
+        );
         registry.register("requests_in_flight", "Requests in flight", in_flight.clone());
         registry.register("panics", "Handlers that panicked", panics.clone());
         registry.register("faults", "Internal errors", faults.clone());
@@ -107,7 +111,7 @@ impl ServerMetrics {
         InFlightGuard(self.in_flight.clone())
     }
 
-    pub fn record_response(&self, route: &'static str, method: &str, status: u16, took: Duration) {
+    pub fn record_response(&self, route: &'static str, method: &str, status: u16, duration: Duration) {
         let labels = RequestLabels {
             route,
             method: method_label(method),
@@ -116,7 +120,7 @@ impl ServerMetrics {
         self.requests.get_or_create(&labels).inc();
         self.durations
             .get_or_create(&RouteLabel { route })
-            .observe(took.as_secs_f64());
+            .observe(duration.as_secs_f64());
     }
 
     pub fn render_text(&self) -> Result<String, Fault> {
@@ -173,9 +177,9 @@ impl Collector for StreamCollector {
         }
         let (name, help) = ("streams_ended", "Streams ended");
         let mut ended = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
-        for (why, count) in view.ended {
+        for (reason, count) in view.ended {
             let counter = ConstCounter::new(count);
-            counter.encode(ended.encode_family(&[("reason", why.name())])?)?;
+            counter.encode(ended.encode_family(&[("reason", reason.name())])?)?;
         }
         let counts = [
             ("streams_opened", "Streams opened", view.opened),
@@ -209,11 +213,7 @@ fn listener_counters(view: &ListenerStatsSnapshot) -> [(&'static str, &'static s
         ),
         ("accept_errors", "Failed accepts", view.accept_errors),
         ("heads", "Request heads read", view.requests),
-        (
-            "bad_requests",
-            "Requests rejected by the listener",
-            view.bad_requests,
-        ),
+        ("bad_requests", "Requests rejected by the listener", view.bad_requests),
         (
             "header_timeouts",
             "Connections closed while waiting for a request head",

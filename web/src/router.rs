@@ -94,8 +94,8 @@ impl EndpointRouter {
                 template: String::leak(spell_path(endpoint.path, Vocabulary::Post)),
             });
             for path in std::iter::once(&endpoint.path).chain(endpoint.aliases) {
-                for (spelled, speech) in path_spellings(path) {
-                    self.mount_path(endpoint, path, &spelled, speech, facts)?;
+                for (spelling, vocabulary) in path_spellings(path) {
+                    self.mount_path(endpoint, path, &spelling, vocabulary, facts)?;
                 }
             }
         }
@@ -106,24 +106,24 @@ impl EndpointRouter {
         &mut self,
         endpoint: &'static Endpoint,
         path: &'static str,
-        spelled: &str,
-        speech: Option<Vocabulary>,
+        spelling: &str,
+        vocabulary: Option<Vocabulary>,
         facts: RouteFacts,
     ) -> Result<(), Fault> {
-        let unnamed = number_parameters(spelled);
-        let place = if let Some(place) = self.node_indexes.get(&unnamed) {
-            *place
+        let shape = number_parameters(spelling);
+        let index = if let Some(index) = self.node_indexes.get(&shape) {
+            *index
         } else {
-            let place = self.nodes.len();
-            let inserted = self.paths.insert(unnamed.clone(), place);
+            let index = self.nodes.len();
+            let inserted = self.paths.insert(shape.clone(), index);
             inserted.map_err(Fault::context("mounting a path"))?;
             self.nodes.push(RouteNode::default());
-            self.node_indexes.insert(unnamed, place);
-            place
+            self.node_indexes.insert(shape, index);
+            index
         };
         let node = self
             .nodes
-            .get_mut(place)
+            .get_mut(index)
             .ok_or_else(|| Fault::new("a route node is missing"))?;
         if node
             .entries
@@ -131,12 +131,12 @@ impl EndpointRouter {
             .any(|entry| entry.endpoint.method == endpoint.method)
         {
             let (id, method) = (endpoint.id, endpoint.method);
-            return Err(Fault::new(format!("{id}: {method} {spelled} is taken")));
+            return Err(Fault::new(format!("{id}: {method} {spelling} is taken")));
         }
         node.entries.push(RouteEntry {
             endpoint,
             names: parameter_names(path),
-            vocabulary: speech,
+            vocabulary,
             facts,
         });
         Ok(())
@@ -144,17 +144,17 @@ impl EndpointRouter {
 
     /// `path` is still percent-encoded. HEAD is routed as GET.
     pub fn find(&self, method: &str, path: &str) -> Result<RouteMatch, RouteError> {
-        let lost = |refusal| RouteError {
+        let not_found = |refusal| RouteError {
             refusal,
             error_format: error_format_for_path(path),
         };
-        let matched = self.paths.at(path).map_err(|_| lost(Refusal::RouteNotFound))?;
+        let matched = self.paths.at(path).map_err(|_| not_found(Refusal::RouteNotFound))?;
         let node = self
             .nodes
             .get(*matched.value)
-            .ok_or_else(|| lost(Refusal::RouteNotFound))?;
-        let wanted = if method == "HEAD" { "GET" } else { method };
-        let Some(entry) = node.entries.iter().find(|entry| entry.endpoint.method == wanted) else {
+            .ok_or_else(|| not_found(Refusal::RouteNotFound))?;
+        let routed_method = if method == "HEAD" { "GET" } else { method };
+        let Some(entry) = node.entries.iter().find(|entry| entry.endpoint.method == routed_method) else {
             return Err(RouteError {
                 refusal: Refusal::MethodNotAllowed {
                     allowed: node.allowed_methods(),
@@ -217,9 +217,9 @@ fn path_spellings(path: &str) -> Vec<(String, Option<Vocabulary>)> {
         if !path.contains(mark) {
             continue;
         }
-        let both = |(path, speech): (String, Option<Vocabulary>)| {
+        let both = |(path, vocabulary): (String, Option<Vocabulary>)| {
             let posts = (path.replace(mark, word.post), Some(Vocabulary::Post));
-            let tweets = (path.replace(mark, word.tweet), speech.or(Some(Vocabulary::Tweet)));
+            let tweets = (path.replace(mark, word.tweet), vocabulary.or(Some(Vocabulary::Tweet)));
             [posts, tweets]
         };
         all = all.into_iter().flat_map(both).collect();
@@ -227,9 +227,9 @@ fn path_spellings(path: &str) -> Vec<(String, Option<Vocabulary>)> {
     all
 }
 
-pub fn spell_path(path: &str, speech: Vocabulary) -> String {
+pub fn spell_path(path: &str, vocabulary: Vocabulary) -> String {
     PATH_WORDS.iter().fold(path.to_owned(), |path, (mark, word)| {
-        path.replace(mark, word.name_in(speech))
+        path.replace(mark, word.name_in(vocabulary))
     })
 }
 

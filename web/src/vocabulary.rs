@@ -39,11 +39,11 @@ impl VocabularyHints {
     /// Clients of both vocabularies use the older paths and body keys, so these do not reveal which metric names a
     /// client knows: it gets both.
     pub fn resolve(self, app: Option<Vocabulary>, default: Vocabulary) -> RenderOptions {
-        let path_tells = self.path.or(self.body_key);
-        let speech = self.names.or(path_tells).or(app).unwrap_or(default);
-        let both_metrics = self.names.is_none() && path_tells != Some(Vocabulary::Post);
+        let path_hint = self.path.or(self.body_key);
+        let vocabulary = self.names.or(path_hint).or(app).unwrap_or(default);
+        let both_metrics = self.names.is_none() && path_hint != Some(Vocabulary::Post);
         RenderOptions {
-            vocabulary: speech,
+            vocabulary,
             both_metric_names: both_metrics,
         }
     }

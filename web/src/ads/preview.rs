@@ -29,10 +29,10 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
             .ok_or(Refusal::RouteNotFound)?;
         let (app, site) = (preview.app_id, call.state.site_url);
         let read = move |tx: &mut Tx<'_>| load_preview(tx, &preview, site);
-        let (looks, status) = call.read(read).await?.ok_or(Refusal::RouteNotFound)?;
-        let framing = call.read(move |tx| app_origins(tx, app)).await?;
-        let page = build_preview_page(&call, &looks, &status);
-        let policy = HeaderValue::from_str(&frame_ancestors_policy(&framing));
+        let (content, status) = call.read(read).await?.ok_or(Refusal::RouteNotFound)?;
+        let ancestors = call.read(move |tx| app_origins(tx, app)).await?;
+        let page = build_preview_page(&call, &content, &status);
+        let policy = HeaderValue::from_str(&frame_ancestors_policy(&ancestors));
         let reply = HttpReply::html(200, page.render_html()?);
         let reply = match policy {
             Ok(policy) => reply.header(CONTENT_SECURITY_POLICY, policy),
@@ -48,17 +48,17 @@ fn load_preview(
     preview: &SignedPreview,
     site: &'static str,
 ) -> Result<Option<(PreviewContent, Value)>, Error> {
-    let Some(looks) = preview.load(tx)? else {
+    let Some(content) = preview.load(tx)? else {
         return Ok(None);
     };
     let form = StatusForm {
         extended: true,
         trim_user: false,
     };
-    let (viewer, post) = (Viewer::user(looks.viewer), looks.post.clone());
+    let (viewer, post) = (Viewer::user(content.viewer), content.post.clone());
     let shown = view::legacy_statuses_json(tx, viewer, vec![post], form, site)?;
     let status = shown.into_iter().next();
-    Ok(status.map(|(_, status)| (looks, status)))
+    Ok(status.map(|(_, status)| (content, status)))
 }
 
 fn app_origins(tx: &mut Tx<'_>, app: Option<AppId>) -> Result<Vec<String>, Error> {
@@ -70,7 +70,7 @@ fn app_origins(tx: &mut Tx<'_>, app: Option<AppId>) -> Result<Vec<String>, Error
     Ok(urls.unwrap_or_default().lines().map(str::to_owned).collect())
 }
 
-fn build_preview_page(call: &RequestContext, looks: &PreviewContent, status: &Value) -> PostPreviewPage {
+fn build_preview_page(call: &RequestContext, content: &PreviewContent, status: &Value) -> PostPreviewPage {
     // A repost shows what it reposts.
     let status = status.get("retweeted_status").unwrap_or(status);
     let text = |path: &str| {
@@ -80,16 +80,16 @@ fn build_preview_page(call: &RequestContext, looks: &PreviewContent, status: &Va
     let media = status.pointer("/extended_entities/media");
     let media = media.or_else(|| status.pointer("/entities/media"));
     let media = media.and_then(Value::as_array).into_iter().flatten();
-    let whole = base::text::unescape_html(&text("/full_text")).into_owned();
+    let full_text = base::text::unescape_html(&text("/full_text")).into_owned();
     // Omit the link to the media shown below.
     let link = text("/entities/media/0/url");
-    let said = whole.strip_suffix(link.as_str()).unwrap_or(&whole).trim_end();
+    let visible_text = full_text.strip_suffix(link.as_str()).unwrap_or(&full_text).trim_end();
     let pictures = media.filter_map(|one| one.get("media_url_https")?.as_str());
     let mut notes = Vec::new();
-    if looks.post.nullcast {
+    if content.post.nullcast {
         notes.push("Promoted only".to_owned());
     }
-    match looks.post.reply_settings.as_str() {
+    match content.post.reply_settings.as_str() {
         "following" => notes.push("Accounts that the author follows can reply".to_owned()),
         "mentionedUsers" => notes.push("Accounts that it mentions can reply".to_owned()),
         _ => {}
@@ -98,10 +98,10 @@ fn build_preview_page(call: &RequestContext, looks: &PreviewContent, status: &Va
         frame: call.state.page_context.page_frame(call.now()),
         name: text("/user/name"),
         username: text("/user/screen_name"),
-        text: said.to_owned(),
+        text: visible_text.to_owned(),
         pictures: pictures.map(str::to_owned).collect(),
-        choices: looks.poll_choices.clone(),
+        choices: content.poll_choices.clone(),
         notes,
-        link: looks.call_to_action.clone(),
+        link: content.call_to_action.clone(),
     }
 }

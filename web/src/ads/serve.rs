@@ -12,19 +12,19 @@ use std::sync::Arc;
 /// `POST /ads-serve/1/request`.
 pub(crate) fn request_ads(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let ask = AdRequest::parse(&parse_json_body(&call)?)?;
+        let request = AdRequest::parse(&parse_json_body(&call)?)?;
         let key = call.state.page_context.config.page_key;
         let evaluator = Arc::clone(&call.state.evaluator);
-        let house = call.state.ads_config.clone();
-        let chosen = call
-            .read(move |tx| serving::serve_ads(tx, (&evaluator, &house), &key, &ask))
+        let config = call.state.ads_config.clone();
+        let served = call
+            .read(move |tx| serving::serve_ads(tx, (&evaluator, &config), &key, &request))
             .await?;
         // Auctions run concurrently; only their outcomes need the write transaction.
-        let bids = Arc::new(chosen.bid_outcomes);
+        let bids = Arc::new(served.bid_outcomes);
         if !bids.is_empty() {
             call.write(move |tx| serving::record_bid_outcomes(tx, &bids)).await?;
         }
-        Ok(HttpReply::bytes(200, crate::reply::ADS_JSON, chosen.answer.to_string()))
+        Ok(HttpReply::bytes(200, crate::reply::ADS_JSON, served.answer.to_string()))
     })
 }
 
@@ -33,8 +33,8 @@ pub(crate) fn report_events(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let key = call.state.page_context.config.page_key;
         let reports = ImpressionReport::parse_all(&parse_json_body(&call)?, &key, call.now())?;
-        let taken = call.write(move |tx| serving::record_reports(tx, &reports)).await?;
-        Ok(HttpReply::bytes(200, crate::reply::ADS_JSON, taken.to_string()))
+        let accepted = call.write(move |tx| serving::record_reports(tx, &reports)).await?;
+        Ok(HttpReply::bytes(200, crate::reply::ADS_JSON, accepted.to_string()))
     })
 }
 

@@ -10,8 +10,8 @@ pub(super) fn render(refusal: &Refusal) -> HttpReply {
     let status = super::refusal_status(refusal);
     match refusal {
         Refusal::Ads(declined) => render_declined(status, declined),
-        Refusal::InvalidParameters(wrongs) => {
-            render_envelope(status, wrongs.iter().map(parameter_error_json).collect())
+        Refusal::InvalidParameters(parameters) => {
+            render_envelope(status, parameters.iter().map(parameter_error_json).collect())
         }
         _ => render_error(status, refusal_code(refusal), &refusal_message(refusal, status)),
     }
@@ -46,31 +46,31 @@ fn render_declined(status: u16, declined: &AdsRefusal) -> HttpReply {
 }
 
 fn problem_json(problem: &AdsProblem) -> Value {
-    let mut spoken = json!({ "code": problem.code, "message": problem.message });
+    let mut error = json!({ "code": problem.code, "message": problem.message });
     let (key, name) = match &problem.location {
-        ProblemLocation::Request => return spoken,
+        ProblemLocation::Request => return error,
         ProblemLocation::Parameter(name) => ("parameter", name),
         ProblemLocation::Attribute(name) => ("attribute", name),
     };
-    if let Some(members) = spoken.as_object_mut() {
+    if let Some(members) = error.as_object_mut() {
         members.insert(key.to_owned(), json!(name));
         if let Some(value) = &problem.value {
             members.insert("value".to_owned(), json!(value));
         }
     }
-    spoken
+    error
 }
 
-fn parameter_error_json(wrong: &InvalidParameter) -> Value {
-    if wrong.parameter.is_empty() {
-        return json!({ "code": "INVALID_PARAMETER", "message": wrong.message });
+fn parameter_error_json(invalid: &InvalidParameter) -> Value {
+    if invalid.parameter.is_empty() {
+        return json!({ "code": "INVALID_PARAMETER", "message": invalid.message });
     }
-    let code = if wrong.values.is_empty() {
+    let code = if invalid.values.is_empty() {
         "MISSING_PARAMETER"
     } else {
         "INVALID_PARAMETER"
     };
-    json!({ "code": code, "message": wrong.message, "parameter": wrong.parameter })
+    json!({ "code": code, "message": invalid.message, "parameter": invalid.parameter })
 }
 
 /// Decided by the first problem; 400 if there is none.

@@ -49,14 +49,14 @@ fn legacy_status(refusal: &Refusal, code: u16) -> u16 {
 }
 
 fn code_and_message(refusal: &Refusal) -> (u16, Option<Cow<'_, str>>) {
-    let say = |code, text: String| (code, Some(Cow::Owned(text)));
+    let custom = |code, text: String| (code, Some(Cow::Owned(text)));
     match refusal {
-        Refusal::InvalidParameters(wrong) => match wrong.first() {
-            Some(wrong) if wrong.values.is_empty() && !wrong.parameter.is_empty() => {
-                say(38, format!("{} parameter is missing.", wrong.parameter))
+        Refusal::InvalidParameters(parameters) => match parameters.first() {
+            Some(invalid) if invalid.values.is_empty() && !invalid.parameter.is_empty() => {
+                custom(38, format!("{} parameter is missing.", invalid.parameter))
             }
-            Some(wrong) if wrong.parameter.is_empty() => say(44, wrong.message.clone()),
-            Some(wrong) => say(44, format!("{} parameter is invalid.", wrong.parameter)),
+            Some(invalid) if invalid.parameter.is_empty() => custom(44, invalid.message.clone()),
+            Some(invalid) => custom(44, format!("{} parameter is invalid.", invalid.parameter)),
             None => (44, None),
         },
         Refusal::NotFound(ResourceRef { resource, .. }) => match *resource {
@@ -78,11 +78,11 @@ fn code_and_message(refusal: &Refusal) -> (u16, Option<Cow<'_, str>>) {
         Refusal::OAuth2 { description, .. } => (215, Some(description.as_ref().into())),
         Refusal::NamedReason { code, message, .. } => (code.unwrap_or(214), Some(message.as_ref().into())),
         Refusal::RouteNotFound => (34, None),
-        Refusal::MethodNotAllowed { allowed } => say(34, format!("This path takes only {allowed}.")),
-        Refusal::NotImplemented { operation } => say(131, format!("{operation} is declared, but not built yet.")),
-        Refusal::BodyTooLarge { limit } => say(44, format!("The request body is larger than {limit} bytes.")),
-        Refusal::BodyTimeout => say(44, "The request body did not arrive in time.".to_owned()),
-        Refusal::UnsupportedMediaType { expected } => say(44, format!("The request body must be {expected}.")),
+        Refusal::MethodNotAllowed { allowed } => custom(34, format!("This path takes only {allowed}.")),
+        Refusal::NotImplemented { operation } => custom(131, format!("{operation} is declared, but not built yet.")),
+        Refusal::BodyTooLarge { limit } => custom(44, format!("The request body is larger than {limit} bytes.")),
+        Refusal::BodyTimeout => custom(44, "The request body did not arrive in time.".to_owned()),
+        Refusal::UnsupportedMediaType { expected } => custom(44, format!("The request body must be {expected}.")),
         Refusal::RuleLimitReached { .. } | Refusal::InvalidRule { .. } | Refusal::DuplicateRule { .. } => (44, None),
         Refusal::Connection(StreamConnectionRefusal::TooManyConnections) => (88, None),
         Refusal::Connection(StreamConnectionRefusal::NoRules) => (44, None),

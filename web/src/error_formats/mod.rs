@@ -25,21 +25,21 @@ pub struct ErrorContext<'v> {
     pub app: Option<AppId>,
 }
 
-pub fn render(accent: ErrorFormat, refusal: &Refusal, voice: ErrorContext<'_>) -> HttpReply {
-    let reply = match accent {
-        ErrorFormat::V2 => v2::render(refusal, voice),
+pub fn render(format: ErrorFormat, refusal: &Refusal, context: ErrorContext<'_>) -> HttpReply {
+    let reply = match format {
+        ErrorFormat::V2 => v2::render(refusal, context),
         ErrorFormat::Legacy => legacy::render(refusal),
         ErrorFormat::OAuth2 => oauth2::render(refusal),
         ErrorFormat::Ads => ads::render(refusal),
         ErrorFormat::Page => page::render(refusal),
     };
-    add_error_headers(reply, accent, refusal)
+    add_error_headers(reply, format, refusal)
 }
 
 /// The response to an internal error, which reveals nothing about the cause.
-pub fn render_internal_error(accent: ErrorFormat, voice: ErrorContext<'_>) -> HttpReply {
-    match accent {
-        ErrorFormat::V2 => v2::render_internal_error(voice),
+pub fn render_internal_error(format: ErrorFormat, context: ErrorContext<'_>) -> HttpReply {
+    match format {
+        ErrorFormat::V2 => v2::render_internal_error(context),
         ErrorFormat::Legacy => legacy::render_envelope(500, 131, "Internal error."),
         ErrorFormat::OAuth2 => oauth2::render_error(500, "server_error", "Something went wrong."),
         ErrorFormat::Ads => ads::render_error(500, "INTERNAL_ERROR", "Something went wrong."),
@@ -58,7 +58,7 @@ pub fn render_partial_error(refusal: &Refusal, problem_base: &str) -> Value {
     )
 }
 
-fn add_error_headers(reply: HttpReply, accent: ErrorFormat, refusal: &Refusal) -> HttpReply {
+fn add_error_headers(reply: HttpReply, format: ErrorFormat, refusal: &Refusal) -> HttpReply {
     match refusal {
         Refusal::MethodNotAllowed { allowed } => match HeaderValue::from_str(allowed) {
             Ok(allowed) => reply.header(ALLOW, allowed),
@@ -67,7 +67,7 @@ fn add_error_headers(reply: HttpReply, accent: ErrorFormat, refusal: &Refusal) -
         Refusal::Unavailable => reply.header(RETRY_AFTER, HeaderValue::from_static("1")),
         // The rest of the body is not read.
         Refusal::BodyTimeout => reply.header(CONNECTION, HeaderValue::from_static("close")),
-        Refusal::Unauthenticated(_) if accent == ErrorFormat::V2 => {
+        Refusal::Unauthenticated(_) if format == ErrorFormat::V2 => {
             reply.header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
         }
         _ => reply,
@@ -94,7 +94,7 @@ fn refusal_status(refusal: &Refusal) -> u16 {
         Refusal::Unauthenticated(_) => 401,
         Refusal::RateLimited | Refusal::Connection(StreamConnectionRefusal::TooManyConnections) => 429,
         Refusal::Connection(StreamConnectionRefusal::NoRules) => 409,
-        Refusal::NamedReason { kind: no, .. } => match no {
+        Refusal::NamedReason { kind, .. } => match kind {
             RefusalKind::Invalid => 400,
             RefusalKind::Forbidden => 403,
             RefusalKind::NotFound => 404,
@@ -116,7 +116,7 @@ fn refusal_status(refusal: &Refusal) -> u16 {
 fn refusal_code(refusal: &Refusal) -> Option<u16> {
     match refusal {
         Refusal::Forbidden { code, .. } | Refusal::NamedReason { code, .. } => *code,
-        Refusal::Unauthenticated(unproven) => match unproven {
+        Refusal::Unauthenticated(problem) => match problem {
             AuthenticationProblem::Missing => None,
             AuthenticationProblem::Malformed => Some(215),
             AuthenticationProblem::Signature => Some(32),

@@ -6,31 +6,31 @@ use serde_json::json;
 use crate::reply::{HttpReply, JSON_UTF8};
 
 pub(super) fn render(refusal: &Refusal) -> HttpReply {
-    let other = super::refusal_status(refusal);
+    let status = super::refusal_status(refusal);
     match refusal {
         Refusal::OAuth2 {
             error: name,
             description,
         } => render_error(error_status(name), name, description),
-        Refusal::InvalidParameters(wrong) => {
-            let first = wrong.first().map_or("", |wrong| wrong.message.as_str());
+        Refusal::InvalidParameters(parameters) => {
+            let first = parameters.first().map_or("", |invalid| invalid.message.as_str());
             render_error(400, "invalid_request", first)
         }
         Refusal::Unauthenticated(_) | Refusal::AppOnlyTokenRefused => {
             render_error(401, "unauthorized_client", "Missing valid authorization header")
         }
         Refusal::RateLimited | Refusal::Unavailable => {
-            render_error(other, "temporarily_unavailable", super::status_reason(other))
+            render_error(status, "temporarily_unavailable", super::status_reason(status))
         }
-        Refusal::NotImplemented { .. } => render_error(other, "server_error", super::status_reason(other)),
+        Refusal::NotImplemented { .. } => render_error(status, "server_error", super::status_reason(status)),
         Refusal::UnsupportedMediaType { expected } => render_error(
-            other,
+            status,
             "invalid_request",
             &format!("The request body must be {expected}."),
         ),
-        Refusal::Forbidden { detail, .. } => render_error(other, "access_denied", detail),
-        Refusal::Legacy { message, .. } => render_error(other, "invalid_request", message),
-        _ => render_error(other, "invalid_request", super::status_reason(other)),
+        Refusal::Forbidden { detail, .. } => render_error(status, "access_denied", detail),
+        Refusal::Legacy { message, .. } => render_error(status, "invalid_request", message),
+        _ => render_error(status, "invalid_request", super::status_reason(status)),
     }
 }
 

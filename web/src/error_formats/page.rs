@@ -11,7 +11,7 @@ pub(super) fn render(refusal: &Refusal) -> HttpReply {
 
 pub(crate) fn error_message(refusal: &Refusal) -> &str {
     match refusal {
-        Refusal::InvalidParameters(wrong) => wrong.first().map_or("", |wrong| wrong.message.as_str()),
+        Refusal::InvalidParameters(parameters) => parameters.first().map_or("", |invalid| invalid.message.as_str()),
         Refusal::Forbidden { detail, .. } => detail,
         Refusal::Legacy { message, .. } | Refusal::NamedReason { message, .. } => message,
         Refusal::OAuth2 { description, .. } => description,
@@ -35,14 +35,14 @@ pub(super) fn render_page(status: u16, title: &str, detail: &str) -> HttpReply {
 
 fn escape_html(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
+    for character in text.chars() {
+        match character {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            letter => escaped.push(letter),
+            character => escaped.push(character),
         }
     }
     escaped

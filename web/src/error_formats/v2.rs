@@ -22,14 +22,14 @@ struct ProblemDocument {
     extra_members: Vec<(&'static str, Value)>,
 }
 
-pub(super) fn render(refusal: &Refusal, voice: ErrorContext<'_>) -> HttpReply {
+pub(super) fn render(refusal: &Refusal, context: ErrorContext<'_>) -> HttpReply {
     let status = refusal_status(refusal);
-    let problem = build_problem(refusal, status, voice);
-    let whole = problem.to_members(Some(status), voice);
+    let problem = build_problem(refusal, status, context);
+    let members = problem.to_members(Some(status), context);
     let errors: Vec<Value> = match refusal {
-        Refusal::InvalidParameters(wrongs) => wrongs
+        Refusal::InvalidParameters(parameters) => parameters
             .iter()
-            .map(|wrong| add_parameter_error(whole.clone(), wrong))
+            .map(|parameter_error| add_parameter_error(members.clone(), parameter_error))
             .collect(),
         Refusal::NamedReason {
             parameter,
@@ -37,42 +37,45 @@ pub(super) fn render(refusal: &Refusal, voice: ErrorContext<'_>) -> HttpReply {
             message,
             ..
         } => {
-            let wrong = InvalidParameter {
+            let parameter_error = InvalidParameter {
                 parameter: (*parameter).into(),
                 values: vec![value.clone()],
                 message: message.to_string(),
             };
-            vec![add_parameter_error(add_legacy_code(whole.clone(), refusal), &wrong)]
+            vec![add_parameter_error(
+                add_legacy_code(members.clone(), refusal),
+                &parameter_error,
+            )]
         }
-        _ => vec![Value::Object(add_legacy_code(whole.clone(), refusal))],
+        _ => vec![Value::Object(add_legacy_code(members.clone(), refusal))],
     };
-    render_document(status, whole, errors)
+    render_document(status, members, errors)
 }
 
-pub(super) fn render_internal_error(voice: ErrorContext<'_>) -> HttpReply {
+pub(super) fn render_internal_error(context: ErrorContext<'_>) -> HttpReply {
     let problem = ProblemDocument::blank_for_status(500);
-    let whole = problem.to_members(Some(500), voice);
-    render_document(500, whole.clone(), vec![Value::Object(whole)])
+    let members = problem.to_members(Some(500), context);
+    render_document(500, members.clone(), vec![Value::Object(members)])
 }
 
-pub(super) fn render_partial_error(refusal: &Refusal, voice: ErrorContext<'_>) -> Value {
-    Value::Object(build_problem(refusal, refusal_status(refusal), voice).to_members(None, voice))
+pub(super) fn render_partial_error(refusal: &Refusal, context: ErrorContext<'_>) -> Value {
+    Value::Object(build_problem(refusal, refusal_status(refusal), context).to_members(None, context))
 }
 
-fn render_document(status: u16, mut whole: Map<String, Value>, errors: Vec<Value>) -> HttpReply {
-    whole.insert("errors".to_owned(), Value::Array(errors));
-    HttpReply::bytes(status, PROBLEM_JSON, Value::Object(whole).to_string())
+fn render_document(status: u16, mut members: Map<String, Value>, errors: Vec<Value>) -> HttpReply {
+    members.insert("errors".to_owned(), Value::Array(errors));
+    HttpReply::bytes(status, PROBLEM_JSON, Value::Object(members).to_string())
 }
 
-fn add_parameter_error(mut item: Map<String, Value>, wrong: &InvalidParameter) -> Value {
-    item.insert("message".to_owned(), json!(wrong.message));
+fn add_parameter_error(mut item: Map<String, Value>, parameter_error: &InvalidParameter) -> Value {
+    item.insert("message".to_owned(), json!(parameter_error.message));
     let mut parameters = Map::new();
-    if !wrong.parameter.is_empty() {
-        parameters.insert(wrong.parameter.to_string(), json!(wrong.values));
-        item.insert("parameter".to_owned(), json!(wrong.parameter));
+    if !parameter_error.parameter.is_empty() {
+        parameters.insert(parameter_error.parameter.to_string(), json!(parameter_error.values));
+        item.insert("parameter".to_owned(), json!(parameter_error.parameter));
     }
     item.insert("parameters".to_owned(), Value::Object(parameters));
-    if let Some(value) = wrong.values.first() {
+    if let Some(value) = parameter_error.values.first() {
         item.insert("value".to_owned(), json!(value));
     }
     Value::Object(item)
@@ -121,14 +124,14 @@ impl ProblemDocument {
             value,
             included,
         } = subject;
-        let more = [
+        let resource_members = [
             ("resource_type", json!(resource)),
             ("resource_id", json!(value)),
             ("parameter", json!(parameter)),
             ("value", json!(value)),
             ("section", json!(if *included { "includes" } else { "data" })),
         ];
-        self.extra_members.extend(more);
+        self.extra_members.extend(resource_members);
         self
     }
 
@@ -137,10 +140,10 @@ impl ProblemDocument {
         self
     }
 
-    fn to_members(&self, status: Option<u16>, voice: ErrorContext<'_>) -> Map<String, Value> {
+    fn to_members(&self, status: Option<u16>, context: ErrorContext<'_>) -> Map<String, Value> {
         let kind = match self.problem_type {
             None => "about:blank".to_owned(),
-            Some(kind) => format!("{}/2/problems/{kind}", voice.problem_base),
+            Some(kind) => format!("{}/2/problems/{kind}", context.problem_base),
         };
         let mut members = Map::new();
         members.insert("title".to_owned(), json!(self.title));
@@ -158,7 +161,7 @@ impl ProblemDocument {
     }
 }
 
-fn build_problem(refusal: &Refusal, status: u16, voice: ErrorContext<'_>) -> ProblemDocument {
+fn build_problem(refusal: &Refusal, status: u16, context: ErrorContext<'_>) -> ProblemDocument {
     match refusal {
         Refusal::InvalidParameters(_) => ProblemDocument::new("invalid-request", "Invalid Request", INVALID_DETAIL),
         Refusal::NotFound(subject) => not_found_problem(subject),
@@ -168,9 +171,10 @@ fn build_problem(refusal: &Refusal, status: u16, voice: ErrorContext<'_>) -> Pro
             ProblemDocument::new("resource-not-found", "Forbidden", detail).add_resource(subject)
         }
         Refusal::FieldNotVisible { field, subject } => {
-            let (what, value) = (resource_display_name(subject.resource), &subject.value);
-            let detail =
-                format!("Sorry, you are not authorized to access '{field}' on the {what} with id : [{value}].");
+            let (resource_name, value) = (resource_display_name(subject.resource), &subject.value);
+            let detail = format!(
+                "Sorry, you are not authorized to access '{field}' on the {resource_name} with id : [{value}]."
+            );
             let title = "Field Authorization Error";
             let problem = ProblemDocument::new("not-authorized-for-field", title, detail);
             problem.add_resource(subject).add_member("field", field.as_ref())
@@ -186,15 +190,15 @@ fn build_problem(refusal: &Refusal, status: u16, voice: ErrorContext<'_>) -> Pro
         Refusal::InsufficientAccessLevel => {
             ProblemDocument::new("oauth1-permissions", "Forbidden", ACCESS_LEVEL_DETAIL)
         }
-        Refusal::NotEnrolled { required } => not_enrolled_problem(required, voice),
+        Refusal::NotEnrolled { required } => not_enrolled_problem(required, context),
         Refusal::Forbidden { detail, .. } => ProblemDocument::blank_with_detail(status, detail.as_ref()),
         Refusal::Legacy { message, .. } => ProblemDocument::blank_with_detail(status, message.as_ref()),
         Refusal::OAuth2 { description, .. } => ProblemDocument::blank_with_detail(status, description.as_ref()),
         Refusal::RuleLimitReached { .. } | Refusal::InvalidRule { .. } | Refusal::DuplicateRule { .. } => {
             rule_problem(refusal)
         }
-        Refusal::Connection(why) => connection_problem(*why),
-        Refusal::NamedReason { kind: no, message, .. } => custom_problem(*no, message, status),
+        Refusal::Connection(reason) => connection_problem(*reason),
+        Refusal::NamedReason { kind, message, .. } => custom_problem(*kind, message, status),
         Refusal::NotImplemented { operation } => {
             ProblemDocument::blank_with_detail(status, format!("{operation} is declared, but not built yet."))
         }
@@ -216,8 +220,8 @@ fn build_problem(refusal: &Refusal, status: u16, voice: ErrorContext<'_>) -> Pro
     }
 }
 
-fn custom_problem(no: RefusalKind, message: &str, status: u16) -> ProblemDocument {
-    match no {
+fn custom_problem(kind: RefusalKind, message: &str, status: u16) -> ProblemDocument {
+    match kind {
         RefusalKind::Invalid => ProblemDocument::new("invalid-request", "Invalid Request", INVALID_DETAIL),
         RefusalKind::NotFound => ProblemDocument::new("resource-not-found", "Not Found Error", message),
         RefusalKind::Conflict => ProblemDocument::new("conflict", "Conflict", message),
@@ -241,8 +245,8 @@ fn rule_problem(refusal: &Refusal) -> ProblemDocument {
         Refusal::DuplicateRule { value, id } => ProblemDocument::new("duplicate-rules", "DuplicateRule", "")
             .add_member("value", value.as_str())
             .add_member("id", id.to_string()),
-        Refusal::RuleLimitReached { limit: most } => {
-            let detail = format!("An app has at most {most} rules of this stream.");
+        Refusal::RuleLimitReached { limit } => {
+            let detail = format!("An app has at most {limit} rules of this stream.");
             ProblemDocument::new("rule-cap", "RulesCapExceeded", detail)
         }
         _ => ProblemDocument::blank_for_status(400),
@@ -250,8 +254,8 @@ fn rule_problem(refusal: &Refusal) -> ProblemDocument {
 }
 
 /// Why an app cannot connect to a stream (contract §3.2).
-fn connection_problem(why: StreamConnectionRefusal) -> ProblemDocument {
-    let (issue, detail) = match why {
+fn connection_problem(reason: StreamConnectionRefusal) -> ProblemDocument {
+    let (issue, detail) = match reason {
         StreamConnectionRefusal::TooManyConnections => (
             "TooManyConnections",
             "This stream is currently at the maximum allowed connection limit.",
@@ -282,17 +286,17 @@ fn not_visible_problem(subject: &ResourceRef) -> ProblemDocument {
         value,
         ..
     } = subject;
-    let what = resource_display_name(resource);
-    let detail = format!("Sorry, you are not authorized to see the {what} with {parameter}: [{value}].");
+    let resource_name = resource_display_name(resource);
+    let detail = format!("Sorry, you are not authorized to see the {resource_name} with {parameter}: [{value}].");
     ProblemDocument::new("not-authorized-for-resource", "Authorization Error", detail).add_resource(subject)
 }
 
-fn not_enrolled_problem(required: &'static str, voice: ErrorContext<'_>) -> ProblemDocument {
+fn not_enrolled_problem(required: &'static str, context: ErrorContext<'_>) -> ProblemDocument {
     let problem = ProblemDocument::new("client-forbidden", "Client Forbidden", NOT_ENROLLED_DETAIL)
         .add_member("reason", "client-not-enrolled")
         .add_member("required_enrollment", required)
         .add_member("registration_url", REGISTRATION_URL);
-    match voice.app {
+    match context.app {
         Some(app) => problem.add_member("client_id", app.to_string()),
         None => problem,
     }

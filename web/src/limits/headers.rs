@@ -37,17 +37,17 @@ impl RateLimitStatus {
     }
 
     pub fn write_headers(&self, headers: &mut HeaderMap) {
-        let mut put = |[limit, remaining, reset]: [HeaderName; 3], figures: WindowStatus| {
+        let mut insert = |[limit, remaining, reset]: [HeaderName; 3], figures: WindowStatus| {
             headers.insert(limit, HeaderValue::from(figures.limit));
             headers.insert(remaining, HeaderValue::from(figures.remaining));
             headers.insert(reset, HeaderValue::from(figures.reset));
         };
         if let Some(figures) = self.common {
-            put([LIMIT, REMAINING, RESET], figures);
+            insert([LIMIT, REMAINING, RESET], figures);
         }
         match self.day {
-            Some(figures) if self.is_user_limit => put([USER_LIMIT, USER_REMAINING, USER_RESET], figures),
-            Some(figures) => put([APP_LIMIT, APP_REMAINING, APP_RESET], figures),
+            Some(figures) if self.is_user_limit => insert([USER_LIMIT, USER_REMAINING, USER_RESET], figures),
+            Some(figures) => insert([APP_LIMIT, APP_REMAINING, APP_RESET], figures),
             None => {}
         }
     }

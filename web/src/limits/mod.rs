@@ -164,33 +164,33 @@ impl RateLimiter {
     /// Counts one call against every window, or against none if one is exhausted.
     pub fn count<'a>(
         &self,
-        pool: RateLimitSubject,
+        subject: RateLimitSubject,
         operation: usize,
         quota: impl Into<RateQuota<'a>>,
         now: Time,
     ) -> RateLimitStatus {
         let quota = quota.into();
-        let of_user = matches!(pool, RateLimitSubject::User(..));
+        let is_user_limit = matches!(subject, RateLimitSubject::User(..));
         // One shard per subject, so that all its windows are checked under one lock.
-        let place = usize::try_from(self.hasher.hash_one(pool) >> 32).unwrap_or(0) % SHARDS;
+        let shard_index = usize::try_from(self.hasher.hash_one(subject) >> 32).unwrap_or(0) % SHARDS;
         let Some(shard) = self
             .shards
-            .get(place)
+            .get(shard_index)
             .filter(|_| self.mode != RateLimitMode::Off && !(quota.windows.is_empty() && quota.shared.is_none()))
         else {
             return RateLimitStatus {
-                is_user_limit: of_user,
+                is_user_limit,
                 ..self.unused_status(quota, now)
             };
         };
-        let of = |counter| CounterKey { subject: pool, counter };
-        let own = of(LimitCounter::Operation(operation));
-        let common = quota.shared.map(|shared| of(LimitCounter::Shared(shared)));
+        let key = |counter| CounterKey { subject, counter };
+        let own = key(LimitCounter::Operation(operation));
+        let common = quota.shared.map(|shared| key(LimitCounter::Shared(shared)));
         let mut shard = shard.lock();
-        let held = |key: &CounterKey| shard.get(key).copied();
+        let stored = |key: &CounterKey| shard.get(key).copied();
         let mut slots = CounterSlots {
-            own: held(&own).unwrap_or_default(),
-            common: common.as_ref().and_then(held).unwrap_or_default(),
+            own: stored(&own).unwrap_or_default(),
+            common: common.as_ref().and_then(stored).unwrap_or_default(),
         };
         let allowed = self.try_charge(&mut slots, quota, now.ms());
         let all = [Some((own, slots.own)), common.map(|key| (key, slots.common))];
@@ -201,24 +201,24 @@ impl RateLimiter {
             shard.insert(key, slot);
         }
         drop(shard);
-        self.build_status(quota, &slots, allowed, of_user)
+        self.build_status(quota, &slots, allowed, is_user_limit)
     }
 
     /// The status of a call at `now` that is not counted.
     pub fn peek<'a>(
         &self,
-        pool: RateLimitSubject,
+        subject: RateLimitSubject,
         operation: usize,
         quota: impl Into<RateQuota<'a>>,
         now: Time,
     ) -> RateLimitStatus {
         let quota = quota.into();
-        let place = usize::try_from(self.hasher.hash_one(pool) >> 32).unwrap_or(0) % SHARDS;
+        let shard_index = usize::try_from(self.hasher.hash_one(subject) >> 32).unwrap_or(0) % SHARDS;
         let key = CounterKey {
-            subject: pool,
+            subject,
             counter: LimitCounter::Operation(operation),
         };
-        let shard = self.shards.get(place).filter(|_| self.mode != RateLimitMode::Off);
+        let shard = self.shards.get(shard_index).filter(|_| self.mode != RateLimitMode::Off);
         let Some(slot) = shard.and_then(|shard| shard.lock().get(&key).copied()) else {
             return self.unused_status(quota, now);
         };
@@ -269,7 +269,7 @@ impl RateLimiter {
                 };
                 let counts = windows.iter().zip(&slot.counts);
                 let counted = counts.map(|(window, count)| self.window_usage(*key, *window, *count));
-                all.extend(counted.filter(|one| one.used > 0 && one.resets > now));
+                all.extend(counted.filter(|usage| usage.used > 0 && usage.resets > now));
             }
         }
         all
@@ -307,20 +307,20 @@ impl RateLimiter {
 
     /// Restarts the windows that are over; returns whether none is exhausted.
     fn renew_windows(&self, slot: &mut CounterSlot, windows: &[RateWindow], now: i64) -> bool {
-        let mut room = true;
+        let mut available = true;
         for (window, count) in windows.iter().zip(&mut slot.counts) {
             let length = i64::from(window.seconds) * 1000;
-            let into = now - count.start_ms;
+            let elapsed = now - count.start_ms;
             // A clock that was set back must not freeze a window.
-            if !(-length..length).contains(&into) || count.used == 0 {
+            if !(-length..length).contains(&elapsed) || count.used == 0 {
                 *count = WindowCount { start_ms: now, used: 0 };
             }
-            room &= count.used < self.allowed_calls(*window);
+            available &= count.used < self.allowed_calls(*window);
         }
         let ends = windows.iter().zip(&slot.counts);
         let ends = ends.map(|(window, count)| count.start_ms + i64::from(window.seconds) * 1000);
         slot.end_ms = ends.max().unwrap_or(now);
-        room
+        available
     }
 
     fn build_status(
@@ -328,7 +328,7 @@ impl RateLimiter {
         quota: RateQuota<'_>,
         slots: &CounterSlots,
         allowed: bool,
-        of_user: bool,
+        is_user_limit: bool,
     ) -> RateLimitStatus {
         let figures = |(window, count): (&RateWindow, &WindowCount)| {
             let limit = self.allowed_calls(*window);
@@ -361,7 +361,7 @@ impl RateLimiter {
             allowed,
             common: shown,
             day: pick(DAY_SECONDS),
-            is_user_limit: of_user,
+            is_user_limit,
         }
     }
 
@@ -374,19 +374,19 @@ impl RateLimiter {
 }
 
 /// Removes expired slots; if fewer than an eighth, also those that expire soonest.
-fn evict_expired(shard: &mut HashMap<CounterKey, CounterSlot>, most: usize, now: i64) {
+fn evict_expired(shard: &mut HashMap<CounterKey, CounterSlot>, max: usize, now: i64) {
     shard.retain(|_, slot| slot.end_ms > now);
-    if shard.len() < most - most / 8 {
+    if shard.len() < max - max / 8 {
         return;
     }
     let mut ends: Vec<i64> = shard.values().map(|slot| slot.end_ms).collect();
     let eighth = ends.len() / 8;
     let (_, soonest, _) = ends.select_nth_unstable(eighth);
-    let (soonest, mut room) = (*soonest, eighth + 1);
+    let (soonest, mut available) = (*soonest, eighth + 1);
     shard.retain(|_, slot| {
-        let goes = room > 0 && slot.end_ms <= soonest;
-        room -= usize::from(goes);
-        !goes
+        let evicted = available > 0 && slot.end_ms <= soonest;
+        available -= usize::from(evicted);
+        !evicted
     });
 }
 

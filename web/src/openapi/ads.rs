@@ -158,11 +158,11 @@ fn make_nullable(mut schema: Value) -> Value {
 fn field_schema(kind: FieldKind) -> Value {
     let text = || json!({ "type": "string" });
     match kind {
-        FieldKind::Text(_, most) => json!({ "type": "string", "maxLength": most }),
+        FieldKind::Text(_, max) => json!({ "type": "string", "maxLength": max }),
         FieldKind::Url => json!({ "type": "string", "format": "uri" }),
         FieldKind::Bool => json!({ "type": "boolean" }),
-        FieldKind::Int(least, most) => {
-            json!({ "type": "integer", "minimum": least, "maximum": most })
+        FieldKind::Int(min, max) => {
+            json!({ "type": "integer", "minimum": min, "maximum": max })
         }
         FieldKind::Money => json!({ "type": "integer", "minimum": 1 }),
         FieldKind::OneOf(words) => json!({ "type": "string", "enum": words }),
@@ -171,12 +171,12 @@ fn field_schema(kind: FieldKind) -> Value {
             json!({ "type": "string", "enum": words })
         }
         FieldKind::SomeOf(words) => array_schema(&json!({ "type": "string", "enum": words }), 0, usize::MAX),
-        FieldKind::Texts(most, length) => array_schema(&json!({ "type": "string", "maxLength": length }), 0, most),
+        FieldKind::Texts(max, length) => array_schema(&json!({ "type": "string", "maxLength": length }), 0, max),
         FieldKind::Reference(..) | FieldKind::Account | FieldKind::User | FieldKind::Long | FieldKind::MediaKey => {
             text()
         }
-        FieldKind::Ids(_, most) | FieldKind::Longs(most) | FieldKind::MediaKeys(most) | FieldKind::CardUris(most) => {
-            array_schema(&text(), 0, most)
+        FieldKind::Ids(_, max) | FieldKind::Longs(max) | FieldKind::MediaKeys(max) | FieldKind::CardUris(max) => {
+            array_schema(&text(), 0, max)
         }
         FieldKind::Time => json!({ "type": "string", "format": "date-time" }),
         FieldKind::Shape(_) => json!({}),

@@ -9,11 +9,11 @@ use crate::endpoint::{BodyMember, MemberShape, ParamType};
 pub(super) fn param_schema(kind: ParamType) -> Value {
     match kind {
         ParamType::Id => id_schema(),
-        ParamType::Ids(least, most) => array_schema(&id_schema(), least, most),
+        ParamType::Ids(min, max) => array_schema(&id_schema(), min, max),
         ParamType::Username => username_schema(),
-        ParamType::Usernames(least, most) => array_schema(&username_schema(), least, most),
-        ParamType::Int(least, most, default) => {
-            json!({ "type": "integer", "minimum": least, "maximum": most, "default": default })
+        ParamType::Usernames(min, max) => array_schema(&username_schema(), min, max),
+        ParamType::Int(min, max, default) => {
+            json!({ "type": "integer", "minimum": min, "maximum": max, "default": default })
         }
         ParamType::OneOf(words) => json!({ "type": "string", "enum": words }),
         ParamType::SomeOf(words) => array_schema(&json!({ "type": "string", "enum": words }), 1, usize::MAX),
@@ -22,11 +22,9 @@ pub(super) fn param_schema(kind: ParamType) -> Value {
         ParamType::Time => json!({ "type": "string", "format": "date-time" }),
         ParamType::PageToken => text_schema(1, usize::MAX),
         ParamType::Bool => json!({ "type": "boolean" }),
-        ParamType::Text(least, most) => text_schema(least, most),
+        ParamType::Text(min, max) => text_schema(min, max),
         ParamType::Pattern(of) => json!({ "type": "string", "pattern": of.regex }),
-        ParamType::Patterns(of, least, most) => {
-            array_schema(&json!({ "type": "string", "pattern": of.regex }), least, most)
-        }
+        ParamType::Patterns(of, min, max) => array_schema(&json!({ "type": "string", "pattern": of.regex }), min, max),
     }
 }
 
@@ -42,29 +40,24 @@ fn username_schema() -> Value {
     json!({ "type": "string", "pattern": "^[A-Za-z0-9_]{1,15}$" })
 }
 
-fn text_schema(least: usize, most: usize) -> Value {
-    add_bounds(
-        Map::from_iter([("type".into(), "string".into())]),
-        "Length",
-        least,
-        most,
-    )
+fn text_schema(min: usize, max: usize) -> Value {
+    add_bounds(Map::from_iter([("type".into(), "string".into())]), "Length", min, max)
 }
 
-pub(super) fn array_schema(items: &Value, least: usize, most: usize) -> Value {
-    let facts = [("type".into(), "array".into()), ("items".into(), items.clone())];
-    add_bounds(Map::from_iter(facts), "Items", least, most)
+pub(super) fn array_schema(items: &Value, min: usize, max: usize) -> Value {
+    let schema = [("type".into(), "array".into()), ("items".into(), items.clone())];
+    add_bounds(Map::from_iter(schema), "Items", min, max)
 }
 
 /// Omits bounds that do not restrict.
-fn add_bounds(mut facts: Map<String, Value>, of: &str, least: usize, most: usize) -> Value {
-    if least > 0 {
-        facts.insert(format!("min{of}"), least.into());
+fn add_bounds(mut schema: Map<String, Value>, of: &str, min: usize, max: usize) -> Value {
+    if min > 0 {
+        schema.insert(format!("min{of}"), min.into());
     }
-    if most < usize::MAX {
-        facts.insert(format!("max{of}"), most.into());
+    if max < usize::MAX {
+        schema.insert(format!("max{of}"), max.into());
     }
-    facts.into()
+    schema.into()
 }
 
 pub(super) fn closed_object_schema(members: &[BodyMember]) -> Value {
@@ -76,27 +69,27 @@ pub(super) fn closed_object_schema(members: &[BodyMember]) -> Value {
     }
     let required = members.iter().filter(|member| member.required);
     let required: Vec<_> = required.map(|member| member.name.post).collect();
-    let mut facts = Map::new();
-    facts.insert("type".into(), "object".into());
-    facts.insert("properties".into(), properties.into());
-    facts.insert("additionalProperties".into(), false.into());
+    let mut schema = Map::new();
+    schema.insert("type".into(), "object".into());
+    schema.insert("properties".into(), properties.into());
+    schema.insert("additionalProperties".into(), false.into());
     if !required.is_empty() {
-        facts.insert("required".into(), required.into());
+        schema.insert("required".into(), required.into());
     }
-    facts.into()
+    schema.into()
 }
 
-fn member_schema(of: MemberShape) -> Value {
-    match of {
+fn member_schema(shape: MemberShape) -> Value {
+    match shape {
         MemberShape::Id => id_schema(),
-        MemberShape::Text(least, most) => text_schema(least, most),
+        MemberShape::Text(min, max) => text_schema(min, max),
         MemberShape::Bool => json!({ "type": "boolean" }),
-        MemberShape::Int(least, most) => {
-            json!({ "type": "integer", "minimum": least, "maximum": most })
+        MemberShape::Int(min, max) => {
+            json!({ "type": "integer", "minimum": min, "maximum": max })
         }
         MemberShape::OneOf(words) => json!({ "type": "string", "enum": words }),
         MemberShape::Object(members) => closed_object_schema(members),
-        MemberShape::Array(items, least, most) => array_schema(&member_schema(*items), least, most),
+        MemberShape::Array(items, min, max) => array_schema(&member_schema(*items), min, max),
         MemberShape::Any => json!({}),
     }
 }
@@ -135,20 +128,20 @@ fn field_schema(json: JsonFieldType) -> Value {
                 add_description(&mut schema, member.name, "");
                 (member.name.post.to_owned(), schema)
             };
-            let spoken = members.iter().filter(|member| !member.name.post.is_empty());
-            let properties: Map<_, _> = spoken.map(member).collect();
+            let named = members.iter().filter(|member| !member.name.post.is_empty());
+            let properties: Map<_, _> = named.map(member).collect();
             json!({ "type": "object", "properties": properties })
         }
         JsonFieldType::Any => json!({ "type": "object" }),
     }
 }
 
-fn add_description(schema: &mut Value, name: VocabularyWord, about: &str) {
+fn add_description(schema: &mut Value, name: VocabularyWord, description: &str) {
     let Some(schema) = schema.as_object_mut() else {
         return;
     };
-    if !about.is_empty() {
-        schema.insert("description".into(), about.into());
+    if !description.is_empty() {
+        schema.insert("description".into(), description.into());
     }
     if name.post != name.tweet && !name.tweet.is_empty() {
         schema.insert("x-alias".into(), json!([name.tweet]));

@@ -4,21 +4,21 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghijklmnopqrstuv";
 
 pub(super) fn encode(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 8 / 5 + 1);
-    let (mut held, mut bits) = (0_u32, 0_u32);
+    let (mut buffer, mut bits) = (0_u32, 0_u32);
     let mut push = |five: u32| {
-        let place = usize::try_from(five & 31).unwrap_or(0);
-        text.extend(ALPHABET.get(place).map(|letter| char::from(*letter)));
+        let index = usize::try_from(five & 31).unwrap_or(0);
+        text.extend(ALPHABET.get(index).map(|character| char::from(*character)));
     };
     for byte in bytes {
-        held = (held << 8 | u32::from(*byte)) & 0xfff;
+        buffer = (buffer << 8 | u32::from(*byte)) & 0xfff;
         bits += 8;
         while bits >= 5 {
             bits -= 5;
-            push(held >> bits);
+            push(buffer >> bits);
         }
     }
     if bits > 0 {
-        push(held << (5 - bits));
+        push(buffer << (5 - bits));
     }
     text
 }
@@ -26,20 +26,20 @@ pub(super) fn encode(bytes: &[u8]) -> String {
 /// Accepts only what [`encode`] writes: spare bits must be zero.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() * 5 / 8);
-    let (mut held, mut bits) = (0_u32, 0_u32);
-    for letter in text.bytes() {
-        let five = match letter {
-            b'0'..=b'9' => letter - b'0',
-            b'a'..=b'v' => letter - b'a' + 10,
+    let (mut buffer, mut bits) = (0_u32, 0_u32);
+    for character in text.bytes() {
+        let five = match character {
+            b'0'..=b'9' => character - b'0',
+            b'a'..=b'v' => character - b'a' + 10,
             _ => return None,
         };
-        held = (held << 5 | u32::from(five)) & 0xfff;
+        buffer = (buffer << 5 | u32::from(five)) & 0xfff;
         bits += 5;
         if bits >= 8 {
             bits -= 8;
-            bytes.push(u8::try_from(held >> bits & 0xff).ok()?);
+            bytes.push(u8::try_from(buffer >> bits & 0xff).ok()?);
         }
     }
-    let spare = held & ((1 << bits) - 1);
+    let spare = buffer & ((1 << bits) - 1);
     (bits < 5 && spare == 0).then_some(bytes)
 }

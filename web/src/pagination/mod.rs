@@ -142,19 +142,19 @@ impl PageRequest {
         } else {
             rows.truncate(self.limit);
         }
-        let (behind, before) = match self.direction {
+        let (has_next, has_previous) = match self.direction {
             PageDirection::Next => (more, self.after.is_some()),
             PageDirection::Previous => (true, more),
         };
         let token = |row: Option<&T>, direction| {
             row.map(|row| self.codec.encode_token(&self.scope, direction, keys(row).into()))
         };
-        let next = if behind {
+        let next = if has_next {
             token(rows.last(), PageDirection::Next)
         } else {
             None
         };
-        let previous = if before {
+        let previous = if has_previous {
             token(rows.first(), PageDirection::Previous)
         } else {
             None
@@ -190,15 +190,15 @@ pub struct CursorCodec {
 
 impl CursorCodec {
     pub fn new(key: &[u8; 32]) -> Result<Self, Fault> {
-        let make = |purpose: &[u8]| {
-            let mut maker = new_hmac(key)?;
-            maker.update(purpose);
-            let derived: [u8; 32] = maker.finalize().into_bytes().into();
+        let derive = |purpose: &[u8]| {
+            let mut mac = new_hmac(key)?;
+            mac.update(purpose);
+            let derived: [u8; 32] = mac.finalize().into_bytes().into();
             new_hmac(&derived)
         };
         Ok(Self {
-            tags: make(b"page tag")?,
-            pads: make(b"page pad")?,
+            tags: derive(b"page tag")?,
+            pads: derive(b"page pad")?,
         })
     }
 
@@ -248,8 +248,8 @@ impl CursorCodec {
 
     fn decode_token(&self, scope: &[u8; 32], token: &str) -> Option<(PageDirection, SortKeys)> {
         let bytes = base32::decode(token)?;
-        let (tag, shut) = bytes.split_first_chunk::<TAG_LENGTH>()?;
-        let mut plain = shut.to_vec();
+        let (tag, ciphertext) = bytes.split_first_chunk::<TAG_LENGTH>()?;
+        let mut plain = ciphertext.to_vec();
         if plain.len() > 1 + 8 * MAX_SORT_KEYS {
             return None;
         }

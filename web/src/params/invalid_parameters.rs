@@ -9,6 +9,14 @@ use crate::endpoint::{Endpoint, EndpointParamLocation};
 /// Longer values are truncated in refusals.
 const MAX_ECHOED_CHARS: usize = 256;
 
+fn problem(name: impl Into<Cow<'static, str>>, values: Vec<String>, message: String) -> InvalidParameter {
+    InvalidParameter {
+        parameter: name.into(),
+        values,
+        message,
+    }
+}
+
 pub(super) fn unknown_parameter(endpoint: &Endpoint, name: &str, raw: &str) -> InvalidParameter {
     let params = endpoint.params.iter().copied().flatten();
     let known = params
@@ -17,11 +25,7 @@ pub(super) fn unknown_parameter(endpoint: &Endpoint, name: &str, raw: &str) -> I
     let known = known.collect::<Vec<_>>().join(",");
     let name = truncate_for_echo(name).into_owned();
     let message = format!("The query parameter [{name}] is not one of [{known}]");
-    InvalidParameter {
-        parameter: name.into(),
-        values: vec![truncate_for_echo(raw).into_owned()],
-        message,
-    }
+    problem(name, vec![truncate_for_echo(raw).into_owned()], message)
 }
 
 pub(super) fn duplicate_parameter(name: &'static str, raw: &str) -> InvalidParameter {
@@ -32,21 +36,13 @@ pub(super) fn duplicate_parameter(name: &'static str, raw: &str) -> InvalidParam
 pub(super) fn malformed_parameter(name: Option<&str>) -> InvalidParameter {
     let name = name.unwrap_or_default().to_owned();
     let message = format!("The `{name}` query parameter value is not percent-encoded UTF-8");
-    InvalidParameter {
-        parameter: name.into(),
-        values: Vec::new(),
-        message,
-    }
+    problem(name, Vec::new(), message)
 }
 
 pub(super) fn empty_parameter(name: &'static str, values: &[&str]) -> InvalidParameter {
     let message = format!("The `{name}` query parameter can not be empty");
     let values = values.iter().map(ToString::to_string).collect();
-    InvalidParameter {
-        parameter: name.into(),
-        values,
-        message,
-    }
+    problem(name, values, message)
 }
 
 pub(super) fn empty_text_parameter(name: &'static str) -> InvalidParameter {
@@ -70,11 +66,7 @@ pub(super) fn value_not_allowed(name: &'static str, raw: &str, words: &[&str]) -
 }
 
 pub(super) fn invalid_parameter(name: &'static str, raw: &str, message: String) -> InvalidParameter {
-    InvalidParameter {
-        parameter: name.into(),
-        values: vec![truncate_for_echo(raw).into_owned()],
-        message,
-    }
+    problem(name, vec![truncate_for_echo(raw).into_owned()], message)
 }
 
 pub(crate) fn truncate_for_echo(raw: &str) -> Cow<'_, str> {

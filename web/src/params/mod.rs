@@ -61,11 +61,11 @@ impl RequestParams {
             }
             Err(bad) => reader.invalid.push(malformed_parameter(bad.parameter_name())),
         }
-        let wants = reader.parse_field_selection();
+        let selection = reader.parse_field_selection();
         if reader.invalid.is_empty() {
             Ok(Self {
                 received: reader.received,
-                field_selection: wants,
+                field_selection: selection,
             })
         } else {
             Err(Refusal::InvalidParameters(reader.invalid))
@@ -74,23 +74,23 @@ impl RequestParams {
 
     /// Path parameters only, for an operation that parses the others itself.
     pub fn from_path(endpoint: &'static Endpoint, path: Vec<(&'static str, String)>) -> Self {
-        let given = path.into_iter().filter_map(|(name, raw)| {
-            let (param, spelled) = find_declared(endpoint, EndpointParamLocation::Path, name)?;
+        let received = path.into_iter().filter_map(|(name, raw)| {
+            let (param, name_used) = find_declared(endpoint, EndpointParamLocation::Path, name)?;
             Some(ReceivedParam {
                 param,
-                name_used: spelled,
+                name_used,
                 value: ParamValue::Text(raw.clone()),
                 raw,
             })
         });
         Self {
-            received: given.collect(),
+            received: received.collect(),
             field_selection: None,
         }
     }
 
     pub fn get(&self, name: &str) -> Option<&ReceivedParam> {
-        self.received.iter().find(|given| given.param.name == name)
+        self.received.iter().find(|received| received.param.name == name)
     }
 
     /// None if the operation has no field parameters.
@@ -118,9 +118,9 @@ struct ParamReader {
 }
 
 impl ParamReader {
-    fn add_param(&mut self, place: EndpointParamLocation, name: &str, raw: String) {
-        let Some((param, spelled)) = find_declared(self.endpoint, place, name) else {
-            match place {
+    fn add_param(&mut self, location: EndpointParamLocation, name: &str, raw: String) {
+        let Some((param, name_used)) = find_declared(self.endpoint, location, name) else {
+            match location {
                 // Credentials, checked by the authenticator.
                 EndpointParamLocation::Query if name.starts_with("oauth_") => {}
                 // Pages ignore unknown parameters (RFC 6749 §3.1).
@@ -131,47 +131,50 @@ impl ParamReader {
             }
             return;
         };
-        let before = self.received.iter().find(|given| std::ptr::eq(given.param, param));
-        match before {
+        let earlier = self
+            .received
+            .iter()
+            .find(|received| std::ptr::eq(received.param, param));
+        match earlier {
             // `post.fields` and `tweet.fields`: a client that sends both vocabularies.
-            Some(before) if before.name_used != spelled && param.param_type.is_mergeable() => {}
-            Some(_) => return self.invalid.push(duplicate_parameter(spelled, &raw)),
+            Some(earlier) if earlier.name_used != name_used && param.param_type.is_mergeable() => {}
+            Some(_) => return self.invalid.push(duplicate_parameter(name_used, &raw)),
             None => {}
         }
-        let value = match parse_value(param, spelled, &raw) {
+        let value = match parse_value(param, name_used, &raw) {
             Ok(value) => value,
-            Err(wrong) => {
-                self.invalid.extend(wrong);
+            Err(problem) => {
+                self.invalid.extend(problem);
                 ParamValue::Text(String::new())
             }
         };
         self.received.push(ReceivedParam {
             param,
-            name_used: spelled,
+            name_used,
             raw,
             value,
         });
     }
 
     fn parse_field_selection(&mut self) -> Option<FieldSelection> {
-        let mut wants = FieldSelection::defaults(root_object(self.endpoint)?);
-        for given in self.received.iter().filter(|given| !given.raw.is_empty()) {
-            let asked = match given.param.param_type {
-                ParamType::Fields(object) => wants.add_fields_param(object, given.name_used, &given.raw),
-                ParamType::Expansions(_) => wants.add_expansions_param(given.name_used, &given.raw),
+        let mut selection = FieldSelection::defaults(root_object(self.endpoint)?);
+        for received in self.received.iter().filter(|received| !received.raw.is_empty()) {
+            let result = match received.param.param_type {
+                ParamType::Fields(object) => selection.add_fields_param(object, received.name_used, &received.raw),
+                ParamType::Expansions(_) => selection.add_expansions_param(received.name_used, &received.raw),
                 _ => Ok(()),
             };
-            if let Err(Refusal::InvalidParameters(wrong)) = asked {
-                self.invalid.extend(wrong);
+            if let Err(Refusal::InvalidParameters(problem)) = result {
+                self.invalid.extend(problem);
             }
         }
-        Some(wants)
+        Some(selection)
     }
 
     fn report_missing(&mut self) {
         for param in self.endpoint.params.iter().copied().flatten() {
-            let came = self.received.iter().any(|given| std::ptr::eq(given.param, param));
-            if param.required && !came && param.location == EndpointParamLocation::Query {
+            let is_present = self.received.iter().any(|received| std::ptr::eq(received.param, param));
+            if param.required && !is_present && param.location == EndpointParamLocation::Query {
                 self.invalid.push(empty_parameter(param.name, &[]));
             }
         }
@@ -202,11 +205,11 @@ impl ParamType {
 
 fn find_declared(
     endpoint: &'static Endpoint,
-    place: EndpointParamLocation,
+    location: EndpointParamLocation,
     name: &str,
 ) -> Option<(&'static EndpointParam, &'static str)> {
     let params = endpoint.params.iter().copied().flatten();
-    params.filter(|param| param.location == place).find_map(|param| {
+    params.filter(|param| param.location == location).find_map(|param| {
         let mut names = std::iter::once(&param.name).chain(param.aliases);
         names.find(|known| **known == name).map(|known| (param, *known))
     })
@@ -226,22 +229,22 @@ fn parse_value(param: &EndpointParam, name: &'static str, raw: &str) -> Result<P
         ParamType::Id => parse_id(raw)
             .map(ParamValue::Id)
             .ok_or_else(|| vec![invalid_value(name, raw)]),
-        ParamType::Ids(least, most) => {
-            let ids = parse_list(name, raw, least, most, |item| {
+        ParamType::Ids(min, max) => {
+            let ids = parse_list(name, raw, min, max, |item| {
                 parse_id(item).ok_or_else(|| invalid_value(name, item))
             });
             ids.map(ParamValue::Ids)
         }
         ParamType::Username => parse_username(name, raw)
             .map(ParamValue::Text)
-            .map_err(|wrong| vec![wrong]),
-        ParamType::Usernames(least, most) => {
-            parse_list(name, raw, least, most, |item| parse_username(name, item)).map(ParamValue::Texts)
+            .map_err(|problem| vec![problem]),
+        ParamType::Usernames(min, max) => {
+            parse_list(name, raw, min, max, |item| parse_username(name, item)).map(ParamValue::Texts)
         }
         ParamType::Int(low, high, _) => parse_int(name, raw, low, high),
         ParamType::OneOf(words) => parse_word(name, raw, words)
             .map(ParamValue::Text)
-            .map_err(|wrong| vec![wrong]),
+            .map_err(|problem| vec![problem]),
         ParamType::SomeOf(words) => {
             parse_list(name, raw, 1, usize::MAX, |item| parse_word(name, item, words)).map(ParamValue::Texts)
         }
@@ -256,12 +259,12 @@ fn parse_value(param: &EndpointParam, name: &'static str, raw: &str) -> Result<P
             "false" | "False" => Ok(ParamValue::Flag(false)),
             _ => Err(vec![value_not_allowed(name, raw, &["true", "false"])]),
         },
-        ParamType::Text(least, most) => parse_text(name, raw, least, most),
+        ParamType::Text(min, max) => parse_text(name, raw, min, max),
         ParamType::Pattern(pattern) => match_pattern(name, raw, pattern)
             .map(ParamValue::Text)
-            .map_err(|wrong| vec![wrong]),
-        ParamType::Patterns(pattern, least, most) => {
-            parse_list(name, raw, least, most, |item| match_pattern(name, item, pattern)).map(ParamValue::Texts)
+            .map_err(|problem| vec![problem]),
+        ParamType::Patterns(pattern, min, max) => {
+            parse_list(name, raw, min, max, |item| match_pattern(name, item, pattern)).map(ParamValue::Texts)
         }
     }
 }
@@ -270,26 +273,26 @@ fn parse_value(param: &EndpointParam, name: &'static str, raw: &str) -> Result<P
 fn parse_list<T>(
     name: &'static str,
     raw: &str,
-    least: usize,
-    most: usize,
-    read: impl Fn(&str) -> Result<T, InvalidParameter>,
+    min: usize,
+    max: usize,
+    parse: impl Fn(&str) -> Result<T, InvalidParameter>,
 ) -> Result<Vec<T>, Vec<InvalidParameter>> {
     let count = raw.split(',').count();
-    if count < least || count > most {
+    if count < min || count > max {
         let message = format!(
             "The number of values in the `{name}` query parameter list [{count}] is not between \
-             {least} and {most}"
+             {min} and {max}"
         );
         return Err(vec![invalid_parameter(name, raw, message)]);
     }
-    let (mut values, mut wrongs) = (Vec::with_capacity(count), Vec::new());
+    let (mut values, mut problems) = (Vec::with_capacity(count), Vec::new());
     for item in raw.split(',') {
-        match read(item) {
+        match parse(item) {
             Ok(value) => values.push(value),
-            Err(wrong) => wrongs.push(wrong),
+            Err(problem) => problems.push(problem),
         }
     }
-    if wrongs.is_empty() { Ok(values) } else { Err(wrongs) }
+    if problems.is_empty() { Ok(values) } else { Err(problems) }
 }
 
 fn parse_id(raw: &str) -> Option<i64> {
@@ -338,14 +341,14 @@ fn parse_word(name: &'static str, raw: &str, words: &[&str]) -> Result<String, I
     }
 }
 
-fn parse_text(name: &'static str, raw: &str, least: usize, most: usize) -> Result<ParamValue, Vec<InvalidParameter>> {
+fn parse_text(name: &'static str, raw: &str, min: usize, max: usize) -> Result<ParamValue, Vec<InvalidParameter>> {
     let length = raw.chars().count();
-    if (least..=most).contains(&length) {
+    if (min..=max).contains(&length) {
         return Ok(ParamValue::Text(raw.to_owned()));
     }
     let message = format!(
-        "The length of the `{name}` query parameter value [{length}] is not between {least} and \
-         {most}"
+        "The length of the `{name}` query parameter value [{length}] is not between {min} and \
+         {max}"
     );
     Err(vec![invalid_parameter(name, raw, message)])
 }

@@ -27,10 +27,10 @@ impl ServerConfig {
             return peer;
         }
         // Only the last entry was written by the trusted proxy; clients can forge the others.
-        let told = header_text(&head.headers, "x-forwarded-for")
+        let forwarded = header_text(&head.headers, "x-forwarded-for")
             .and_then(|list| list.rsplit(',').next())
             .and_then(|last| last.trim().parse().ok());
-        told.or(peer)
+        forwarded.or(peer)
     }
 
     pub(super) fn auth_request(&self, head: &RequestHead, form: Option<&Bytes>) -> AuthRequest {

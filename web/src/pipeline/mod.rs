@@ -165,21 +165,26 @@ impl ApiServer {
         }
         let hub = Hub::new(Arc::clone(&store), config.streams.clone());
         metrics.add_streams(hub.clone());
-        let reads = Arc::new(network::reads::PostReadCounter::default());
-        let home = AppState {
+        let post_reads = Arc::new(network::reads::PostReadCounter::default());
+        let state = AppState {
             store: Arc::clone(&store),
             authenticator: Arc::clone(&authenticator),
             home_timelines: Arc::default(),
             oauth_settings: config.oauth_settings.clone(),
             limiter: Arc::clone(&limiter),
             usage: network::usage::UsageCounter::default(),
-            post_reads: Arc::clone(&reads),
+            post_reads: Arc::clone(&post_reads),
             bearer_limiter: RateLimiter::new(config.rate_limits, config.rate_limit_keys),
             cursor_codec: CursorCodec::new(&config.page_key)?,
             default_vocabulary: config.default_vocabulary,
             problem_base: config.problem_base.clone(),
             uploads: build_uploads(&store, &config),
-            post_streams: PostStreams::new(Arc::clone(&store), hub.clone(), reads, partial_error_renderer(&config)),
+            post_streams: PostStreams::new(
+                Arc::clone(&store),
+                hub.clone(),
+                post_reads,
+                partial_error_renderer(&config),
+            ),
             stream_hub: hub,
             search: config.search.clone(),
             evaluator: match &config.evaluator {
@@ -196,7 +201,7 @@ impl ApiServer {
             router,
             authenticator,
             limiter,
-            app_state: Arc::new(home),
+            app_state: Arc::new(state),
             ids: RequestIdGenerator::new(&store.context().rng)?,
             health: HealthChecks::new(store, drain),
             metrics,
@@ -224,9 +229,9 @@ impl ApiServer {
 
     /// Stores the calls and post reads counted since the last flush.
     pub async fn flush_usage(&self) -> Result<(), Error> {
-        let home = &self.shared.app_state;
-        home.usage.flush(&home.store).await?;
-        home.post_reads.flush(&home.store).await
+        let state = &self.shared.app_state;
+        state.usage.flush(&state.store).await?;
+        state.post_reads.flush(&state.store).await
     }
 
     pub fn uploads(&self) -> Option<UploadProcessor> {
@@ -239,10 +244,10 @@ impl ApiServer {
 
     /// Serves the open streams for as long as it is polled.
     pub async fn run_streams(&self) {
-        let home = &self.shared.app_state;
-        let streams = &home.post_streams;
+        let state = &self.shared.app_state;
+        let streams = &state.post_streams;
         tokio::join!(
-            home.stream_hub.run_upkeep(),
+            state.stream_hub.run_upkeep(),
             streams.follow_log(),
             streams.follow_links()
         );
@@ -290,9 +295,9 @@ impl Handler for ApiServer {
             headers: parts.headers,
         });
         let mut trace = RequestTrace::new(started);
-        let asked = (Arc::clone(&head), body);
-        let answered = panic_guard::catch_panic(shared.process_request(asked, &mut trace)).await;
-        let reply = shared.finalize_reply(answered, &head, &mut trace);
+        let incoming = (Arc::clone(&head), body);
+        let outcome = panic_guard::catch_panic(shared.process_request(incoming, &mut trace)).await;
+        let reply = shared.finalize_reply(outcome, &head, &mut trace);
         shared.finish_response(reply, &head, &trace)
     }
 }
@@ -318,18 +323,18 @@ impl ServerState {
     /// Renders the refusal or fault that ended a request; logs and counts faults.
     fn finalize_reply(
         &self,
-        answered: Result<Result<HttpReply, Error>, Fault>,
+        outcome: Result<Result<HttpReply, Error>, Fault>,
         head: &RequestHead,
         trace: &mut RequestTrace,
     ) -> HttpReply {
-        let voice = ErrorContext {
+        let context = ErrorContext {
             problem_base: &self.config.problem_base,
             app: trace.app,
         };
-        let fault = match answered {
+        let fault = match outcome {
             Ok(Ok(reply)) => return reply,
             Ok(Err(Error::Refused(refusal))) => {
-                return self.render_refusal(&refusal, voice, head, trace);
+                return self.render_refusal(&refusal, context, head, trace);
             }
             Ok(Err(Error::Failed(fault))) => fault,
             Err(panic) => {
@@ -341,9 +346,9 @@ impl ServerState {
         self.metrics.faults.inc();
         access_log::log_fault(&fault, &head.id, trace.route);
         if fault.is_transient() {
-            return self.render_refusal(&Refusal::Unavailable, voice, head, trace);
+            return self.render_refusal(&Refusal::Unavailable, context, head, trace);
         }
-        let reply = error_formats::render_internal_error(trace.error_format, voice);
+        let reply = error_formats::render_internal_error(trace.error_format, context);
         if trace.error_format == ErrorFormat::Page {
             return errors::render_failure(&self.app_state.page_context, reply, &head.id);
         }
@@ -353,11 +358,11 @@ impl ServerState {
     fn render_refusal(
         &self,
         refusal: &Refusal,
-        voice: ErrorContext<'_>,
+        context: ErrorContext<'_>,
         head: &RequestHead,
         trace: &RequestTrace,
     ) -> HttpReply {
-        let reply = error_formats::render(trace.error_format, refusal, voice);
+        let reply = error_formats::render(trace.error_format, refusal, context);
         if trace.error_format != ErrorFormat::Page {
             return reply;
         }
@@ -369,20 +374,21 @@ impl ServerState {
     fn finish_response(&self, reply: HttpReply, head: &RequestHead, trace: &RequestTrace) -> Response<Body> {
         let status = reply.status;
         let response = self.add_response_headers(reply, head, trace);
-        let took = trace.started.elapsed();
-        let line = AccessLogEntry {
+        let duration = trace.started.elapsed();
+        let entry = AccessLogEntry {
             method: head.method.as_str(),
             route: trace.route,
             status,
             bytes: response.body().as_bytes().map_or(0, <[u8]>::len),
-            took,
+            duration,
             app: trace.app,
             user: trace.user,
             id: &head.id,
             fault: trace.fault,
         };
-        line.write();
-        self.metrics.record_response(trace.route, line.method, status, took);
+        entry.write();
+        self.metrics
+            .record_response(trace.route, entry.method, status, duration);
         response
     }
 }

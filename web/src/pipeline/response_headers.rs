@@ -36,11 +36,11 @@ impl ServerState {
             streamed,
         } = reply;
         headers.reserve(13);
-        if let Some(standing) = &trace.rate_limit {
-            standing.write_headers(&mut headers);
+        if let Some(rate_limit) = &trace.rate_limit {
+            rate_limit.write_headers(&mut headers);
         }
-        if let Some(standing) = &trace.account_rate_limit {
-            standing.write_account_headers(&mut headers);
+        if let Some(rate_limit) = &trace.account_rate_limit {
+            rate_limit.write_account_headers(&mut headers);
         }
         if trace.error_format == ErrorFormat::V2 && !trace.is_health {
             headers.insert(API_VERSION, VERSION);
@@ -63,8 +63,8 @@ impl ServerState {
         }
         self.cors
             .add_cors_headers(trace.error_format, &head.headers, &mut headers);
-        let took = u64::try_from(trace.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        headers.insert(RESPONSE_TIME, HeaderValue::from(took));
+        let elapsed_ms = u64::try_from(trace.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        headers.insert(RESPONSE_TIME, HeaderValue::from(elapsed_ms));
         let mut response = Response::new(body);
         *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         *response.headers_mut() = headers;

@@ -32,84 +32,89 @@ struct PendingBody {
 impl PendingBody {
     /// Whether the operation needs the body as bytes and it has not been read.
     fn is_unread(&self, endpoint: &Endpoint) -> bool {
-        let taken = match endpoint.body {
+        let needs_no_bytes = match endpoint.body {
             BodySpec::None => true,
             BodySpec::Multipart(_) => self.content_type == BodyContentType::Other,
             BodySpec::Json(_) | BodySpec::Form(_) | BodySpec::Raw => false,
         };
-        self.bytes.is_none() && !taken
+        self.bytes.is_none() && !needs_no_bytes
     }
 }
 
 impl ServerState {
     pub(super) async fn process_request(
         &self,
-        asked: IncomingRequest,
+        incoming: IncomingRequest,
         trace: &mut RequestTrace,
     ) -> Result<HttpReply, Error> {
-        let (head, raw) = asked;
+        let (head, raw) = incoming;
         let found = match self.router.find(head.method.as_str(), head.route_path()) {
             Ok(found) => found,
-            Err(lost) => return self.handle_unmatched(lost, &head, trace).await,
+            Err(error) => return self.handle_unmatched(error, &head, trace).await,
         };
         let RouteMatch {
             endpoint,
             facts,
-            vocabulary: speech,
+            vocabulary: path_vocabulary,
             path,
         } = found;
         trace.route = facts.template;
         trace.error_format = endpoint.error_format;
         trace.rate_limit = Some(self.anonymous_rate_limit(endpoint));
-        let kind = BodyContentType::from_headers(&head.headers);
+        let content_type = BodyContentType::from_headers(&head.headers);
         let bytes = None;
-        let mut sent = PendingBody {
-            content_type: kind,
+        let mut pending = PendingBody {
+            content_type,
             raw,
             bytes,
         };
         // A form can be part of an OAuth 1.0a signature.
-        if kind == BodyContentType::Form {
-            self.collect_body(endpoint, &mut sent, &head).await?;
+        if content_type == BodyContentType::Form {
+            self.collect_body(endpoint, &mut pending, &head).await?;
         }
-        let mut auth = self.config.auth_request(&head, sent.bytes.as_ref());
+        let mut auth = self.config.auth_request(&head, pending.bytes.as_ref());
         auth.allows_repeated_parameters = endpoint.error_format == ErrorFormat::Ads;
         let caller = self.authenticate_caller(endpoint, &auth, trace).await?;
         let own = self.count_call(endpoint, facts.operation, caller.as_ref(), &head, trace)?;
         let account = ads_account_subject(endpoint, &path);
         self.check_account_limit(account, endpoint, facts.operation, trace)?;
-        let act = endpoint.handler.ok_or_else(|| Refusal::NotImplemented {
+        let handler = endpoint.handler.ok_or_else(|| Refusal::NotImplemented {
             operation: format!("{} {}", endpoint.method, facts.template),
         })?;
         let params = match endpoint.ads {
             Some(_) => RequestParams::from_path(endpoint, path),
             None => RequestParams::parse(endpoint, path, head.uri.query().unwrap_or_default())?,
         };
-        if sent.is_unread(endpoint) {
-            self.collect_body(endpoint, &mut sent, &head).await?;
+        if pending.is_unread(endpoint) {
+            self.collect_body(endpoint, &mut pending, &head).await?;
         }
-        let bytes = sent.bytes.unwrap_or_default();
-        let body = body::parse_body(endpoint, kind, &bytes, speech.unwrap_or(Vocabulary::Post))?;
-        let mut speeches = VocabularyHints::from_path(speech);
-        speeches.observe_name(params.vocabulary_hint());
-        speeches.observe_body_key(body.vocabulary_hint);
+        let bytes = pending.bytes.unwrap_or_default();
+        let body = body::parse_body(
+            endpoint,
+            content_type,
+            &bytes,
+            path_vocabulary.unwrap_or(Vocabulary::Post),
+        )?;
+        let mut vocabulary_hints = VocabularyHints::from_path(path_vocabulary);
+        vocabulary_hints.observe_name(params.vocabulary_hint());
+        vocabulary_hints.observe_body_key(body.vocabulary_hint);
         let call = RequestContext {
             endpoint,
             caller,
             params,
             body,
-            raw_body: sent.raw.into(),
+            raw_body: pending.raw.into(),
             bytes,
-            content_type: kind,
-            vocabulary_hints: speeches,
+            content_type,
+            vocabulary_hints,
             head,
             auth,
             state: Arc::clone(&self.app_state),
         };
-        let answered = act(call).await;
-        let pools = (account, own);
-        self.count_account_call(pools, &answered, endpoint, facts.operation, trace);
-        answered
+        let outcome = handler(call).await;
+        let subjects = (account, own);
+        self.count_account_call(subjects, &outcome, endpoint, facts.operation, trace);
+        outcome
     }
 
     /// Refuses a call if the ads account has exhausted a window.
@@ -120,17 +125,17 @@ impl ServerState {
         operation: usize,
         trace: &mut RequestTrace,
     ) -> Result<(), Refusal> {
-        let Some(pool) = account else {
+        let Some(subject) = account else {
             return Ok(());
         };
         let windows = endpoint.limits.user;
-        let standing = self.limiter.peek(pool, operation, windows, wall_time());
-        if standing.allowed {
+        let status = self.limiter.peek(subject, operation, windows, wall_time());
+        if status.allowed {
             return Ok(());
         }
-        trace.account_rate_limit = Some(standing);
+        trace.account_rate_limit = Some(status);
         if is_limited_by_account(endpoint) {
-            trace.rate_limit = Some(standing);
+            trace.rate_limit = Some(status);
         }
         self.metrics.limited.inc();
         Err(Refusal::RateLimited)
@@ -140,7 +145,7 @@ impl ServerState {
     fn count_account_call(
         &self,
         (account, own): (Option<RateLimitSubject>, Option<RateLimitSubject>),
-        answered: &Result<HttpReply, Error>,
+        outcome: &Result<HttpReply, Error>,
         endpoint: &Endpoint,
         operation: usize,
         trace: &mut RequestTrace,
@@ -148,9 +153,9 @@ impl ServerState {
         let Some(account) = account else {
             return;
         };
-        let (is_foreign, is_of_account) = (is_unknown_account(answered), is_limited_by_account(endpoint));
+        let (is_foreign, is_of_account) = (is_unknown_account(outcome), is_limited_by_account(endpoint));
         let windows = endpoint.limits.user;
-        let count = |pool| Some(self.limiter.count(pool, operation, windows, wall_time()));
+        let count = |subject| Some(self.limiter.count(subject, operation, windows, wall_time()));
         if !is_foreign {
             trace.account_rate_limit = count(account);
         }
@@ -166,33 +171,33 @@ impl ServerState {
     /// Handles a path or method without an operation: health check, CORS preflight or refusal.
     async fn handle_unmatched(
         &self,
-        lost: RouteError,
+        error: RouteError,
         head: &RequestHead,
         trace: &mut RequestTrace,
     ) -> Result<HttpReply, Error> {
-        trace.error_format = if lost.error_format == ErrorFormat::V2 && prefers_html(head) {
+        trace.error_format = if error.error_format == ErrorFormat::V2 && prefers_html(head) {
             ErrorFormat::Page
         } else {
-            lost.error_format
+            error.error_format
         };
         if let Some(reply) = self.health.respond(head.method.as_str(), head.uri.path()).await {
             trace.route = HealthChecks::match_route(head.uri.path()).unwrap_or_default();
             trace.is_health = true;
             return Ok(reply);
         }
-        if let Refusal::MethodNotAllowed { allowed } = &lost.refusal
+        if let Refusal::MethodNotAllowed { allowed } = &error.refusal
             && head.method == http::Method::OPTIONS
-            && let Some(reply) = self.cors.preflight(lost.error_format, &head.headers, allowed)
+            && let Some(reply) = self.cors.preflight(error.error_format, &head.headers, allowed)
         {
             return Ok(reply);
         }
-        Err(lost.refusal.into())
+        Err(error.refusal.into())
     }
 
     async fn collect_body(
         &self,
         endpoint: &Endpoint,
-        sent: &mut PendingBody,
+        pending: &mut PendingBody,
         head: &RequestHead,
     ) -> Result<(), Refusal> {
         let encoding = head.headers.get(CONTENT_ENCODING);
@@ -207,14 +212,14 @@ impl ServerState {
                 .and_then(ads::AdsOperation::body_limit)
                 .unwrap_or(self.config.body_limit),
         };
-        let raw = std::mem::take(&mut sent.raw);
+        let raw = std::mem::take(&mut pending.raw);
         let read = raw.collect_bytes(limit, self.config.body_timeout).await;
         let bytes = read.map_err(|error| match error {
             BodyError::TooLarge => Refusal::BodyTooLarge { limit },
             BodyError::TimedOut => Refusal::BodyTimeout,
             BodyError::Broken => body::invalid_body("The request body broke off."),
         })?;
-        sent.bytes = Some(bytes);
+        pending.bytes = Some(bytes);
         Ok(())
     }
 
@@ -250,7 +255,7 @@ impl ServerState {
         trace: &mut RequestTrace,
     ) -> Result<Option<RateLimitSubject>, Refusal> {
         let (limits, mut shared) = (endpoint.limits, None);
-        let (pool, windows) = match caller {
+        let (subject, windows) = match caller {
             Some(Caller {
                 app_id,
                 user: Some(user),
@@ -271,19 +276,19 @@ impl ServerState {
         }
         let quota = RateQuota { windows, shared };
         let (operation, quota) = match endpoint.ads {
-            Some(of) if of.supports_totals() && requests_total_count(head) => {
+            Some(ads_operation) if ads_operation.supports_totals() && requests_total_count(head) => {
                 (operation | TOTAL_COUNT_BIT, TOTAL_COUNT_WINDOWS.into())
             }
             _ => (operation, quota),
         };
-        let standing = if is_limited_by_account(endpoint) {
-            self.limiter.peek(pool, operation, quota, wall_time())
+        let status = if is_limited_by_account(endpoint) {
+            self.limiter.peek(subject, operation, quota, wall_time())
         } else {
-            self.limiter.count(pool, operation, quota, wall_time())
+            self.limiter.count(subject, operation, quota, wall_time())
         };
-        trace.rate_limit = Some(standing);
-        if standing.allowed {
-            return Ok(Some(pool));
+        trace.rate_limit = Some(status);
+        if status.allowed {
+            return Ok(Some(subject));
         }
         self.metrics.limited.inc();
         Err(Refusal::RateLimited)
@@ -302,20 +307,22 @@ impl ServerState {
 
 /// The ads account that a call is counted for as well.
 fn ads_account_subject(endpoint: &Endpoint, path: &[(&'static str, String)]) -> Option<RateLimitSubject> {
-    endpoint.ads.filter(|of| of.is_limited_per_account())?;
+    endpoint
+        .ads
+        .filter(|ads_operation| ads_operation.is_limited_per_account())?;
     let (_, id) = path.iter().find(|(name, _)| *name == "account_id")?;
     i64::from_str_radix(id, 36).ok().map(RateLimitSubject::Account)
 }
 
 /// Whether only the ads account's limits apply.
 fn is_limited_by_account(endpoint: &Endpoint) -> bool {
-    let of = endpoint.ads;
-    of.is_some_and(ads::AdsOperation::is_limited_per_account_only)
+    let ads_operation = endpoint.ads;
+    ads_operation.is_some_and(ads::AdsOperation::is_limited_per_account_only)
 }
 
 /// Whether the caller has no access to the account.
-fn is_unknown_account(answered: &Result<HttpReply, Error>) -> bool {
-    let Err(Error::Refused(Refusal::Ads(declined))) = answered else {
+fn is_unknown_account(outcome: &Result<HttpReply, Error>) -> bool {
+    let Err(Error::Refused(Refusal::Ads(declined))) = outcome else {
         return false;
     };
     let mut problems = declined.problems.iter();
