@@ -85,10 +85,8 @@ impl EventRenderer {
     pub fn render_deleted_post(self, id: PostId, author: UserId) -> EventPayload {
         let mut out = self.new_writer();
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("id"), |out| out.write_id(id.get()));
-            out.write_member(VocabularyWord::same_in_both("author_id"), |out| {
-                out.write_id(author.get())
-            });
+            out.write_plain_member("id", |out| out.write_id(id.get()));
+            out.write_plain_member("author_id", |out| out.write_id(author.get()));
         });
         EventPayload::payload_only(out)
     }
@@ -114,24 +112,20 @@ impl EventRenderer {
         };
         let mut out = self.new_writer();
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("id"), |out| out.write_id(like.id));
-            out.write_member(VocabularyWord::same_in_both("created_at"), |out| {
-                out.write_time(like.at)
-            });
+            out.write_plain_member("id", |out| out.write_id(like.id));
+            out.write_plain_member("created_at", |out| out.write_time(like.at));
             let post = VocabularyWord::new("liked_post_id", "liked_tweet_id");
             out.write_member(post, |out| out.write_id(like.post.get()));
             let author = VocabularyWord::new("liked_post_author_id", "liked_tweet_author_id");
             out.write_member(author, |out| out.write_id(like.author.get()));
-            out.write_member(VocabularyWord::same_in_both("timestamp_ms"), |out| {
-                out.write_int(like.at.ms())
-            });
+            out.write_plain_member("timestamp_ms", |out| out.write_int(like.at.ms()));
         });
         let mut includes = self.new_writer();
         includes.write_object(|out| {
             let mask = selection.included_mask(ObjectKind::User);
             let author = Some(like.author).filter(|author| *author != id);
             let shown = [Some(id), author].into_iter().flatten();
-            out.write_member(VocabularyWord::same_in_both("users"), |out| {
+            out.write_plain_member("users", |out| {
                 let shown = shown.filter_map(|id| objects.users.get(id));
                 out.write_array(shown, |out, user| {
                     users::write(out, UserRenderContext { user, objects }, mask);
@@ -163,8 +157,8 @@ impl EventRenderer {
         };
         let mut out = self.new_writer();
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("source"), |out| out.write_raw(source));
-            out.write_member(VocabularyWord::same_in_both("target"), |out| out.write_raw(target));
+            out.write_plain_member("source", |out| out.write_raw(source));
+            out.write_plain_member("target", |out| out.write_raw(target));
         });
         Ok(Some(EventPayload::payload_only(out)))
     }
@@ -172,8 +166,8 @@ impl EventRenderer {
     pub fn render_change(self, before: &str, after: &str) -> EventPayload {
         let mut out = self.new_writer();
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("before"), |out| out.write_text(before));
-            out.write_member(VocabularyWord::same_in_both("after"), |out| out.write_text(after));
+            out.write_plain_member("before", |out| out.write_text(before));
+            out.write_plain_member("after", |out| out.write_text(after));
         });
         EventPayload::payload_only(out)
     }
@@ -194,7 +188,7 @@ impl EventRenderer {
             out.write_member(VocabularyWord::same_in_both(name), |out| {
                 out.write_array([event], |out, event| out.write_raw(&event.to_string()));
             });
-            out.write_member(VocabularyWord::same_in_both("users"), |out| {
+            out.write_plain_member("users", |out| {
                 let members: Vec<String> = shown.iter().map(|(id, user)| format!("\"{id}\":{user}")).collect();
                 out.write_raw(&format!("{{{}}}", members.join(",")));
             });
@@ -230,16 +224,12 @@ impl EventRenderer {
         };
         let mut out = self.new_writer();
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("user"), |out| {
-                out.write_object(|out| {
-                    out.write_member(VocabularyWord::same_in_both("data"), |out| out.write_raw(user))
-                });
+            out.write_plain_member("user", |out| {
+                out.write_object(|out| out.write_plain_member("data", |out| out.write_raw(user)));
             });
-            out.write_member(VocabularyWord::same_in_both("broadcast_id"), |out| {
-                out.write_text(&encode_base62(space))
-            });
+            out.write_plain_member("broadcast_id", |out| out.write_text(&encode_base62(space)));
             let kind = kind.replace('.', "_");
-            out.write_member(VocabularyWord::same_in_both("event_type"), |out| out.write_text(&kind));
+            out.write_plain_member("event_type", |out| out.write_text(&kind));
         });
         Ok(Some(EventPayload::payload_only(out)))
     }
@@ -247,9 +237,9 @@ impl EventRenderer {
     pub fn render_revocation(self, at: Time, user: UserId, app: i64) -> EventPayload {
         let mut out = self.new_writer();
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("date_time"), |out| out.write_time(at));
-            out.write_member(VocabularyWord::same_in_both("user_id"), |out| out.write_id(user.get()));
-            out.write_member(VocabularyWord::same_in_both("app_id"), |out| out.write_id(app));
+            out.write_plain_member("date_time", |out| out.write_time(at));
+            out.write_plain_member("user_id", |out| out.write_id(user.get()));
+            out.write_plain_member("app_id", |out| out.write_id(app));
         });
         EventPayload::payload_only(out)
     }

@@ -1,6 +1,6 @@
 //! Fields and responses of stream connections and rule counts.
 
-use base::{Time, VocabularyWord};
+use base::Time;
 
 use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
@@ -113,11 +113,7 @@ pub(crate) const RULES_COUNT_FIELDS: &[FieldDefinition] = &[
 
 fn write_app_rule_count(out: &mut JsonWriter, shown: RuleCount) {
     out.write_object(|out| {
-        out.write_member(VocabularyWord::same_in_both("client_app_id"), |out| {
-            out.write_id(shown.app)
-        });
-        out.write_member(VocabularyWord::same_in_both("rule_count"), |out| {
-            out.write_int(shown.count)
-        });
+        out.write_plain_member("client_app_id", |out| out.write_id(shown.app));
+        out.write_plain_member("rule_count", |out| out.write_int(shown.count));
     });
 }

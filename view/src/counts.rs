@@ -18,8 +18,8 @@ pub fn render_counts(page: &[CountBucket], options: RenderOptions) -> ResponsePa
     let mut out = JsonWriter::new(options, page.len() * 100);
     out.write_array(page, |out, count| {
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("end"), |out| out.write_time(count.end));
-            out.write_member(VocabularyWord::same_in_both("start"), |out| out.write_time(count.start));
+            out.write_plain_member("end", |out| out.write_time(count.end));
+            out.write_plain_member("start", |out| out.write_time(count.start));
             out.write_count(POSTS, count.posts);
         });
     });

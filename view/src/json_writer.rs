@@ -74,6 +74,11 @@ impl JsonWriter {
         }
     }
 
+    /// Writes a member whose name is the same in both vocabularies.
+    pub(crate) fn write_plain_member(&mut self, name: &'static str, value: impl FnOnce(&mut Self)) {
+        self.write_member(VocabularyWord::same_in_both(name), value);
+    }
+
     /// Writes a metric; under both names if the vocabulary is unknown.
     pub(crate) fn write_count(&mut self, name: VocabularyWord, count: i64) {
         self.write_member(name, |out| out.write_int(count));

@@ -1,6 +1,6 @@
 //! Likes as streams show them: the post, without the user (contract §9.4).
 
-use base::{Fault, VocabularyWord};
+use base::Fault;
 use network::visibility::{Viewer, Visibility, profile_visibility};
 use store::posts::{self as stored, Post};
 use store::{Tx, users};
@@ -60,7 +60,7 @@ pub(crate) const EXPANSIONS: &[Expansion] = &[
 fn write_attachments(out: &mut JsonWriter, shown: LikeRenderContext<'_>) {
     if !shown.post.media_keys.is_empty() {
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("media_keys"), |out| {
+            out.write_plain_member("media_keys", |out| {
                 out.write_array(media_keys(shown.post), JsonWriter::write_text);
             });
         });

@@ -77,16 +77,10 @@ fn write_variants(out: &mut JsonWriter, ctx: MediaRenderContext<'_>) {
     };
     out.write_array([address], |out, address| {
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("bit_rate"), |out| {
-                out.write_int(media.bit_rate)
-            });
+            out.write_plain_member("bit_rate", |out| out.write_int(media.bit_rate));
             let kind = &media.content_type;
-            out.write_member(VocabularyWord::same_in_both("content_type"), |out| {
-                out.write_nonempty_text(kind)
-            });
-            out.write_member(VocabularyWord::same_in_both("url"), |out| {
-                out.write_nonempty_text(&address)
-            });
+            out.write_plain_member("content_type", |out| out.write_nonempty_text(kind));
+            out.write_plain_member("url", |out| out.write_nonempty_text(&address));
         });
     });
 }

@@ -1,6 +1,6 @@
 //! Direct message fields and responses.
 
-use base::{Fault, VocabularyWord};
+use base::Fault;
 use network::visibility::Viewer;
 use store::Tx;
 use store::messages::{MessageEvent, MessageEventKind};
@@ -98,7 +98,7 @@ pub(crate) const EXPANSIONS: &[Expansion] = &[
 fn write_attachments(out: &mut JsonWriter, event: &MessageEvent) {
     if !event.media_key.is_empty() {
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("media_keys"), |out| {
+            out.write_plain_member("media_keys", |out| {
                 out.write_array([&event.media_key], |out, key| out.write_text(key));
             });
         });
@@ -108,9 +108,7 @@ fn write_attachments(out: &mut JsonWriter, event: &MessageEvent) {
 fn write_referenced_posts(out: &mut JsonWriter, event: &MessageEvent) {
     if !event.post_ids.is_empty() {
         out.write_array(&event.post_ids, |out, post| {
-            out.write_object(|out| {
-                out.write_member(VocabularyWord::same_in_both("id"), |out| out.write_id(post.get()))
-            });
+            out.write_object(|out| out.write_plain_member("id", |out| out.write_id(post.get())));
         });
     }
 }

@@ -65,9 +65,7 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
     )
     .news_writer(|out, told| {
         out.write_array(&told.post_ids, |out, id| {
-            out.write_object(|out| {
-                out.write_member(VocabularyWord::same_in_both("post_id"), |out| out.write_id(id.get()))
-            });
+            out.write_object(|out| out.write_plain_member("post_id", |out| out.write_id(id.get())));
         });
     }),
     FieldDefinition::requested_field("contexts", JsonFieldType::Object(CONTEXTS), "What it is about.")
@@ -100,12 +98,12 @@ fn write_contexts(out: &mut JsonWriter, story: &NewsStoryDetails) {
     out.write_object(|out| {
         list(out, "topics", &story.topics);
         if !story.mentioned_usernames.is_empty() {
-            out.write_member(VocabularyWord::same_in_both("entities"), |out| {
+            out.write_plain_member("entities", |out| {
                 out.write_object(|out| list(out, "people", &story.mentioned_usernames));
             });
         }
         if !story.tickers.is_empty() {
-            out.write_member(VocabularyWord::same_in_both("finance"), |out| {
+            out.write_plain_member("finance", |out| {
                 out.write_object(|out| list(out, "tickers", &story.tickers));
             });
         }

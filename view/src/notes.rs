@@ -1,6 +1,5 @@
 //! Community note fields and responses for the author.
 
-use base::VocabularyWord;
 use store::notes::CommunityNote;
 
 use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
@@ -81,31 +80,25 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
 
 fn write_info(out: &mut JsonWriter, shown: &RatedNote) {
     let note = &shown.note;
-    out.write_member(VocabularyWord::same_in_both("text"), |out| {
-        out.write_nonempty_text(&note.text)
-    });
-    out.write_member(VocabularyWord::same_in_both("classification"), |out| {
+    out.write_plain_member("text", |out| out.write_nonempty_text(&note.text));
+    out.write_plain_member("classification", |out| {
         out.write_nonempty_text(&note.classification);
     });
     let tags = note.misleading_tags.split(',').filter(|tag| !tag.is_empty());
-    out.write_member(VocabularyWord::same_in_both("misleading_tags"), |out| {
+    out.write_plain_member("misleading_tags", |out| {
         out.write_array(tags, JsonWriter::write_nonempty_text);
     });
-    out.write_member(VocabularyWord::same_in_both("post_id"), |out| {
-        out.write_id(note.post_id.get())
-    });
-    out.write_member(VocabularyWord::same_in_both("trustworthy_sources"), |out| {
+    out.write_plain_member("post_id", |out| out.write_id(note.post_id.get()));
+    out.write_plain_member("trustworthy_sources", |out| {
         out.write_bool(note.trustworthy_sources);
     });
-    out.write_member(VocabularyWord::same_in_both("rating_status"), |out| {
-        out.write_nonempty_text(shown.status)
-    });
+    out.write_plain_member("rating_status", |out| out.write_nonempty_text(shown.status));
 }
 
 /// There is one model: the ratings "helpful" and "not helpful" are counted.
 fn write_scoring_status(out: &mut JsonWriter, note: &CommunityNote) {
-    out.write_member(VocabularyWord::same_in_both("has_access"), |out| out.write_bool(true));
-    out.write_member(VocabularyWord::same_in_both("rating_counts_per_model"), |out| {
+    out.write_plain_member("has_access", |out| out.write_bool(true));
+    out.write_plain_member("rating_counts_per_model", |out| {
         out.write_array([note], |out, note| {
             out.write_object(|out| write_rating_model(out, note));
         });
@@ -113,12 +106,10 @@ fn write_scoring_status(out: &mut JsonWriter, note: &CommunityNote) {
 }
 
 fn write_rating_model(out: &mut JsonWriter, note: &CommunityNote) {
-    out.write_member(VocabularyWord::same_in_both("model_name"), |out| {
-        out.write_nonempty_text("counts")
-    });
-    out.write_member(VocabularyWord::same_in_both("value"), |out| {
+    out.write_plain_member("model_name", |out| out.write_nonempty_text("counts"));
+    out.write_plain_member("value", |out| {
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("neutral_factor_bucket_counts"), |out| {
+            out.write_plain_member("neutral_factor_bucket_counts", |out| {
                 out.write_object(|out| write_rating_counts(out, note));
             });
         });
@@ -126,10 +117,8 @@ fn write_rating_model(out: &mut JsonWriter, note: &CommunityNote) {
 }
 
 fn write_rating_counts(out: &mut JsonWriter, note: &CommunityNote) {
-    out.write_member(VocabularyWord::same_in_both("helpful_count"), |out| {
-        out.write_int(note.helpful)
-    });
-    out.write_member(VocabularyWord::same_in_both("not_helpful_count"), |out| {
+    out.write_plain_member("helpful_count", |out| out.write_int(note.helpful));
+    out.write_plain_member("not_helpful_count", |out| {
         out.write_int(note.not_helpful);
     });
 }
@@ -139,17 +128,15 @@ fn write_test_result(out: &mut JsonWriter, shown: &RatedNote) {
         return;
     }
     out.write_object(|out| {
-        out.write_member(VocabularyWord::same_in_both("evaluation_outcome"), |out| {
+        out.write_plain_member("evaluation_outcome", |out| {
             out.write_array([shown.claim_bucket], |out, bucket| {
-                out.write_object(|out| {
-                    out.write_member(VocabularyWord::same_in_both("evaluator_type"), |out| {
-                        out.write_nonempty_text("ClaimOpinion")
-                    });
-                    out.write_member(VocabularyWord::same_in_both("evaluator_score_bucket"), |out| {
-                        out.write_nonempty_text(bucket)
-                    });
-                });
+                out.write_object(|out| write_claim_evaluation(out, bucket));
             });
         });
     });
+}
+
+fn write_claim_evaluation(out: &mut JsonWriter, bucket: &str) {
+    out.write_plain_member("evaluator_type", |out| out.write_nonempty_text("ClaimOpinion"));
+    out.write_plain_member("evaluator_score_bucket", |out| out.write_nonempty_text(bucket));
 }

@@ -1,6 +1,5 @@
 //! Place fields.
 
-use base::VocabularyWord;
 use store::places::Place;
 
 use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
@@ -52,14 +51,10 @@ fn write_geo(out: &mut JsonWriter, place: &Place) {
         return;
     }
     out.write_object(|out| {
-        out.write_member(VocabularyWord::same_in_both("type"), |out| {
-            out.write_nonempty_text("Feature")
-        });
-        out.write_member(VocabularyWord::same_in_both("bbox"), |out| out.write_raw(&place.bbox));
+        out.write_plain_member("type", |out| out.write_nonempty_text("Feature"));
+        out.write_plain_member("bbox", |out| out.write_raw(&place.bbox));
         // Always present and always empty.
-        out.write_member(VocabularyWord::same_in_both("properties"), |out| {
-            out.write_object(|_| {})
-        });
+        out.write_plain_member("properties", |out| out.write_object(|_| {}));
     });
 }
 

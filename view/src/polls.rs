@@ -1,6 +1,6 @@
 //! Poll fields.
 
-use base::{Time, VocabularyWord};
+use base::Time;
 use store::polls::Poll;
 
 use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
@@ -48,13 +48,9 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
 fn write_options(out: &mut JsonWriter, ctx: PollRenderContext<'_>) {
     out.write_array(&ctx.poll.options, |out, option| {
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("position"), |out| {
-                out.write_int(option.number)
-            });
-            out.write_member(VocabularyWord::same_in_both("label"), |out| {
-                out.write_text(&option.label)
-            });
-            out.write_member(VocabularyWord::same_in_both("votes"), |out| out.write_int(option.votes));
+            out.write_plain_member("position", |out| out.write_int(option.number));
+            out.write_plain_member("label", |out| out.write_text(&option.label));
+            out.write_plain_member("votes", |out| out.write_int(option.votes));
         });
     });
 }

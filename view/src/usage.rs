@@ -1,6 +1,6 @@
 //! Usage fields and responses.
 
-use base::{Time, VocabularyWord};
+use base::Time;
 
 use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
@@ -70,12 +70,8 @@ pub(crate) const USAGE_FIELDS: &[FieldDefinition] = &[
     )
     .usage_writer(|out, shown| {
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("project_id"), |out| {
-                out.write_id(shown.app)
-            });
-            out.write_member(VocabularyWord::same_in_both("usage"), |out| {
-                write_daily_usage(out, shown)
-            });
+            out.write_plain_member("project_id", |out| out.write_id(shown.app));
+            out.write_plain_member("usage", |out| write_daily_usage(out, shown));
         });
     }),
     FieldDefinition::default_field("project_cap", JsonFieldType::Text, "The most in a month.")
@@ -89,23 +85,17 @@ pub(crate) const USAGE_FIELDS: &[FieldDefinition] = &[
 fn write_app_usage(out: &mut JsonWriter, shown: &ProjectUsage) {
     let count = i64::try_from(shown.days.len()).unwrap_or(0);
     out.write_object(|out| {
-        out.write_member(VocabularyWord::same_in_both("client_app_id"), |out| {
-            out.write_id(shown.app)
-        });
-        out.write_member(VocabularyWord::same_in_both("usage"), |out| {
-            write_daily_usage(out, shown)
-        });
-        out.write_member(VocabularyWord::same_in_both("usage_result_count"), |out| {
-            out.write_int(count)
-        });
+        out.write_plain_member("client_app_id", |out| out.write_id(shown.app));
+        out.write_plain_member("usage", |out| write_daily_usage(out, shown));
+        out.write_plain_member("usage_result_count", |out| out.write_int(count));
     });
 }
 
 fn write_daily_usage(out: &mut JsonWriter, shown: &ProjectUsage) {
     out.write_array(&shown.days, |out, (date, usage)| {
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("date"), |out| out.write_time(*date));
-            out.write_member(VocabularyWord::same_in_both("usage"), |out| out.write_id(*usage));
+            out.write_plain_member("date", |out| out.write_time(*date));
+            out.write_plain_member("usage", |out| out.write_id(*usage));
         });
     });
 }

@@ -283,11 +283,7 @@ fn write_subscription_type(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {
 
 fn write_subscription(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {
     let subscribes = ctx.is_subscriber();
-    out.write_object(|out| {
-        out.write_member(VocabularyWord::same_in_both("subscribes_to_you"), |out| {
-            out.write_bool(subscribes)
-        })
-    });
+    out.write_object(|out| out.write_plain_member("subscribes_to_you", |out| out.write_bool(subscribes)));
 }
 
 fn write_connection_status(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {

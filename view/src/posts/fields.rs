@@ -52,10 +52,8 @@ pub(super) fn write_referenced_posts(out: &mut JsonWriter, ctx: PostRenderContex
     }
     out.write_array(referenced_posts(ctx.post), |out, (kind, id)| {
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("type"), |out| {
-                out.write_nonempty_text(kind)
-            });
-            out.write_member(VocabularyWord::same_in_both("id"), |out| out.write_id(id.get()));
+            out.write_plain_member("type", |out| out.write_nonempty_text(kind));
+            out.write_plain_member("id", |out| out.write_id(id.get()));
         });
     });
 }
@@ -67,14 +65,12 @@ pub(super) fn write_attachments(out: &mut JsonWriter, ctx: PostRenderContext<'_>
     }
     out.write_object(|out| {
         if !post.media_keys.is_empty() {
-            out.write_member(VocabularyWord::same_in_both("media_keys"), |out| {
+            out.write_plain_member("media_keys", |out| {
                 out.write_array(media_keys(post), JsonWriter::write_text);
             });
         }
         if let Some(poll) = post.poll_id {
-            out.write_member(VocabularyWord::same_in_both("poll_ids"), |out| {
-                out.write_array([poll], JsonWriter::write_id)
-            });
+            out.write_plain_member("poll_ids", |out| out.write_array([poll], JsonWriter::write_id));
         }
     });
 }
@@ -90,12 +86,8 @@ pub(super) fn write_geo(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
         return;
     }
     out.write_object(|out| {
-        out.write_member(VocabularyWord::same_in_both("place_id"), |out| {
-            out.write_nonempty_text(place)
-        });
-        out.write_member(VocabularyWord::same_in_both("coordinates"), |out| {
-            out.write_raw(&ctx.post.geo)
-        });
+        out.write_plain_member("place_id", |out| out.write_nonempty_text(place));
+        out.write_plain_member("coordinates", |out| out.write_raw(&ctx.post.geo));
     });
 }
 
@@ -111,13 +103,13 @@ pub(super) fn write_edit_controls(out: &mut JsonWriter, ctx: PostRenderContext<'
     let post = ctx.post;
     let first = post.edit_root_id.unwrap_or(post.id).created_at();
     out.write_object(|out| {
-        out.write_member(VocabularyWord::same_in_both("edits_remaining"), |out| {
+        out.write_plain_member("edits_remaining", |out| {
             out.write_int(post.edits_remaining);
         });
-        out.write_member(VocabularyWord::same_in_both("is_edit_eligible"), |out| {
+        out.write_plain_member("is_edit_eligible", |out| {
             out.write_bool(is_editable_kind(post));
         });
-        out.write_member(VocabularyWord::same_in_both("editable_until"), |out| {
+        out.write_plain_member("editable_until", |out| {
             out.write_time(first.plus_ms(EDIT_WINDOW_MS));
         });
     });
@@ -144,7 +136,7 @@ pub(super) fn write_withheld(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
 
 pub(super) fn write_scopes(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
     if ctx.post.followers_only {
-        out.write_object(|out| out.write_member(VocabularyWord::same_in_both("followers"), |out| out.write_bool(true)));
+        out.write_object(|out| out.write_plain_member("followers", |out| out.write_bool(true)));
     }
 }
 
@@ -159,12 +151,8 @@ pub(super) fn write_media_metadata(out: &mut JsonWriter, ctx: PostRenderContext<
     }
     out.write_array(media(), |out, media| {
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("media_key"), |out| {
-                out.write_nonempty_text(&media.media_key)
-            });
-            out.write_member(VocabularyWord::same_in_both("alt_text"), |out| {
-                out.write_nonempty_text(&media.alt_text)
-            });
+            out.write_plain_member("media_key", |out| out.write_nonempty_text(&media.media_key));
+            out.write_plain_member("alt_text", |out| out.write_nonempty_text(&media.alt_text));
         });
     });
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use base::text::{MAX_POST_WEIGHT, truncate_with_ellipsis, weigh_text};
-use base::{Fault, Id, VocabularyWord};
+use base::{Fault, Id};
 use store::ads::card_links::{self, CardLink};
 use store::posts::Post;
 use store::{Tx, media};
@@ -28,12 +28,8 @@ pub(super) fn write_note_post(out: &mut JsonWriter, ctx: PostRenderContext<'_>) 
     let post = ctx.post;
     if ctx.is_long() {
         out.write_object(|out| {
-            out.write_member(VocabularyWord::same_in_both("text"), |out| {
-                out.write_html_escaped(&post.text)
-            });
-            out.write_member(VocabularyWord::same_in_both("entities"), |out| {
-                out.write_raw(&post.entities)
-            });
+            out.write_plain_member("text", |out| out.write_html_escaped(&post.text));
+            out.write_plain_member("entities", |out| out.write_raw(&post.entities));
         });
     }
 }

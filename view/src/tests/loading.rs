@@ -168,7 +168,7 @@ async fn versions_references_and_ties_come_along() {
         // Mentions and authors of hidden posts must not be disclosed.
         assert_eq!((stranger.errors.len(), stranger.includes.as_str()), (1, ""));
 
-        let selection = self::field_selection(ObjectKind::User, &[], "most_recent_post_id");
+        let selection = field_selection(ObjectKind::User, &[], "most_recent_post_id");
         let bob = users::find_by_id(tx, UserId::new(2)).unwrap();
         let names = ["BOB".to_owned()];
         let asked = LookupKeys {

@@ -61,7 +61,7 @@ fn ties_are_for_users_and_email_for_oneself() {
     ] {
         assert!(app.get(name).is_none(), "{name}");
     }
-    let scopeless = self::field_selection(ObjectKind::User, &[(ObjectKind::User, "confirmed_email")], "");
+    let scopeless = field_selection(ObjectKind::User, &[(ObjectKind::User, "confirmed_email")], "");
     let own = seen_by(Viewer::user(UserId::new(1)), &scopeless, |_| {});
     assert!(own.get("confirmed_email").is_none());
 }
