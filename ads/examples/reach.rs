@@ -8,7 +8,6 @@
 #![expect(
     clippy::expect_used,
     clippy::unwrap_used,
-    clippy::too_many_lines,
     reason = "a tool that prints, and ends when something fails"
 )]
 

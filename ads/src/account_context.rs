@@ -172,10 +172,7 @@ impl<'t, 'c> AccountContext<'t, 'c> {
         field: &'static str,
         value: i64,
     ) -> Result<Vec<AdsRecord>, Error> {
-        let account = self.account_id()?;
-        let rows = records::list_by_field(self.tx, resource.name, account, (field, value), false)?;
-        let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|row| AdsRecord::from_stored(resource, row)).collect();
-        Ok(all?)
+        self.list_by_field(resource, (field, value), false)
     }
 
     /// Like [`Self::list_records`] without deleted, hidden and draft records.
@@ -185,8 +182,17 @@ impl<'t, 'c> AccountContext<'t, 'c> {
         field: &'static str,
         value: i64,
     ) -> Result<Vec<AdsRecord>, Error> {
+        self.list_by_field(resource, (field, value), true)
+    }
+
+    fn list_by_field(
+        &mut self,
+        resource: &'static Resource,
+        key: (&'static str, i64),
+        visible_only: bool,
+    ) -> Result<Vec<AdsRecord>, Error> {
         let account = self.account_id()?;
-        let rows = records::list_by_field(self.tx, resource.name, account, (field, value), true)?;
+        let rows = records::list_by_field(self.tx, resource.name, account, key, visible_only)?;
         let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|row| AdsRecord::from_stored(resource, row)).collect();
         Ok(all?)
     }

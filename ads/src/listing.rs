@@ -288,7 +288,7 @@ fn list_account_rows(
     let (rows, total) = records::page_with_total(ctx.tx, &listing, totals)?;
     let rows = rows.into_iter();
     let rows: Result<Vec<_>, _> = rows
-        .map(|(at, row)| Ok::<_, base::Fault>((at, AdsRecord::from_stored(resource, &row)?)))
+        .map(|(at, row)| Ok::<_, Fault>((at, AdsRecord::from_stored(resource, &row)?)))
         .collect();
     Ok((rows?, total))
 }

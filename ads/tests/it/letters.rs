@@ -1,7 +1,5 @@
 //! Weekly letters: written once, on Monday, with the figures that the interface tells.
 
-#![expect(clippy::too_many_lines, reason = "a story is told in one piece")]
-
 use ads::ledger::{LedgerEvent, record_events};
 use ads::resources::line_items::LINE_ITEM;
 use base::Time;

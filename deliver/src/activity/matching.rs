@@ -168,7 +168,7 @@ impl SubscriptionMatcher<'_> {
                 };
                 let shared = self.config.renderer_for_app(&app);
                 let payload = if kind.filter == RequiredFilter::Keyword {
-                    load_story(tx, entry)?.map(|delivered| shared.render_story(&delivered))
+                    load_story(tx, entry)?.map(|story| shared.render_story(&story))
                 } else {
                     let (at, app) = (entry.event.at, entry.event.subject_id);
                     Some(shared.render_revocation(at, entry.actor(), app))
@@ -209,17 +209,17 @@ impl SubscriptionMatcher<'_> {
                         self.config,
                     )?);
                 }
-                let Some(Some(story)) = &body else { break };
+                let Some(Some(event)) = &body else { break };
                 let id = envelope::event_id(entry.event.seq, "account", account.webhook_id, user);
                 events.push(EventEnvelope {
                     app: account.app_id,
                     webhook: Some(account.webhook_id),
                     id,
                     order_key: user,
-                    post_id: story.post_id,
+                    post_id: event.post_id,
                     consenting_user: Some(account.user_id),
                     at,
-                    body: story.body.clone(),
+                    body: event.body.clone(),
                 });
             }
         }
@@ -263,7 +263,7 @@ fn subscription_matches(subscription: &ActivitySubscription, concern: &AffectedU
     let kind = find_event_kind(&subscription.event_type).map(|(kind, _)| kind.name);
     let direction_matches = subscription
         .direction
-        .is_none_or(|direction_matches| direction_matches == concern.direction);
+        .is_none_or(|direction| direction == concern.direction);
     kind == Some(concern.kind.name) && direction_matches && subscription.created_at <= event.at
 }
 
@@ -295,15 +295,15 @@ fn story_subscriptions(
     entry: &ActivityEntry<'_>,
 ) -> Result<Vec<ActivitySubscription>, Fault> {
     let mut met = Vec::new();
-    let Some(delivered) = load_story(tx, entry)? else {
+    let Some(story) = load_story(tx, entry)? else {
         return Ok(met);
     };
-    let text = delivered.keywords.iter().map(String::as_str);
-    let parts = [delivered.name.as_str(), &delivered.hook, &delivered.summary];
+    let text = story.keywords.iter().map(String::as_str);
+    let parts = [story.name.as_str(), &story.hook, &story.summary];
     let text: Vec<&str> = parts.into_iter().chain(text).collect();
     let text = text.join(" \n ");
-    let topics: Vec<&str> = delivered.topics.iter().map(String::as_str).collect();
-    let tickers: Vec<&str> = delivered.tickers.iter().map(String::as_str).collect();
+    let topics: Vec<&str> = story.topics.iter().map(String::as_str).collect();
+    let tickers: Vec<&str> = story.tickers.iter().map(String::as_str).collect();
     let post = query::QueryablePost {
         text: &text,
         hashtags: &topics,

@@ -118,7 +118,7 @@ impl RuleIndex {
         for facts in post_facts::load_newest_facts(tx, LEARN_STORED_POSTS)? {
             facts.map_query_post(|post| {
                 self.matcher
-                    .record_frequencies(&PostFeatures::new(post, MatchMode::Stream))
+                    .record_frequencies(&PostFeatures::new(post, MatchMode::Stream));
             });
             self.stats.posts_before += 1;
         }

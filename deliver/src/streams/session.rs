@@ -89,20 +89,7 @@ impl DisconnectReason {
 pub struct StreamSession(Arc<SessionInner>);
 
 struct SessionInner {
-    uuid: String,
-    id: i64,
-    app: AppId,
-    endpoint: StreamEndpoint,
-    partition: u8,
-    replay: bool,
-    client: String,
-    connected_at: Time,
-    /// The maximum number of buffered bytes.
-    buffer_bytes: usize,
-    /// The maximum number of messages per second.
-    max_per_second: Option<u32>,
-    keep_alive: Duration,
-    hub: Weak<HubInner>,
+    details: NewStreamSession,
     start: Mutex<Option<SessionStart>>,
     queue: Mutex<SessionQueue>,
 }
@@ -136,78 +123,55 @@ pub(super) struct NewStreamSession {
     pub(super) replay: bool,
     pub(super) client: String,
     pub(super) connected_at: Time,
+    /// The maximum number of buffered bytes.
     pub(super) buffer_bytes: usize,
+    /// The maximum number of messages per second.
     pub(super) max_per_second: Option<u32>,
     pub(super) keep_alive: Duration,
     pub(super) hub: Weak<HubInner>,
 }
 
 impl StreamSession {
-    pub(super) fn new(making: NewStreamSession) -> Self {
-        let NewStreamSession {
-            uuid,
-            id,
-            app,
-            endpoint,
-            partition,
-            replay,
-            client,
-            connected_at,
-            buffer_bytes,
-            max_per_second,
-            keep_alive,
-            hub,
-        } = making;
+    pub(super) fn new(details: NewStreamSession) -> Self {
         Self(Arc::new(SessionInner {
-            uuid,
-            id,
-            app,
-            endpoint,
-            partition,
-            replay,
-            client,
-            connected_at,
-            buffer_bytes,
-            max_per_second,
-            keep_alive,
-            hub,
+            details,
             start: Mutex::default(),
             queue: Mutex::default(),
         }))
     }
 
     pub fn uuid(&self) -> &str {
-        &self.0.uuid
+        &self.0.details.uuid
     }
 
     /// The id of the stored row.
     pub fn id(&self) -> i64 {
-        self.0.id
+        self.0.details.id
     }
 
     pub fn app(&self) -> AppId {
-        self.0.app
+        self.0.details.app
     }
 
     pub fn endpoint(&self) -> StreamEndpoint {
-        self.0.endpoint
+        self.0.details.endpoint
     }
 
     /// From 1.
     pub fn partition(&self) -> u8 {
-        self.0.partition
+        self.0.details.partition
     }
 
     pub fn is_replay(&self) -> bool {
-        self.0.replay
+        self.0.details.replay
     }
 
     pub fn client(&self) -> &str {
-        &self.0.client
+        &self.0.details.client
     }
 
     pub fn connected_at(&self) -> Time {
-        self.0.connected_at
+        self.0.details.connected_at
     }
 
     /// `None` while the slot is only reserved.
@@ -243,14 +207,19 @@ impl StreamSession {
         if queue.end_reason.is_some() {
             return false;
         }
-        if self.0.max_per_second.is_some_and(|pace| !queue.admits_message(pace)) {
+        if self
+            .0
+            .details
+            .max_per_second
+            .is_some_and(|pace| !queue.admits_message(pace))
+        {
             queue.dropped = queue.dropped.saturating_add(1);
             drop(queue);
             self.count_message(false);
             return false;
         }
         let bytes = queue.bytes.saturating_add(message.len());
-        if bytes > self.0.buffer_bytes && !queue.chunks.is_empty() {
+        if bytes > self.0.details.buffer_bytes && !queue.chunks.is_empty() {
             drop(queue);
             self.end(DisconnectReason::Slow);
             return false;
@@ -266,7 +235,7 @@ impl StreamSession {
     }
 
     fn count_message(&self, sent: bool) {
-        if let Some(hub) = self.0.hub.upgrade() {
+        if let Some(hub) = self.0.details.hub.upgrade() {
             hub.count_message(sent);
         }
     }
@@ -274,7 +243,7 @@ impl StreamSession {
     /// Ends the session: the buffer is still read, then the disconnect message. Frees the slot at once. Only
     /// the first reason counts.
     pub fn end(&self, reason: DisconnectReason) {
-        let hub = self.0.hub.upgrade();
+        let hub = self.0.details.hub.upgrade();
         let base = hub.as_ref().map_or("", |hub| hub.problem_base());
         let mut queue = self.0.queue.lock();
         if queue.end_reason.is_some() {
@@ -297,7 +266,7 @@ impl StreamSession {
     /// The response body.
     pub fn feed(&self) -> SessionFeed {
         let last = monotonic_now();
-        let due = Instant::from_std(last + self.0.keep_alive);
+        let due = Instant::from_std(last + self.0.details.keep_alive);
         SessionFeed {
             session: self.clone(),
             backfill: None,
@@ -328,9 +297,9 @@ impl SessionQueue {
 impl fmt::Debug for StreamSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session")
-            .field("uuid", &self.0.uuid)
-            .field("app", &self.0.app)
-            .field("endpoint", &self.0.endpoint)
+            .field("uuid", &self.0.details.uuid)
+            .field("app", &self.0.details.app)
+            .field("endpoint", &self.0.details.endpoint)
             .finish_non_exhaustive()
     }
 }
@@ -397,9 +366,13 @@ impl SessionFeed {
                 return Poll::Pending;
             }
             let now = monotonic_now();
-            let due = self.last_write + self.session.0.keep_alive;
+            let due = self.last_write + self.session.0.details.keep_alive;
             let rang = now >= due;
-            let next = if rang { now + self.session.0.keep_alive } else { due };
+            let next = if rang {
+                now + self.session.0.details.keep_alive
+            } else {
+                due
+            };
             self.timer.as_mut().reset(Instant::from_std(next));
             if rang {
                 return Poll::Ready(());
