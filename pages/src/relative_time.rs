@@ -86,13 +86,13 @@ mod tests {
     #[test]
     fn moments_are_said_in_the_largest_unit() {
         let now = Time::parse("2026-11-21T04:05:06Z").unwrap();
-        let said = |seconds: i64| time_ago(now.plus_ms(-1000 * seconds), now);
-        assert_eq!(said(-5), "just now");
-        assert_eq!(said(59), "just now");
-        assert_eq!(said(60), "1 minute ago");
-        assert_eq!(said(7_300), "2 hours ago");
-        assert_eq!(said(86_400 * 29), "29 days ago");
-        assert_eq!(said(86_400 * 50), "2 October 2026");
+        let ago = |seconds: i64| time_ago(now.plus_ms(-1000 * seconds), now);
+        assert_eq!(ago(-5), "just now");
+        assert_eq!(ago(59), "just now");
+        assert_eq!(ago(60), "1 minute ago");
+        assert_eq!(ago(7_300), "2 hours ago");
+        assert_eq!(ago(86_400 * 29), "29 days ago");
+        assert_eq!(ago(86_400 * 50), "2 October 2026");
         assert_eq!(time_until(now.plus_ms(61_000), now), "in 1 minute");
         assert_eq!(time_until(now, now), "now");
         assert_eq!(exact_time(&now), "21 November 2026, 04:05 UTC");

@@ -35,7 +35,7 @@ fn whoever_is_invited_joins_confirms_and_gets_back_in() {
 
     let (name, address) = ("grace", "grace@mail.example");
     let invited = server.run_cli(&["invite", "--email", address]).json();
-    let letter = office.wait_for_email(address, "you are invited to join Harbour");
+    let letter = office.wait_for_email(address, "You are invited to join Harbour");
     assert_eq!(letter.from, "no-reply@harbour.example");
     let (path, token) = link(&server, &letter.text);
     assert!(invited["link"].as_str().unwrap().ends_with(&path));
@@ -87,7 +87,7 @@ fn gets_back_in(server: &TestServer, office: &MailServer, name: &str, address: &
     let mut browser = Browser::new(server);
     let page = browser.get("/forgotten-password");
     browser.submit(&page, "/forgotten-password", &[("email", address)]);
-    let letter = office.wait_for_email(address, "set a new password");
+    let letter = office.wait_for_email(address, "Choose a new password");
     let (path, token) = link(server, &letter.text);
     let page = browser.get(path);
     let fields = [("token", token.as_str()), ("password", "tr4ms go there")];

@@ -124,10 +124,10 @@ pub(crate) fn regenerate_key_states() -> Vec<(&'static str, RegenerateKeyPage)> 
     ]
 }
 
-fn callback_comparison(registered: &str, given: &str, oauth1: bool, oauth2: bool) -> CallbackDiff {
+fn callback_comparison(registered: &str, received: &str, oauth1: bool, oauth2: bool) -> CallbackDiff {
     CallbackDiff {
         registered: registered.to_owned(),
-        submitted: given.to_owned(),
+        submitted: received.to_owned(),
         oauth1,
         oauth2,
     }
@@ -143,17 +143,17 @@ pub(crate) fn callback_tester_states() -> Vec<(&'static str, CallbackTesterPage)
         registered: 2,
         verdict,
     };
-    let found = |given: &str, oauth1, oauth2| {
+    let found = |received: &str, oauth1, oauth2| {
         let verdict = CallbackVerdict {
             oauth1,
             oauth2,
             rejection: None,
             comparisons: vec![
-                callback_comparison(REGISTERED, given, oauth1, oauth2),
-                callback_comparison("http://127.0.0.1:8000/callback", given, false, false),
+                callback_comparison(REGISTERED, received, oauth1, oauth2),
+                callback_comparison("http://127.0.0.1:8000/callback", received, false, false),
             ],
         };
-        of(given, Some(verdict))
+        of(received, Some(verdict))
     };
     let unfit = CallbackVerdict {
         oauth1: false,

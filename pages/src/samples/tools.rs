@@ -101,12 +101,12 @@ pub(crate) fn notifications_states() -> Vec<(&'static str, NotificationsPage)> {
         notifications,
         pager: Pager::default(),
     };
-    let told = vec![
+    let notifications = vec![
         one("A draft post is ready for preview.", "/preview/12?t=sample"),
         one("Your posts may be promoted.", ""),
     ];
     vec![
-        ("several", of(signed_in_frame(), told)),
+        ("several", of(signed_in_frame(), notifications)),
         ("none", of(signed_in_frame(), Vec::new())),
         ("hostile", of(hostile_frame(), vec![one(HOSTILE, "")])),
     ]

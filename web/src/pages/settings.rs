@@ -222,15 +222,15 @@ pub(crate) fn update_private_profile(call: RequestContext) -> HandlerFuture {
         let person = visit.require_sign_in(&call)?;
         let sent = forms::accept_form(&call, &visit).await?;
         let born_on = sent.text("born_on").trim().to_owned();
-        let gender = sent.optional_text("gender").filter(|said| *said != UNSPECIFIED);
+        let gender = sent.optional_text("gender").filter(|gender| *gender != UNSPECIFIED);
         let edit = private_profiles::PrivateProfileChanges {
             born_on: Some(born_on.clone()),
             gender: Some(gender.unwrap_or_default()),
             phone: None,
         };
         let (by, user) = (person.audit_actor(&visit), person.user.id);
-        let said = call.write(move |tx| private_profiles::update(tx, &by, user, &edit));
-        match said.await {
+        let updated = call.write(move |tx| private_profiles::update(tx, &by, user, &edit));
+        match updated.await {
             Ok(_) => Ok(redirect_to(&format!("{}?done=about", context::SITE_LINKS.account))),
             Err(Error::Refused(_)) => {
                 let message = "Enter a date in the past, and choose a gender";

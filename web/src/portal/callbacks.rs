@@ -29,10 +29,9 @@ pub(crate) fn test(call: RequestContext) -> HandlerFuture {
             return Ok(tester_page(&call, &own, url, None)?.status(400));
         }
         let tested = portal::test_callback(&own.app, &url, call.state.oauth_settings.ports);
-        let given = || url.clone();
         let compared = tested.comparisons.into_iter().map(|one| CallbackDiff {
             registered: one.registered,
-            submitted: given(),
+            submitted: url.clone(),
             oauth1: one.oauth1,
             oauth2: one.oauth2,
         });

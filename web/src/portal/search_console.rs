@@ -173,17 +173,17 @@ pub(super) fn query_tree_steps(of: &ExplainedClause) -> Vec<QueryTreeStep> {
 }
 
 pub(super) fn match_post(facts: &StoredPostFacts, query: &ParsedQuery) -> PostMatch {
-    let (text, said) = facts.map_query_post(|post| {
-        let said = query.explain(Some(&PostFeatures::new(post, query.match_mode())));
-        (post.text.to_owned(), said)
+    let (text, explained) = facts.map_query_post(|post| {
+        let explained = query.explain(Some(&PostFeatures::new(post, query.match_mode())));
+        (post.text.to_owned(), explained)
     });
     PostMatch {
         id: facts.row.id.to_string(),
         username: facts.author.username.clone(),
         text,
         created_at: facts.row.created_at,
-        matched: said.matches == Some(true),
-        steps: query_tree_steps(&said),
+        matched: explained.matches == Some(true),
+        steps: query_tree_steps(&explained),
     }
 }
 

@@ -100,9 +100,9 @@ pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
         let work = move |tx: &mut store::Tx<'_>| rules::remove(tx, app, StreamProduct::Stream, &ids);
         let removed = call.write(work).await;
         let removed = outcome_or_page(&call, &own.visit, removed)?;
-        let said = if removed > 0 { "deleted" } else { "gone" };
+        let notice = if removed > 0 { "deleted" } else { "gone" };
         Ok(redirect_to(&format!(
-            "{}?{said}",
+            "{}?{notice}",
             AppTab::Stream.path_for_app(&own.app_ref())
         )))
     })
@@ -123,7 +123,7 @@ fn rule_dialect(own: &OwnedApp) -> QueryDialect {
 
 async fn rules_page(call: &RequestContext, own: &OwnedApp) -> Result<StreamRulesPage, PageExit> {
     let query = forms::PageQuery::from_call(call).ok();
-    let said = |name: &str| query.as_ref().is_some_and(|query| query.get_raw(name).is_some());
+    let has_param = |name: &str| query.as_ref().is_some_and(|query| query.get_raw(name).is_some());
     let after = query.as_ref().and_then(|query| query.get("after")?.parse().ok());
     let (app, after) = (own.app.id, after.unwrap_or(0));
     let limit = i64::try_from(PAGE_SIZE).unwrap_or(0).saturating_add(1);
@@ -144,7 +144,7 @@ async fn rules_page(call: &RequestContext, own: &OwnedApp) -> Result<StreamRules
         ("deleted", "The rule was deleted."),
         ("gone", "The rule had already been deleted."),
     ];
-    let notices = notices.into_iter().filter(|(name, _)| said(name));
+    let notices = notices.into_iter().filter(|(name, _)| has_param(name));
     frame
         .notices
         .extend(notices.map(|(_, text)| pages::Notice::success(text)));

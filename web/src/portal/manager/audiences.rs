@@ -285,9 +285,9 @@ pub(super) fn edit_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Resu
 
 pub(super) fn members_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
     let (_, plan) = audience_form(tx, ctx, id, "people")?;
-    let kinds = super::audience_members::IDENTIFIER_KINDS.map(|(kind, said)| (kind.to_owned(), said.to_owned()));
+    let kinds = super::audience_members::IDENTIFIER_KINDS.map(|(kind, label)| (kind.to_owned(), label.to_owned()));
     let acts = [("Update", "Add people"), ("Delete", "Remove people")];
-    let acts = acts.map(|(act, said)| (act.to_owned(), said.to_owned()));
+    let acts = acts.map(|(act, label)| (act.to_owned(), label.to_owned()));
     Ok(Some(FormDefinition {
         heading: "Add or remove people".to_owned(),
         lead: "Identifiers are hashed (SHA-256) on upload. The file is not stored, and nobody learns \
@@ -333,7 +333,7 @@ pub(super) fn share_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Res
         ("READ_ONLY", "Target it"),
         ("READ_WRITE", "Target it, and add or remove people"),
     ];
-    let levels = levels.map(|(level, said)| (level.to_owned(), said.to_owned()));
+    let levels = levels.map(|(level, label)| (level.to_owned(), label.to_owned()));
     Ok(Some(FormDefinition {
         heading: "Share audience".to_owned(),
         lead: "The other account sees the audience’s name and size, but not who is in it.".to_owned(),

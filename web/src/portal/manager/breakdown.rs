@@ -112,9 +112,9 @@ impl StatsBreakdown {
     pub(super) fn into_page(self, ctx: &ManagerAccount, route: &ManagerRoute) -> AdsManagerPage {
         let (part, id) = (&route.path.section, &route.path.id);
         let here = |file: &str, by: &str, days: i64| ctx.page_path(&format!("/{part}/{id}/{file}?by={by}&days={days}"));
-        let views = DIMENSIONS.iter().map(|(name, said, _)| NavLink {
+        let views = DIMENSIONS.iter().map(|(name, label, _)| NavLink {
             current: *name == self.dimension.0,
-            ..NavLink::new(*said, here("figures", name, self.days))
+            ..NavLink::new(*label, here("figures", name, self.days))
         });
         let spans = [7, 14, 28].map(|days| NavLink {
             current: days == self.days,
@@ -184,13 +184,13 @@ impl StatsBreakdown {
             let each = counts.charge.checked_div(counts.results);
             let each = each.map(format_amount).unwrap_or_default();
             let figures = [counts.impressions, counts.engagements, counts.clicks, counts.results];
-            let [seen, engaged, clicks, results] = figures.map(|figure| figure.to_string());
+            let [shown, engaged, clicks, results] = figures.map(|figure| figure.to_string());
             let spend = format_amount(counts.charge);
             text.push_str(&csv_line(&[
                 name,
                 &self.currency,
                 &spend,
-                &seen,
+                &shown,
                 &engaged,
                 &clicks,
                 &results,

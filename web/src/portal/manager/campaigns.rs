@@ -197,8 +197,8 @@ pub(super) fn create_form(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Optio
     let pays = ctx.list_entities(tx, "funding_instruments", &[])?;
     let pays = pays.rows.iter().map(|one| {
         let id = json_text(one, "id").to_owned();
-        let said = account::instrument_label(one);
-        (id, said)
+        let label = account::instrument_label(one);
+        (id, label)
     });
     let mut fields = vec![
         FormFieldSpec::text("name", "Name"),

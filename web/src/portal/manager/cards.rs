@@ -191,12 +191,12 @@ pub(super) fn choices(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Vec<(Stri
     let mut all = Vec::new();
     for kind in CARD_KINDS {
         for card in &ctx.list_entities(tx, kind.list_path, &count)?.rows {
-            let said = format!(
+            let label = format!(
                 "{} ({})",
                 json_text(card, "name"),
                 word_label(json_text(card, "card_type"))
             );
-            all.push((json_text(card, "card_uri").to_owned(), said));
+            all.push((json_text(card, "card_uri").to_owned(), label));
         }
     }
     Ok(all)
@@ -462,9 +462,9 @@ fn conversation_fields(
     };
     let plain = |name: &'static str, label: &str| FormFieldSpec::text(name, label).initial_value(json_text(now, name));
     let words = |name: &'static str, older: &'static [&'static str], label: &str| {
-        let said = older.iter().map(|name| json_text(now, name));
-        let said = said.chain([json_text(now, name)]).find(|said| !said.is_empty());
-        let field_spec = FormFieldSpec::text_area(name, label).initial_value(said.unwrap_or_default());
+        let texts = older.iter().map(|name| json_text(now, name));
+        let text = texts.chain([json_text(now, name)]).find(|text| !text.is_empty());
+        let field_spec = FormFieldSpec::text_area(name, label).initial_value(text.unwrap_or_default());
         field_spec.error_aliases(older)
     };
     Ok(vec![

@@ -189,13 +189,13 @@ fn promoted_posts_block(
     let mut rows = Vec::new();
     for one in &found.rows {
         let own = json_text(one, "id");
-        let said = match PostId::parse(json_text(one, "post_id")) {
+        let text = match PostId::parse(json_text(one, "post_id")) {
             Some(post) => store::posts::find_by_id(tx, post)?.map(|post| post.text),
             None => None,
         };
-        let said: String = said.unwrap_or_default().chars().take(140).collect();
+        let text: String = text.unwrap_or_default().chars().take(140).collect();
         let mut cells = vec![
-            TableCell::from_text(or_dash(&said)).with_subtext(format!("Post {}", json_text(one, "post_id"))),
+            TableCell::from_text(or_dash(&text)).with_subtext(format!("Post {}", json_text(one, "post_id"))),
             TableCell::from_badge(status_badge(json_text(one, "entity_status"))),
             TableCell::from_badge(status_badge(json_text(one, "approval_status"))),
         ];

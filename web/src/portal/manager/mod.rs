@@ -105,8 +105,8 @@ pub(crate) fn show_page(call: RequestContext) -> HandlerFuture {
             return Ok(csv_reply(found_or_page(&call, &visit, found)?));
         }
         let query = PageQuery::from_call(&call).ok();
-        let said = query.as_ref().and_then(|query| query.get("done"));
-        let notice = said.and_then(done_message).map(Notice::success);
+        let done = query.as_ref().and_then(|query| query.get("done"));
+        let notice = done.and_then(done_message).map(Notice::success);
         let found = call.read(move |tx| route.load_page(tx)).await;
         let mut page = found_or_page(&call, &visit, found)?;
         page.frame = visit.page_frame(&call);

@@ -119,10 +119,10 @@ impl ManagerAccount {
     /// Runs a statistics job synchronously.
     pub(super) fn run_stats_job(&self, tx: &mut Tx<'_>, pairs: &[(&str, String)]) -> Result<Value, Error> {
         let request = self.build_request(("POST", STATS_JOBS_PATH), &[], pairs, None)?;
-        let given = ParsedParams::parse(&request);
+        let params = ParsedParams::parse(&request);
         let mut records = AccountContext::new(tx, request.caller);
         records.open_account(self.record.id, request.operation.required_role, false, false)?;
-        ads::analytics::compute_job_stats(&mut records, &given)
+        ads::analytics::compute_job_stats(&mut records, &params)
     }
 
     fn build_request(

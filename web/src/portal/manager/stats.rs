@@ -321,7 +321,7 @@ fn chart_block(
             .collect(),
     };
     let spent = all.charge.iter().map(|one| (*one, format_money(*one, currency)));
-    let seen = all.impressions.iter().map(|one| (*one, format_integer(*one)));
+    let shown = all.impressions.iter().map(|one| (*one, format_integer(*one)));
     let cost = all.charge.iter().zip(&all.results).map(|(charge, results)| {
         let cost = charge.checked_div(*results).unwrap_or(0);
         (cost, cost_per_result(*charge, *results, currency))
@@ -338,7 +338,7 @@ fn chart_block(
         spans: spans.into(),
         series: vec![
             series("Spend", format_money(charge, currency), spent.collect()),
-            series("Impressions", format_integer(impressions), seen.collect()),
+            series("Impressions", format_integer(impressions), shown.collect()),
             series(
                 "Cost per result",
                 cost_per_result(charge, results, currency),
