@@ -1,5 +1,5 @@
-// The Ads Manager, as people use it in Chromium, next to the API that apps use. LOCUM_SCREENSHOTS
-// names a folder that is to get pictures of its pages.
+// The Ads Manager in Chromium, compared with the Ads API. LOCUM_SCREENSHOTS
+// names a directory for screenshots of its pages.
 
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";

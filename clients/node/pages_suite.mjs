@@ -355,7 +355,7 @@ people(here, "a disconnected app is out at once", async (person) => {
   assert.equal((await here.server.ask("/2/users/me", bearer.access_token)).status, 401);
   assert.equal(await whose(here.server, app, token), 401);
   assert.match(await ada.text(), /No connected apps/);
-  // Nobody is signed in without a question after that.
+  // After that, signing in always prompts.
   await ada.open((await begin(here.server, app, here.callback, "authenticate")).address);
   assert.equal(await ada.heading(), "Disconnected wants to use your account");
 });
