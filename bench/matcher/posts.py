@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Real posts as lines that the bench reads, from what scripts/fetch-test-data fetched.
+"""Converts the posts that scripts/fetch-test-data downloaded to the benchmark's input.
 
 usage: posts.py LOCUM_RTWEET_DIR LOCUM_VADER_FILE > posts.tsv
 """
