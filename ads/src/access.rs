@@ -1,4 +1,4 @@
-//! Roles on an account and what each may do (contract §1.9).
+//! Roles on an account and what each may do (contract ads §1.9).
 
 use base::Vocabulary;
 

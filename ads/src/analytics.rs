@@ -1,5 +1,5 @@
-//! Statistics of promoted entities (contract §4.15): synchronous, as asynchronous jobs, and reach. All numbers
-//! come from the ledger.
+//! Statistics of promoted entities (contract ads §4.15): synchronous, as asynchronous jobs, and
+//! reach. All numbers come from the ledger.
 
 mod active_entities;
 pub mod jobs;

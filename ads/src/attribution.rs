@@ -1,6 +1,7 @@
-//! Attribution of engagement on the platform to promoted entities (contract §8.6): likes, reposts, replies,
-//! follows and votes. Events are read from the event log behind a durable cursor that moves in the same
-//! transaction, so that each counts once and users never wait for the ledger.
+//! Attribution of engagement on the platform to promoted entities (contract ads §8.6): likes,
+//! reposts, replies, follows and votes. Events are read from the event log behind a durable cursor
+//! that moves in the same transaction, so that each counts once and users never wait for the
+//! ledger.
 
 use std::collections::HashMap;
 

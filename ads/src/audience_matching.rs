@@ -1,5 +1,5 @@
 //! Sizes of custom audiences: computed once an audience has not been written to for a while, and again
-//! whenever a membership begins or ends (contract §8.3).
+//! whenever a membership begins or ends (contract ads §8.3).
 
 use base::{Error, Fault, Time};
 use store::ads::audiences;

@@ -1,4 +1,4 @@
-//! Batch requests: all changes succeed, or none is made (contract §1.7).
+//! Batch requests: all changes succeed, or none is made (contract ads §1.7).
 
 use base::refusal::{AdsProblem, AdsRefusal};
 use base::{Error, Refusal};

@@ -1,5 +1,5 @@
-//! Clicks on card links (contract §8.11): attributed like other engagement, or to the impression whose token
-//! the link carried.
+//! Clicks on card links (contract ads §8.11): attributed like other engagement, or to the
+//! impression whose token the link carried.
 
 use base::{Fault, PostId};
 use store::Tx;

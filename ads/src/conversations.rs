@@ -1,5 +1,5 @@
-//! Conversation cards as viewers see them (contract §8.11): hashtags to choose from, a post composed with one
-//! of them, and content unlocked by posting.
+//! Conversation cards as viewers see them (contract ads §8.11): hashtags to choose from, a post
+//! composed with one of them, and content unlocked by posting.
 
 use base::{Fault, Id, PostId, UserId};
 use store::ledger::AdEventKind;

@@ -116,7 +116,7 @@ pub enum InputFormat {
     Json,
 }
 
-/// Rate limit classes (contract §1.8).
+/// Rate limit classes (contract ads §1.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AdsRateClass {
     /// 2,000 in 15 minutes.

@@ -1,4 +1,4 @@
-//! Decides to whom a line item may be shown; nothing else does (contract §8.2, §8.6).
+//! Decides to whom a line item may be shown; nothing else does (contract ads §8.2, §8.6).
 
 use base::{Error, UserId};
 use network::visibility::{AuthorVisibilities, Viewer, Visibility};

@@ -1,5 +1,6 @@
-//! Emails to users of an account who opted in (contract §8.11): new recommendations, and a weekly digest of
-//! results. They are queued in the transaction that causes them, so that each is sent once.
+//! Emails to users of an account who opted in (contract ads §8.11): new recommendations, and a
+//! weekly digest of results. They are queued in the transaction that causes them, so that each is
+//! sent once.
 
 use std::collections::BTreeMap;
 

@@ -345,7 +345,7 @@ pub fn format_time(time: Time) -> String {
     format!("{seconds}Z")
 }
 
-/// Parses a time: seconds and zone are optional, the zone may be short, a bare date is its midnight (contract
+/// Parses a time: seconds and zone are optional, the zone may be short, a bare date is its midnight (contract ads
 /// §1.3).
 pub fn parse_time(text: &str) -> Option<Time> {
     let Some((date, rest)) = text.split_once(['T', 't', ' ']) else {

@@ -1,4 +1,4 @@
-//! The ledger: the only place that records and charges ad events (contract §8.6).
+//! The ledger: the only place that records and charges ad events (contract ads §8.6).
 
 pub mod budget;
 mod viewer_profiles;

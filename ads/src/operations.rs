@@ -131,7 +131,7 @@ impl AdsOperation {
         }
     }
 
-    /// Whether requests also count against a limit per account (contract §1.8).
+    /// Whether requests also count against a limit per account (contract ads §1.8).
     pub fn is_limited_per_account(&self) -> bool {
         let of_account = self.path.contains("{account_id}");
         of_account

@@ -21,7 +21,7 @@ pub const OPTION_TYPES: &[&str] = &[
     "PLATFORM_VERSION",
     BLOCKED,
 ];
-/// Conversation types (contract §9.4).
+/// Conversation types (contract ads §9.4).
 pub const CONVERSATION_TYPES: &[&str] = &[
     "ACTORS",
     "ATHLETES",

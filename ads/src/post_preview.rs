@@ -1,4 +1,4 @@
-//! Signed preview pages of posts (contract §4.11, §8.4). The URL contains everything; nothing is stored.
+//! Signed preview pages of posts (contract ads §4.11, §8.4). The URL contains everything; nothing is stored.
 
 use base::{AppId, Error, Time, UserId};
 use base64::Engine as _;

@@ -1,5 +1,5 @@
 //! Publishes scheduled posts when they are due: the post, its promotion and the state change are one
-//! transaction, so that each is published once (contract §8.4).
+//! transaction, so that each is published once (contract ads §8.4).
 
 use base::refusal::AdsProblem;
 use base::{AppId, Error, Fault, Id, PostId, UserId};

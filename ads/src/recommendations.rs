@@ -1,5 +1,5 @@
 //! Daily recommendations: examines what each funding instrument pays for and stores possible improvements as a
-//! tree of changes (contract §8.8).
+//! tree of changes (contract ads §8.8).
 
 mod audience_advice;
 mod bid_advice;

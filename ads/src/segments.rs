@@ -1,4 +1,5 @@
-//! Flexible audiences: unions, intersections and exclusions of other audiences (contract §4.14).
+//! Flexible audiences: unions, intersections and exclusions of other audiences (contract ads
+//! §4.14).
 //!
 //! A segment names an audience, a frequency, and a window in days. Lists of members know no visits: each
 //! member occurred once, when the membership began. So `NUM_GTE 1` selects the members, `NUM_LT 1` everyone

@@ -1,5 +1,6 @@
-//! Ad serving: selects ads for a viewer (contract §8.6). The operator's networks request and report. Nothing
-//! is written about an ad until it is reported, except auction outcomes of manual bids.
+//! Ad serving: selects ads for a viewer (contract ads §8.6). The operator's networks request and
+//! report. Nothing is written about an ad until it is reported, except auction outcomes of manual
+//! bids.
 
 mod auction;
 mod candidates;

@@ -1,4 +1,4 @@
-//! What an app is entitled to beyond its credential (contract §13, rows 14, 22 and 26).
+//! What an app is entitled to beyond its credential (contract core §13.14, §13.22, §13.26).
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Entitlement {

@@ -8,7 +8,7 @@ use std::sync::atomic::{self, AtomicI64};
 
 use crate::{Clock, Time};
 
-/// Milliseconds since 1970 at which snowflake time begins (contract §1).
+/// Milliseconds since 1970 at which snowflake time begins (contract core §1).
 pub const EPOCH_MS: i64 = 1_288_834_974_657;
 const NODE_BITS: u32 = 10;
 const SEQUENCE_BITS: u32 = 12;

@@ -1,4 +1,4 @@
-//! Which credentials an operation accepts, and what each must carry (contract §2.7).
+//! Which credentials an operation accepts, and what each must carry (contract core §2.7).
 
 use crate::Scopes;
 

@@ -7,7 +7,7 @@ use crate::Fault;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Wrong parameters or body members, in the contract's words (§3.3).
+    /// Wrong parameters or body members (contract core §3.3).
     InvalidParameters(Vec<InvalidParameter>),
     NotFound(ResourceRef),
     NotVisible(ResourceRef),
@@ -19,7 +19,7 @@ pub enum Refusal {
     },
     Forbidden {
         detail: Cow<'static, str>,
-        /// The legacy code, where the contract has one (§3.5).
+        /// The legacy code, where there is one (contract core §3.5).
         code: Option<u16>,
     },
     Unauthenticated(AuthenticationProblem),
@@ -36,7 +36,7 @@ pub enum Refusal {
     /// App-only credentials were not verified, or requested too often (code 99).
     AppOnlyTokenRefused,
     Legacy {
-        /// The code of §3.5, which determines the status.
+        /// The legacy code, which determines the status (contract core §3.5).
         code: u16,
         message: Cow<'static, str>,
     },
@@ -53,7 +53,7 @@ pub enum Refusal {
         value: String,
         /// The whole sentence: `WebhookIdInvalid: …`.
         message: Cow<'static, str>,
-        /// The legacy code, where the contract has one (§3.5).
+        /// The legacy code, where there is one (contract core §3.5).
         code: Option<u16>,
     },
     RuleLimitReached {

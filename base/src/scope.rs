@@ -1,4 +1,4 @@
-//! OAuth 2.0 scopes (contract §2.6).
+//! OAuth 2.0 scopes (contract core §2.6).
 
 use std::fmt;
 

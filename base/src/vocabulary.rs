@@ -1,4 +1,4 @@
-//! The two vocabularies of the API: "posts" and "tweets" (contract §0).
+//! The two vocabularies of the API: "posts" and "tweets" (contract core §0).
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Vocabulary {

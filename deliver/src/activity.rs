@@ -1,4 +1,4 @@
-//! Activity events: subscriptions and their event payloads (contract §10.3, §10.5, §10.6).
+//! Activity events: subscriptions and their event payloads (contract core §10.3, §10.5, §10.6).
 //!
 //! Events derive from the event log. `matching` finds the subscriptions for a part of the log through an
 //! index by affected user, so that users without subscriptions cost one index lookup.

@@ -1,4 +1,5 @@
-//! Account activity subscriptions: webhooks that receive everything an account does (contract §7.14, §10.3).
+//! Account activity subscriptions: webhooks that receive everything an account does (contract core
+//! §7.14, §10.3).
 
 use base::{AppId, Error, Fault, Refusal, UserId};
 use store::account_activity::{self, AccountSubscription};

@@ -1,4 +1,5 @@
-//! Activity subscriptions: an app's subscriptions to single event types (contract §10.5), and what ends them.
+//! Activity subscriptions: an app's subscriptions to single event types (contract core §10.5), and
+//! what ends them.
 
 mod event_kinds;
 
@@ -183,7 +184,7 @@ fn authorize_user(
 enum AppConsent {
     /// The app has no active token.
     None,
-    /// An OAuth 1.0a permission, which overrides scopes (spec §5).
+    /// An OAuth 1.0a permission, which overrides scopes (contract core §10.5).
     Level(Permission),
     Scopes(Scopes),
 }

@@ -199,7 +199,7 @@ pub(crate) fn generate_bearer_token(rng: &Rng) -> Result<Secret, Fault> {
     Ok(Secret::new(format!("AAAAAAAAAAAAAAAAAAAAA{one}%2F{two}%3D{rest}")))
 }
 
-/// Schemes that no callback may have (contract §2.1).
+/// Schemes that no callback may have (contract core §2.1).
 const FORBIDDEN_SCHEMES: &str = "vbscript javascript vbs data mocha keyword livescript ftp file \
     gopher acrobat callto daap itpc itms firefoxurl hcp ldap mailto mmst mmsu msbd rtsp \
     mso-offdap snews news nntp outlook stssync rlogin telnet tn3270 shell sip";

@@ -1,4 +1,4 @@
-//! Authentication of requests (contract §2.7).
+//! Authentication of requests (contract core §2.7).
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! App-only bearer tokens: issuing and invalidation (contract §2.4).
+//! App-only bearer tokens: issuing and invalidation (contract core §2.4).
 
 use base::secret::{constant_time_eq, digest};
 use base::{AppId, Error, Refusal, Secret};

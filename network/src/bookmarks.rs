@@ -9,7 +9,7 @@ use store::{Tx, event_log};
 
 use crate::{post_actions, users};
 
-/// Only the newest bookmarks are listed (contract §7.4).
+/// Only the newest bookmarks are listed (contract core §7.4).
 const MAX_LISTED: i64 = 800;
 
 /// Bookmarks a post (of a repost, the original) and adds it to a folder if given; returns false if it was already

@@ -97,7 +97,7 @@ pub fn leave(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<Community, Error>
     find(tx, id)
 }
 
-/// The community, if the user is a member of it (contract §11.1).
+/// The community, if the user is a member of it (contract core §11.1).
 pub(crate) fn find_postable_community(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<Community, Error> {
     let community = communities::find_by_id(tx, id)?;
     let joined = !communities::filter_joined(tx, user, &[id])?.is_empty();

@@ -1,5 +1,5 @@
 //! Batch compliance jobs: an app uploads ids of posts or users it stores, and learns which of them it must delete and
-//! why (contract §7.9).
+//! why (contract core §7.9).
 
 use std::collections::HashMap;
 

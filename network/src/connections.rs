@@ -1,4 +1,4 @@
-//! Stream connections: limits across nodes, history and termination (contract §9.1, §9.5).
+//! Stream connections: limits across nodes, history and termination (contract core §9.1, §9.5).
 
 use base::refusal::{AuthenticationProblem, StreamConnectionRefusal};
 use base::{AppId, Error, Fault, Refusal, Time};

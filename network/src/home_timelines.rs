@@ -17,9 +17,9 @@ use store::posts::{self, PageRange};
 use store::users::{self, User};
 use store::{Tx, follows, graph};
 
-/// Maximum length of a home timeline (contract §13, row 18).
+/// Maximum length of a home timeline (contract core §13.18).
 const HOME_LENGTH: usize = 3200;
-/// Maximum length of a list timeline (contract §7.8).
+/// Maximum length of a list timeline (contract core §7.8).
 const LIST_LENGTH: usize = 800;
 /// Posts merged at first; most readers never need more.
 const INITIAL_DEPTH: usize = 400;

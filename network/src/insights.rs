@@ -1,4 +1,4 @@
-//! Keyword insights: volume over time, and related keywords (contract §8.1). Only public posts count: no posts of
+//! Keyword insights: volume over time, and related keywords (contract ads §8.1). Only public posts count: no posts of
 //! protected or suspended authors, no reposts, no nullcast posts.
 
 mod related;

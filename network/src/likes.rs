@@ -1,4 +1,4 @@
-//! Likes, which are visible to the liking user and to the post's author (contract §11.3).
+//! Likes, which are visible to the liking user and to the post's author (contract core §11.3).
 
 use base::refusal::ResourceRef;
 use base::{Error, PostId, Refusal, UserId};

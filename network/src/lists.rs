@@ -1,4 +1,4 @@
-//! Lists with members, followers and pins (contract §7.8, §11.3).
+//! Lists with members, followers and pins (contract core §7.8, §11.3).
 
 use base::refusal::ResourceRef;
 use base::text::normalize;
@@ -8,11 +8,11 @@ use store::{Tx, event_log, users};
 
 use crate::visibility::{self, AccessDenial, Viewer, Visibility, find_reachable_user, is_blocked};
 
-/// Lists per user (contract §7.8).
+/// Lists per user (contract core §7.8).
 pub const MAX_LISTS: i64 = 1_000;
-/// Members per list (contract §7.8).
+/// Members per list (contract core §7.8).
 pub const MAX_MEMBERS: i64 = 5_000;
-/// Pinned lists per user (contract §7.8).
+/// Pinned lists per user (contract core §7.8).
 pub const MAX_PINNED: usize = 5;
 /// Characters.
 pub const NAME_LENGTH: usize = 25;

@@ -1,4 +1,4 @@
-//! Direct messages (contract §7.11): who may write to whom, and who sees what.
+//! Direct messages (contract core §7.11): who may write to whom, and who sees what.
 //!
 //! Only participants learn that a conversation exists. Each has their own copy of every event since they joined:
 //! removing a copy does not affect others, and leaving a group removes all copies.

@@ -1,4 +1,5 @@
-//! Community notes: writing, rating, evaluation and deletion, and the posts eligible for notes (contract §7.10).
+//! Community notes: writing, rating, evaluation and deletion, and the posts eligible for notes
+//! (contract core §7.10).
 
 mod claims;
 

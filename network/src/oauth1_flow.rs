@@ -1,5 +1,5 @@
-//! The three steps of OAuth 1.0a: request token, authorization by the user, access token (contract §2.3). Signatures
-//! are verified by the caller.
+//! The three steps of OAuth 1.0a: request token, authorization by the user, access token (contract
+//! core §2.3). Signatures are verified by the caller.
 
 use base::refusal::AuthenticationProblem;
 use base::secret::{constant_time_eq, digest};
@@ -16,7 +16,7 @@ use crate::{callback_urls, grants, tokens, users};
 pub use crate::callback_urls::LoopbackPorts;
 pub use crate::grants::GrantOutcome;
 
-/// Lifetime of a request token and its verifier (contract §2.3).
+/// Lifetime of a request token and its verifier (contract core §2.3).
 pub const REQUEST_TTL_MS: i64 = 15 * 60 * 1000;
 
 /// Attempts to present a verifier or PIN per request token.

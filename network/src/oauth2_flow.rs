@@ -1,5 +1,5 @@
-//! OAuth 2.0 authorization code flow with PKCE (contract §2.5): authorization requests. The submodules implement the
-//! token endpoint.
+//! OAuth 2.0 authorization code flow with PKCE (contract core §2.5): authorization requests. The
+//! submodules implement the token endpoint.
 
 mod client;
 mod exchange;
@@ -21,10 +21,10 @@ pub use crate::grants::GrantOutcome;
 pub use client::{AuthenticatedClient, ClientCredentials, authenticate_client};
 pub use exchange::{CodeExchangeRequest, IssuedTokens, exchange_code, refresh_tokens, revoke_token};
 
-/// Lifetime of an authorization code (contract §2.5).
+/// Lifetime of an authorization code (contract core §2.5).
 pub const CODE_TTL_MS: i64 = 30 * 1000;
 
-/// Lifetime of a refresh token (contract §2.5).
+/// Lifetime of a refresh token (contract core §2.5).
 pub const REFRESH_TTL_MS: i64 = 183 * 24 * 3600 * 1000;
 
 /// The kind of credential use that records PKCE with the `plain` method.

@@ -1,4 +1,4 @@
-//! Password hashing: argon2id with the parameters of security §3.3.
+//! Password hashing: argon2id with 19 MiB, 2 passes and 1 lane (OWASP Password Storage Cheat Sheet).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Polls: created with a post, voted in, and closed when they end (contract §6, §11.3).
+//! Polls: created with a post, voted in, and closed when they end (contract core §6, §11.3).
 
 use base::{Error, Fault, PostId, Refusal, UserId};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Permission to act on a post (contract §11.3), and to read a post's lists.
+//! Permission to act on a post (contract core §11.3), and to read a post's lists.
 
 use base::refusal::ResourceRef;
 use base::{Error, Fault, PostId, Refusal, UserId};

@@ -1,4 +1,4 @@
-//! Creation, editing and deletion of posts (contract §11.1, §11.2).
+//! Creation, editing and deletion of posts (contract core §11.1, §11.2).
 
 mod edits;
 mod replies;
@@ -18,7 +18,7 @@ use crate::compose::{self, ComposedText};
 use crate::polls::NewPoll;
 use crate::{communities, media, places, polls, users};
 
-/// Weighted length of a premium author's posts (spec §8).
+/// Weighted length of a premium author's posts (contract core §11.1).
 pub const MAX_LONG_LENGTH: u32 = 25_000;
 /// How long the same text may not be posted again.
 const DUPLICATE_WINDOW_MS: i64 = 24 * 3600 * 1000;

@@ -167,7 +167,7 @@ mod tests {
         ] {
             validate_birthday(day, now).unwrap_err();
         }
-        // Contract §8.3.
+        // Contract ads §8.3.
         assert_eq!(
             hash_phone_number("+351200000000").unwrap(),
             "95ba13c05e80515cbe8995709a3e2e12e7489170f1533adbda24d7be2c74d98b"

@@ -26,7 +26,7 @@ const REVOKED_MS: i64 = 30 * DAY_MS;
 const NOTIFICATIONS_MS: i64 = 90 * DAY_MS;
 /// Emails, and expired links.
 const EMAILS_MS: i64 = 7 * DAY_MS;
-/// Stream connections, after their end (contract §9.5).
+/// Stream connections, after their end (contract core §9.5).
 const CONNECTIONS_MS: i64 = 7 * DAY_MS;
 const DAY_MS: i64 = 24 * 3600 * 1000;
 /// Rows per transaction, so that a long run does not block other writers.

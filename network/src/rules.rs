@@ -1,5 +1,5 @@
-//! Rules of filtered streams (contract §9.2), shared by all connections of an app. Their syntax is validated by the
-//! caller.
+//! Rules of filtered streams (contract core §9.2), shared by all connections of an app. Their
+//! syntax is validated by the caller.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,5 +1,5 @@
 //! Spaces: scheduling, opening, closing and participation. The API only reads spaces; changes come from the platform's
-//! own pages (contract §7.7, §11.3).
+//! own pages (contract core §7.7, §11.3).
 
 use base::id::encode_base62;
 use base::refusal::ResourceRef;
@@ -12,9 +12,9 @@ use store::{Tx, event_log, posts};
 use crate::users;
 use crate::visibility::{self, AccessDenial, Visibility, find_post_denial};
 
-/// How far ahead a space may be scheduled (contract §7.7).
+/// How far ahead a space may be scheduled (contract core §7.7).
 pub const MAX_AHEAD_MS: i64 = 14 * 24 * 3600 * 1000;
-/// Speakers in addition to the hosts (contract §7.7).
+/// Speakers in addition to the hosts (contract core §7.7).
 pub const MAX_SPEAKERS: i64 = 10;
 /// Hosts in addition to the creator.
 pub const MAX_COHOSTS: usize = 2;

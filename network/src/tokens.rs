@@ -12,7 +12,7 @@ use crate::apps::{self, Permission};
 use crate::audit::{self, AuditAction, AuditActor};
 use crate::users;
 
-/// Lifetime of an OAuth 2.0 access token (contract §2.5).
+/// Lifetime of an OAuth 2.0 access token (contract core §2.5).
 pub const ACCESS_TTL_MS: i64 = 2 * 3600 * 1000;
 
 /// The active OAuth 1.0a token of an app, user and permission, or a new one; returns the token and its secret.

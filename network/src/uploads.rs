@@ -1,4 +1,4 @@
-//! Media uploads: limits, permissions and results (contract §7.12).
+//! Media uploads: limits, permissions and results (contract core §7.12).
 
 use base::id::marker;
 use base::refusal::ResourceRef;

@@ -60,7 +60,7 @@ pub struct AdEvent {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ViewerTraits {
-    /// The platform's number (contract §9.4).
+    /// The platform's number (contract ads §9.4).
     pub platform: Option<i64>,
     /// Two letters, or empty.
     pub country: String,

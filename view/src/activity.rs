@@ -1,4 +1,5 @@
-//! Event payloads (contract §10.6): the same objects as in lookups, complete and as anyone may see them.
+//! Event payloads (contract core §10.6): the same objects as in lookups, complete and as anyone may
+//! see them.
 
 use std::collections::HashMap;
 
@@ -248,7 +249,7 @@ impl EventRenderer {
         JsonWriter::new(self.options, 512)
     }
 
-    /// Renders visible users as events of the vocabulary show them (contract §10.6).
+    /// Renders visible users as events of the vocabulary show them (contract core §10.6).
     fn render_users(self, tx: &mut Tx<'_>, ids: &[UserId]) -> Result<HashMap<UserId, String>, Fault> {
         let mut shown = self.render_bare_users(tx, ids)?;
         if self.options.vocabulary == Vocabulary::Tweet {

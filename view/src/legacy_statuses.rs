@@ -1,5 +1,5 @@
-//! Posts and users in the format of the legacy API, as used by account activity events (contract §10.3): fixed
-//! objects whose members are present even if empty.
+//! Posts and users in the format of the legacy API, as used by account activity events (contract
+//! core §10.3): fixed objects whose members are present even if empty.
 
 use std::collections::{BTreeSet, HashMap};
 

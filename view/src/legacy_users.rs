@@ -1,4 +1,5 @@
-//! Users in the format of the legacy API (contract §7.15): a fixed object with ids as numbers and strings.
+//! Users in the format of the legacy API (contract core §7.15): a fixed object with ids as numbers
+//! and strings.
 
 use serde_json::{Map, Value, json};
 use store::users::User;

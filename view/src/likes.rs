@@ -1,4 +1,4 @@
-//! Likes as streams show them: the post, without the user (contract §9.4).
+//! Likes as streams show them: the post, without the user (contract core §9.4).
 
 use base::Fault;
 use network::visibility::{Viewer, Visibility, profile_visibility};

@@ -178,7 +178,7 @@ impl Endpoint {
         summary: "",
         permit: Permit::NOBODY,
         required_entitlement: None,
-        // Contract §4: operations without published figures.
+        // Contract core §4: operations without published figures.
         limits: EndpointLimits {
             app: &[per_quarter_hour(300)],
             user: &[per_quarter_hour(75)],

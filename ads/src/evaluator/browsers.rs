@@ -130,7 +130,7 @@ fn parse_version_numbers(text: &str) -> Vec<u32> {
     all
 }
 
-/// The platform number for a user agent (contract §9.4).
+/// The platform number for a user agent (contract ads §9.4).
 fn platform_number(agent: &str) -> Option<&'static str> {
     let has = |name: &str| agent.contains(name);
     if has("iPhone") || has("iPad") || has("iPod") {

@@ -1,4 +1,4 @@
-//! Lookalike audiences: users who follow what the seed users follow and others do not (contract §8.2).
+//! Lookalike audiences: users who follow what the seed users follow and others do not (contract ads §8.2).
 
 use std::collections::HashMap;
 

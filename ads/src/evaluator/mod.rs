@@ -1,5 +1,6 @@
-//! Evaluates targeting criteria over the stored users (contract §8.2). Nothing else does: estimates use
-//! [`Evaluator::estimate`], and serving asks [`Evaluator::reaches_viewer`], which uses the same sets.
+//! Evaluates targeting criteria over the stored users (contract ads §8.2). Nothing else does:
+//! estimates use [`Evaluator::estimate`], and serving asks [`Evaluator::reaches_viewer`], which
+//! uses the same sets.
 //!
 //! A set of users is a compressed bitmap of user numbers, one for each value of a criterion, built on first
 //! use. Sets derived from the event log (follows, blocks, languages and locations) are brought up to date at

@@ -1,4 +1,4 @@
-//! The source of users for each criterion type (the table of contract §8.2).
+//! The source of users for each criterion type (the table of contract ads §8.2).
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
 //! What an account stores about its published posts: name and scheduled time. In the sandbox, the whole post
-//! (contract §4.11, §8.4).
+//! (contract ads §4.11, §8.4).
 
 use base::{Error, PostId, VocabularyWord};
 use serde_json::Value;

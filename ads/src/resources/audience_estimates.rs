@@ -1,4 +1,4 @@
-//! Audience size estimates for criteria (contract §8.2).
+//! Audience size estimates for criteria (contract ads §8.2).
 
 use base::Error;
 use base::refusal::AdsProblem;

@@ -1,5 +1,5 @@
-//! Members of custom audiences: hashed identifiers uploaded by advertisers (contract §4.14, §8.3). Errors
-//! never quote the input, which may be personal data.
+//! Members of custom audiences: hashed identifiers uploaded by advertisers (contract ads §4.14,
+//! §8.3). Errors never quote the input, which may be personal data.
 
 use base::refusal::{AdsProblem, AdsRefusal, ProblemLocation};
 use base::secret::digest;

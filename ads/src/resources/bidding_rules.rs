@@ -1,4 +1,4 @@
-//! Minimum and maximum bids by currency (contract §9.1).
+//! Minimum and maximum bids by currency (contract ads §9.1).
 
 use base::refusal::AdsProblem;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Content and business categories (contract §9.2, §9.3), and placements.
+//! Content and business categories (contract ads §9.2, §9.3), and placements.
 
 use base::{Error, VocabularyWord};
 use serde_json::{Value, json};

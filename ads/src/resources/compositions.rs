@@ -1,4 +1,5 @@
-//! Shared behaviour of drafts and scheduled posts: authorship, permissions and validation (contract §4.11).
+//! Shared behaviour of drafts and scheduled posts: authorship, permissions and validation (contract
+//! ads §4.11).
 
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::text::{MAX_POST_WEIGHT, extract_entities, weigh_text};

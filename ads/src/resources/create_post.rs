@@ -1,4 +1,4 @@
-//! Publishes a post at once in the name of a user of the account (contract §4.11).
+//! Publishes a post at once in the name of a user of the account (contract ads §4.11).
 
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, Id, PostId, Refusal, UserId, VocabularyWord};

@@ -1,5 +1,5 @@
 //! The do-not-reach list: people an account's ads never reach, one list for each account, of hashed email
-//! addresses and phone numbers (contract §4.14).
+//! addresses and phone numbers (contract ads §4.14).
 
 use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};

@@ -1,4 +1,5 @@
-//! Keyword insights: how often keywords are used, and which terms occur with them (contract §8.1).
+//! Keyword insights: how often keywords are used, and which terms occur with them (contract ads
+//! §8.1).
 
 use base::refusal::AdsProblem;
 use base::{Error, Refusal, Time};

@@ -1,5 +1,5 @@
-//! The media library: media of the account's own user, with metadata from the account (contract §4.10). A
-//! medium does not expire while it is in the library.
+//! The media library: media of the account's own user, with metadata from the account (contract ads
+//! §4.10). A medium does not expire while it is in the library.
 
 use base::refusal::AdsProblem;
 use base::{Error, Id, Vocabulary, VocabularyWord};

@@ -1,4 +1,5 @@
-//! Posts of the account in the format of the legacy API: drafts, scheduled and published (contract §4.11).
+//! Posts of the account in the format of the legacy API: drafts, scheduled and published (contract
+//! ads §4.11).
 
 use std::collections::HashMap;
 

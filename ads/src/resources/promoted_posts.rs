@@ -155,7 +155,7 @@ fn find_original_post(ctx: &mut AccountContext<'_, '_>, id: PostId) -> Result<Op
     }
 }
 
-/// The post itself, or a promoted-only repost of it by the account's own user, created if needed (contract
+/// The post itself, or a promoted-only repost of it by the account's own user, created if needed (contract ads
 /// §8.11).
 fn resolve_promoted_id(ctx: &mut AccountContext<'_, '_>, promotable: PromotablePost) -> Result<i64, Error> {
     if !promotable.via_repost {
@@ -203,7 +203,7 @@ fn post_problem(id: PostId, code: &'static str, why: &str) -> Error {
         .into()
 }
 
-/// Whether a post's content suits a line item's objective (contract §4.5).
+/// Whether a post's content suits a line item's objective (contract ads §4.5).
 pub fn suits_line_item(post: &Post, item: &AdsRecord) -> bool {
     let shows = ContentTraits {
         links: post.entities.contains("\"urls\""),

@@ -1,4 +1,4 @@
-//! Scheduled posts, published when they are due (contract §8.4).
+//! Scheduled posts, published when they are due (contract ads §8.4).
 
 use base::refusal::AdsProblem;
 use base::{AppId, Error, Time, VocabularyWord};

@@ -1,4 +1,5 @@
-//! Decides whether a campaign or line item can be served, and if not, why; nothing else does (contract §8.5).
+//! Decides whether a campaign or line item can be served, and if not, why; nothing else does
+//! (contract ads §8.5).
 
 use std::collections::{HashMap, HashSet};
 

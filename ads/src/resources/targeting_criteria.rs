@@ -134,7 +134,7 @@ pub const TARGETING_TYPES: &[&str] = &[
     "WIFI_ONLY",
 ];
 
-/// Age segments (contract §9.4).
+/// Age segments (contract ads §9.4).
 pub const AGE_BUCKETS: &[&str] = &[
     "AGE_13_TO_24",
     "AGE_13_TO_34",

@@ -1,4 +1,4 @@
-//! Targeting options (contract §4.6, §9.4).
+//! Targeting options (contract ads §4.6, §9.4).
 
 use base::{Error, Time};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Targeting suggestions based on existing criteria (contract §4.6).
+//! Targeting suggestions based on existing criteria (contract ads §4.6).
 
 use base::refusal::AdsProblem;
 use base::{Error, UserId};

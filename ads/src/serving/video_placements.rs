@@ -1,4 +1,5 @@
-//! Pre-roll placement: the publishers whose videos a line item is shown before (contract §8.10).
+//! Pre-roll placement: the publishers whose videos a line item is shown before (contract ads
+//! §8.10).
 
 use base::{Error, PostId};
 use store::posts::PostState;

@@ -1,4 +1,4 @@
-//! The signature base string (RFC 5849 §3.4.1) and the signature over it (§3.4.2).
+//! The signature base string (RFC 5849 §3.4.1) and the signature over it (RFC 5849 §3.4.2).
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;

@@ -1,4 +1,4 @@
-//! Events for webhooks that receive all account activity (contract §10.3).
+//! Events for webhooks that receive all account activity (contract core §10.3).
 
 use base::{Fault, Id, PostId, UserId};
 use network::visibility::Viewer;

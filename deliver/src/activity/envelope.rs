@@ -30,7 +30,7 @@ pub(super) fn event_id(seq: i64, kind: &str, to: i64, user: i64) -> i64 {
     (number & i64::MAX).max(1)
 }
 
-/// The body for a subscription (contract §10.6).
+/// The body for a subscription (contract core §10.6).
 pub(super) fn event_body(subscription: &ActivitySubscription, id: i64, told: &EventPayload) -> String {
     let mut filter = Map::new();
     let user = subscription.user_id.map(|user| user.to_string());

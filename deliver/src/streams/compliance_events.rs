@@ -1,4 +1,4 @@
-//! Compliance streams: events by which clients keep copies of posts, users and likes up to date (contract
+//! Compliance streams: events by which clients keep copies of posts, users and likes up to date (contract core
 //! §9.4). Event names are the same in both vocabularies.
 
 use base::{Fault, PostId, UserId};

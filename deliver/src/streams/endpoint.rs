@@ -1,4 +1,4 @@
-//! The streams and their connection limits (contract §9.1).
+//! The streams and their connection limits (contract core §9.1).
 
 use store::rules::StreamProduct;
 

@@ -1,4 +1,4 @@
-//! Like streams: all likes or a sample (contract §9.4).
+//! Like streams: all likes or a sample (contract core §9.4).
 
 use base::{PostId, UserId};
 use serde_json::Value;

@@ -71,7 +71,7 @@ impl DisconnectReason {
         }
     }
 
-    /// The last line of the stream (contract §9.1).
+    /// The last line of the stream (contract core §9.1).
     fn disconnect_line(self, problem_base: &str) -> Option<Bytes> {
         let kind = self.disconnect_type()?;
         let line = serde_json::json!({ "errors": [{

@@ -41,7 +41,7 @@ impl RetrySchedule {
         Self(waits)
     }
 
-    /// The schedule of replays, which can be requested again (contract §10.1).
+    /// The schedule of replays, which can be requested again (contract core §10.1).
     pub fn replay_schedule() -> Self {
         Self([1, 5, 25].map(Duration::from_secs).to_vec())
     }

@@ -25,7 +25,7 @@ mod tests {
 
     use super::sign;
 
-    /// The vectors of the contract (§10.1).
+    /// The published test vectors (contract core §10.1).
     #[test]
     fn signatures_are_those_of_the_contract() {
         let secret = Secret::new("test-consumer-secret");

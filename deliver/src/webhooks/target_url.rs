@@ -8,7 +8,7 @@ use super::allowed_targets::AllowedTargets;
 /// What is wrong with a URL, as a sentence.
 pub type UrlProblem = &'static str;
 
-/// In characters (contract §10.1).
+/// In characters (contract core §10.1).
 const MAX_URL_CHARS: usize = 200;
 /// Names that are never public.
 const LOCAL_NAMES: [&str; 4] = ["localhost", "local", "internal", "intranet"];

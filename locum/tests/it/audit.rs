@@ -1,4 +1,4 @@
-//! What operators do stands in the record, whoever carries it out (security K14).
+//! What operators do stands in the record, whoever carries it out (docs/security.md, "The record").
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
-//! All event kinds: names, causes, concerned users, access rules and payloads (spec §6, contract §10.5, §10.6).
+//! All event kinds: names, causes, concerned users, access rules and payloads (contract core §10.5,
+//! §10.6).
 
 use base::Scope;
 use store::activity::ActivityDirection::{self, Inbound, Outbound};
@@ -316,7 +317,7 @@ mod tests {
             }
         }
         let verified = "profile.update.verified";
-        let (kind, said) = find_event_kind(verified).expect("spec §6 names it");
+        let (kind, said) = find_event_kind(verified).expect("contract core §10.5 names it");
         assert_eq!((kind.name, said), ("profile.update.verified_badge", verified));
         assert!(find_event_kind("ProfileX").is_none() && find_event_kind("").is_none());
     }

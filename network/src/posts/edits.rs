@@ -1,4 +1,4 @@
-//! Rules for editing posts (contract §11.2).
+//! Rules for editing posts (contract core §11.2).
 
 use base::{Error, PostId, Refusal};
 use store::Tx;
@@ -7,7 +7,7 @@ use store::users::User;
 
 use super::NewPost;
 
-/// How long a post can be edited (spec §8).
+/// How long a post can be edited (contract core §11.2).
 pub const EDIT_WINDOW_MS: i64 = 3600 * 1000;
 /// How often a post can be edited.
 const MAX_EDITS: i64 = 5;
@@ -57,7 +57,7 @@ fn check_unchanged_targets(post: &Post, new: &NewPost) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether posts of this kind can be edited (contract §11.2).
+/// Whether posts of this kind can be edited (contract core §11.2).
 pub fn is_editable_kind(post: &Post) -> bool {
     let to_others = post.in_reply_to_user_id.is_some_and(|user| user != post.author_id);
     let is_special = post.repost_of_id.is_some() || post.poll_id.is_some() || post.nullcast;

@@ -23,7 +23,7 @@ pub enum AccessDenial {
     Protected,
 }
 
-/// Code and message for a blocked actor (contract §3.5).
+/// Code and message for a blocked actor (contract core §3.5).
 const BLOCKED: (u16, &str) = (136, "You have been blocked from performing this action.");
 
 impl AccessDenial {

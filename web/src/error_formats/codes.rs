@@ -1,4 +1,4 @@
-//! Legacy error codes with their statuses and messages (contract §3.5).
+//! Legacy error codes with their statuses and messages (contract core §3.5).
 
 pub fn find_code(code: u16) -> Option<(u16, &'static str)> {
     let index = CODES.binary_search_by_key(&code, |(code, ..)| *code).ok()?;

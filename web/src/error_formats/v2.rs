@@ -1,4 +1,5 @@
-//! v2 problem documents: the problem itself, repeated under `errors` for clients that look there (contract §3.1).
+//! v2 problem documents: the problem itself, repeated under `errors` for clients that look there
+//! (contract core §3.1).
 
 use base::Refusal;
 use base::refusal::{InvalidParameter, RefusalKind, ResourceRef, StreamConnectionRefusal};
@@ -229,7 +230,8 @@ fn custom_problem(kind: RefusalKind, message: &str, status: u16) -> ProblemDocum
     }
 }
 
-/// Problems of stream rules (contract §9.2); those of a single rule have the rule instead of a `detail`.
+/// Problems of stream rules (contract core §9.2); those of a single rule have the rule instead of a
+/// `detail`.
 fn rule_problem(refusal: &Refusal) -> ProblemDocument {
     match refusal {
         Refusal::InvalidRule {
@@ -253,7 +255,7 @@ fn rule_problem(refusal: &Refusal) -> ProblemDocument {
     }
 }
 
-/// Why an app cannot connect to a stream (contract §3.2).
+/// Why an app cannot connect to a stream (contract core §3.2).
 fn connection_problem(reason: StreamConnectionRefusal) -> ProblemDocument {
     let (issue, detail) = match reason {
         StreamConnectionRefusal::TooManyConnections => (

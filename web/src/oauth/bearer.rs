@@ -1,4 +1,4 @@
-//! OAuth 2.0 app-only: issues and invalidates an app's bearer token (contract §2.4).
+//! OAuth 2.0 app-only: issues and invalidates an app's bearer token (contract core §2.4).
 
 use base::{Error, Refusal};
 use network::audit::AuditActor;
@@ -11,7 +11,7 @@ use crate::endpoint::{HandlerFuture, RateWindow, per_quarter_hour};
 use crate::limits::RateLimitSubject;
 use crate::request_context::RequestContext;
 
-/// How often an app may request its token (spec §5.5; the figure is ours, contract §4).
+/// How often an app may request its token (contract core §2.4, §4; the figure is ours).
 const ISSUE_WINDOWS: &[RateWindow] = &[per_quarter_hour(50)];
 
 /// `POST /oauth2/token`.

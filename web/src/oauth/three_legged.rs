@@ -1,4 +1,4 @@
-//! OAuth 1.0a: issues request tokens and access tokens (contract §2.3).
+//! OAuth 1.0a: issues request tokens and access tokens (contract core §2.3).
 
 use base::percent::encode;
 use base::refusal::AuthenticationProblem;

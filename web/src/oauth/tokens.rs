@@ -1,4 +1,4 @@
-//! OAuth 2.0: exchanges codes and refresh tokens, and revokes tokens (contract §2.5).
+//! OAuth 2.0: exchanges codes and refresh tokens, and revokes tokens (contract core §2.5).
 
 use base::{Error, Refusal, Secret};
 use http::header::{CACHE_CONTROL, HeaderValue};

@@ -22,7 +22,7 @@ pub(crate) const fn per_minute(calls: u32) -> RateWindow {
     RateWindow { calls, seconds: 60 }
 }
 
-/// Posts and reposts of a user together (contract §13, row 17).
+/// Posts and reposts of a user together (contract core §13.17).
 pub(crate) static PUBLISHING: SharedWindow = SharedWindow {
     name: "posts and reposts",
     window: RateWindow {

@@ -1,4 +1,4 @@
-//! OAuth 1.0a authorization (contract §2.3).
+//! OAuth 1.0a authorization (contract core §2.3).
 
 use network::oauth1_flow::{self, OAuth1Approval, PendingAuthorization, RequestTokenProblem};
 use pages::{AuthorizationDeniedPage, OAuth1AuthorizePage, PageErrorKind, PinPage};

@@ -1,4 +1,4 @@
-//! OAuth 2.0 authorization (contract §2.5).
+//! OAuth 2.0 authorization (contract core §2.5).
 
 use network::oauth2_flow::{self, AuthorizeRefusal, AuthorizeRefusalReason, AuthorizeRequest, ValidatedAuthorization};
 use network::portal;

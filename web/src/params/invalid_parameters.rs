@@ -1,4 +1,4 @@
-//! Invalid parameters, in the contract's words (§3.3).
+//! Invalid parameters (contract core §3.3).
 
 use std::borrow::Cow;
 

@@ -1,4 +1,5 @@
-//! The request pipeline: route, authenticate, authorize, limit, parse, handle and render (contract §2.7).
+//! The request pipeline: route, authenticate, authorize, limit, parse, handle and render (contract
+//! core §2.7).
 
 mod forwarding;
 mod panic_guard;

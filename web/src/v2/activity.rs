@@ -168,7 +168,7 @@ pub(crate) fn delete_subscriptions(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// The subscription in both places where clients read it (contract §13, row 9).
+/// The subscription in both places where clients read it (contract core §13.9).
 fn respond_subscription(call: &RequestContext, one: &ActivitySubscription, total: i64) -> Result<HttpReply, Error> {
     let mut data = subscription_members(one);
     data.insert("subscription".to_owned(), Value::Object(subscription_members(one)));

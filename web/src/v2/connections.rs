@@ -1,4 +1,4 @@
-//! Stream connections: list and close (contract §9.5).
+//! Stream connections: list and close (contract core §9.5).
 
 use base::Error;
 use deliver::streams::DisconnectReason;

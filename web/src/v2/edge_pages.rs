@@ -85,7 +85,7 @@ pub(super) fn keep_all_users(_: &mut Tx<'_>, _: Viewer, users: Vec<User>) -> Res
 
 type EdgePageAnswer = (ResponsePayload, Option<PageTokens>);
 
-/// A refusal of the requested object becomes a partial error without data (contract §3.4).
+/// A refusal of the requested object becomes a partial error without data (contract core §3.4).
 async fn read_or_refuse(
     call: &RequestContext,
     work: impl TransactionWork<EdgePageAnswer>,

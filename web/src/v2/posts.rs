@@ -101,7 +101,7 @@ pub(crate) fn hide(call: RequestContext) -> HandlerFuture {
     })
 }
 
-/// A post has at most one of these (contract §11.1).
+/// A post has at most one of these (contract core §11.1).
 const EXCLUSIVE_MEMBERS: [VocabularyWord; 5] = [
     VocabularyWord::same_in_both("poll"),
     VocabularyWord::new("quote_post_id", "quote_tweet_id"),

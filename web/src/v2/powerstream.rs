@@ -31,7 +31,7 @@ pub(crate) fn add_rules(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, dialect) = (call.require_caller()?.app_id, dialect(&call)?);
         let (new, mut refused) = rules::parse_rules(call.body().object_array(RULES), dialect)?;
-        // No rule can be added (contract §9.2).
+        // No rule can be added (contract core §9.2).
         if new.is_empty() {
             return Ok(rules_reply(&call, 200, &[], &refused));
         }

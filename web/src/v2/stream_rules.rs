@@ -1,4 +1,4 @@
-//! The rules of the filtered stream (contract §9.2).
+//! The rules of the filtered stream (contract core §9.2).
 
 use base::{Error, Refusal, Time};
 use network::rules::{self as network_rules, AddedRules};

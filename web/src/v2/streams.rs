@@ -1,4 +1,4 @@
-//! Connects apps to streams of posts, likes and compliance events (contract §9).
+//! Connects apps to streams of posts, likes and compliance events (contract core §9).
 
 use base::refusal::StreamConnectionRefusal;
 use base::{Error, Refusal, Time};

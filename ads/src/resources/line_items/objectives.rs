@@ -1,4 +1,4 @@
-//! What each objective allows as goal, payment and bid strategy (contract §4.5).
+//! What each objective allows as goal, payment and bid strategy (contract ads §4.5).
 
 use base::refusal::AdsProblem;
 

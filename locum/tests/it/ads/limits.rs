@@ -658,7 +658,7 @@ fn totals_are_asked_for_two_hundred_times_in_a_quarter_of_an_hour() {
     list("line_items", &total).assert_status(200);
 }
 
-/// How a line of the specification is tested.
+/// How a limit or rule is tested.
 enum How {
     /// By the bounds that are declared of a parameter: `operation or resource`, its name, its kind.
     Bound(&'static str, &'static str, &'static str),
@@ -667,11 +667,11 @@ enum How {
 }
 use How::{Bound, Test};
 
-/// The limits of the specification's section 8, the rules of its section 4, and those of the
-/// contract that belong to them.
+/// The limits of the advertising interface (contract ads §6) and the rules of its resources
+/// (contract ads §1.5, §4), each with what tests it.
 const LINES: &[(&str, &[How])] = &[
     (
-        "8: active campaigns of an account",
+        "contract ads §6: active campaigns of an account",
         &[
             Test("limits", "an_account_has_so_many_active_campaigns_and_line_items"),
             Test("limits", "the_limit_of_active_campaigns_holds_for_all_who_ask_at_once"),
@@ -679,22 +679,22 @@ const LINES: &[(&str, &[How])] = &[
         ],
     ),
     (
-        "8: batch campaign operations",
+        "contract ads §6: batch campaign operations",
         &[Test("limits", "batches_are_done_whole_or_not_at_all")],
     ),
     (
-        "8: batch custom-audience user operations",
+        "contract ads §6: batch custom-audience user operations",
         &[Test("audiences", "members_are_changed_all_together_or_not_at_all")],
     ),
     (
-        "8: requests with with_total_count",
+        "contract ads §6: requests with with_total_count",
         &[Test(
             "limits",
             "totals_are_asked_for_two_hundred_times_in_a_quarter_of_an_hour",
         )],
     ),
     (
-        "8: filter lists",
+        "contract ads §6: filter lists",
         &[
             Test("limits", "every_parameter_keeps_its_declared_bounds"),
             Bound("getAdsCampaigns", "campaign_ids", "200"),
@@ -704,29 +704,29 @@ const LINES: &[(&str, &[How])] = &[
         ],
     ),
     (
-        "8: post identifiers of one promotion",
+        "contract ads §6: post identifiers of one promotion",
         &[
             Bound("createAdsPromotedPosts", "post_ids", "50"),
             Test("limits", "fifty_posts_are_promoted_together"),
         ],
     ),
     (
-        "8: media of a scheduled post",
+        "contract ads §6: media of a scheduled post",
         &[Test(
             "limits",
             "a_scheduled_post_has_so_many_media_and_is_due_within_a_year",
         )],
     ),
     (
-        "8: scheduling horizon",
+        "contract ads §6: scheduling horizon",
         &[Test(
             "limits",
             "a_scheduled_post_has_so_many_media_and_is_due_within_a_year",
         )],
     ),
-    ("8: keyword insight range", &[Test("insights", "keywords_have_limits")]),
+    ("contract ads §6: keyword insight range", &[Test("insights", "keywords_have_limits")]),
     (
-        "8: card name",
+        "contract ads §6: card name",
         &[
             Bound("card", "name", "1..80"),
             Bound("poll_card", "name", "1..80"),
@@ -734,18 +734,18 @@ const LINES: &[(&str, &[How])] = &[
         ],
     ),
     (
-        "8: campaign name",
+        "contract ads §6: campaign name",
         &[
             Bound("campaign", "name", "1..255"),
             Bound("line_item", "name", "1..255"),
         ],
     ),
     (
-        "8: purchase order",
+        "contract ads §6: purchase order",
         &[Bound("campaign", "purchase_order_number", "1..50")],
     ),
     (
-        "8: poll choice",
+        "contract ads §6: poll choice",
         &[
             Bound("poll_card", "first_choice", "1..25"),
             Bound("poll_card", "second_choice", "1..25"),
@@ -754,7 +754,7 @@ const LINES: &[(&str, &[How])] = &[
         ],
     ),
     (
-        "8: media title, description, file name and name",
+        "contract ads §6: media title, description, file name and name",
         &[
             Bound("library_media", "title", "1..70"),
             Bound("library_media", "description", "1..200"),
@@ -763,11 +763,11 @@ const LINES: &[(&str, &[How])] = &[
         ],
     ),
     (
-        "8: option of a conversation card",
+        "contract ads §6: option of a conversation card",
         &[Test("limits", "texts_and_lists_of_cards_have_bounds_of_their_own")],
     ),
     (
-        "8: thank-you text and title",
+        "contract ads §6: thank-you text and title",
         &[
             Bound("video_conversation_card", "thank_you_text", "1..23"),
             Bound("video_conversation_card", "title", "1..23"),
@@ -776,30 +776,30 @@ const LINES: &[(&str, &[How])] = &[
         ],
     ),
     (
-        "8: scheduled post name",
+        "contract ads §6: scheduled post name",
         &[
             Bound("scheduled_post", "name", "1..80"),
             Bound("draft_post", "name", "1..80"),
         ],
     ),
     (
-        "8: poll duration",
+        "contract ads §6: poll duration",
         &[Bound("poll_card", "duration_in_minutes", "5..10080")],
     ),
     (
-        "8: swipeable media",
+        "contract ads §6: swipeable media",
         &[Test("limits", "texts_and_lists_of_cards_have_bounds_of_their_own")],
     ),
     (
-        "contract 6: line items",
+        "contract ads §6: line items",
         &[Test("limits", "an_account_has_so_many_active_campaigns_and_line_items")],
     ),
     (
-        "contract 6: batches",
+        "contract ads §6: batches",
         &[Test("limits", "batches_are_done_whole_or_not_at_all")],
     ),
     (
-        "contract 6: criteria of a line item, publisher exclusions",
+        "contract ads §6: criteria of a line item, publisher exclusions",
         &[
             Test("limits", "a_line_item_has_so_many_criteria_of_a_kind"),
             Test(
@@ -809,25 +809,25 @@ const LINES: &[(&str, &[How])] = &[
         ],
     ),
     (
-        "contract 6: scheduled posts in 15 minutes",
+        "contract ads §6: scheduled posts in 15 minutes",
         &[Test(
             "scheduled_posts",
             "a_scheduled_post_is_refused_for_what_is_wrong_with_it",
         )],
     ),
     (
-        "contract 6: figures",
+        "contract ads §6: figures",
         &[
             Test("stats", "figures_are_given_for_what_the_contract_allows"),
             Test("jobs", "jobs_wait_are_called_off_and_are_counted"),
         ],
     ),
     (
-        "contract 6: members of an audience",
+        "contract ads §6: members of an audience",
         &[Test("audiences", "nobody_learns_whether_somebody_is_here")],
     ),
     (
-        "4.1: count, q and sort of lists",
+        "contract ads §1.5: count, q and sort of lists",
         &[
             Test("conform", "every_resource_does_what_its_declaration_says"),
             Bound("getAdsAccounts", "count", "1..1000"),
@@ -841,23 +841,23 @@ const LINES: &[(&str, &[How])] = &[
         ],
     ),
     (
-        "4.1: accounts are made and deleted in the sandbox",
+        "contract ads §4.1: accounts are made and deleted in the sandbox",
         &[Test("mod", "the_sandbox_is_a_world_of_its_own")],
     ),
     (
-        "4.1: account history",
+        "contract ads §4.1: account history",
         &[Test("settings", "the_history_of_an_account_says_who_changed_what")],
     ),
     (
-        "4.1: business and content categories",
+        "contract ads §9.3: business and content categories",
         &[Test("criteria", "categories_of_content_are_targeted_as_whole_sets")],
     ),
     (
-        "4.1: curated categories",
+        "contract ads §4.2: curated categories",
         &[Test("curated_categories", "curated_categories_are_found_by_country")],
     ),
     (
-        "4.1: features",
+        "contract ads §4.1: features",
         &[
             Test(
                 "gates",
@@ -867,19 +867,19 @@ const LINES: &[(&str, &[How])] = &[
         ],
     ),
     (
-        "4.1: audience estimate",
+        "contract ads §4.13: audience estimate",
         &[Test("insights", "an_estimate_says_what_is_wrong_with_it")],
     ),
-    ("4.1: keyword insights", &[Test("insights", "keywords_have_limits")]),
+    ("contract ads §4.13: keyword insights", &[Test("insights", "keywords_have_limits")]),
     (
-        "4.1: recommendations",
+        "contract ads §4.13: recommendations",
         &[Test(
             "recommendations",
             "a_recommendation_ends_when_it_is_not_so_any_more_or_is_turned_down",
         )],
     ),
     (
-        "4.2: campaigns",
+        "contract ads §4.4: campaigns",
         &[
             Test("campaigns", "a_campaign_keeps_its_limits"),
             Test("campaigns", "a_batch_is_done_whole_or_not_at_all"),
@@ -887,22 +887,22 @@ const LINES: &[(&str, &[How])] = &[
         ],
     ),
     (
-        "4.3: component rules",
+        "contract ads §4.7: component rules",
         &[Test("cards", "a_card_is_refused_with_what_is_wrong_with_it")],
     ),
     (
-        "4.4: poll cards",
+        "contract ads §4.8: poll cards",
         &[
             Test("cards", "a_poll_card_is_voted_in_where_posts_carry_it"),
             Test("cards", "a_poll_card_shows_media_where_the_account_may"),
         ],
     ),
     (
-        "4.5: conversation cards",
+        "contract ads §4.9: conversation cards",
         &[Test("cards", "a_conversation_card_asks_for_a_post")],
     ),
     (
-        "4.6: drafts, scheduled posts and the library",
+        "contract ads §4.10, §4.11: drafts, scheduled posts and the library",
         &[
             Test(
                 "scheduled_posts",
@@ -913,29 +913,29 @@ const LINES: &[(&str, &[How])] = &[
         ],
     ),
     (
-        "4.6: calls to action and media creatives",
+        "contract ads §4.12: calls to action and media creatives",
         &[Test("settings", "media_go_into_the_line_items_that_take_them")],
     ),
     (
-        "4.7: what is promoted",
+        "contract ads §4.12: what is promoted",
         &[
             Test("campaigns", "a_campaign_runs_once_it_is_whole"),
             Test("campaigns", "accounts_are_promoted_by_line_items_that_hold_them"),
         ],
     ),
     (
-        "4.7: curated categories of line items",
+        "contract ads §4.12: curated categories of line items",
         &[Test(
             "curated_categories",
             "a_line_item_takes_a_curated_category_of_a_country_that_it_targets",
         )],
     ),
     (
-        "4.7: tracking tags",
+        "contract ads §4.12: tracking tags",
         &[Test("campaigns", "a_tag_belongs_to_its_line_item")],
     ),
     (
-        "4.8: audiences and their permissions",
+        "contract ads §4.14: audiences and their permissions",
         &[
             Test("audiences", "an_audience_is_made_found_changed_and_deleted"),
             Test(
@@ -945,18 +945,18 @@ const LINES: &[(&str, &[How])] = &[
         ],
     ),
     (
-        "4.9: user settings",
+        "contract ads §4.1: user settings",
         &[Test(
             "settings",
             "a_user_is_reached_as_they_say_and_nobody_says_it_for_them",
         )],
     ),
     (
-        "4.9: tax settings",
+        "contract ads §4.1: tax settings",
         &[Test("settings", "an_account_says_how_it_is_taxed")],
     ),
     (
-        "contract 4.5: line items",
+        "contract ads §4.5: line items",
         &[
             Test("campaigns", "a_line_item_suits_its_objective"),
             Test("campaigns", "budgets_are_set_at_one_level"),
@@ -964,7 +964,7 @@ const LINES: &[(&str, &[How])] = &[
         ],
     ),
     (
-        "contract 4.6: criteria",
+        "contract ads §4.6: criteria",
         &[
             Test("criteria", "every_type_takes_the_operators_that_it_is_for"),
             Test("criteria", "a_criterion_is_refused_alone_as_it_is_in_a_batch"),

@@ -1,5 +1,5 @@
-//! Lists of people uploaded to an audience: parsed, normalized and hashed (contract §8.3). Errors name line numbers,
-//! never the content of a line, which is personal data.
+//! Lists of people uploaded to an audience: parsed, normalized and hashed (contract ads §8.3).
+//! Errors name line numbers, never the content of a line, which is personal data.
 
 use base::refusal::AdsProblem;
 use base::secret::digest;

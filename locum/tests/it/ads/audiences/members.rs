@@ -12,7 +12,7 @@ use crate::harness::{TestRequest, TestUser, shared_server, unique_number};
 
 #[test]
 fn members_are_matched_by_any_of_their_keys() {
-    // Contract §8.3.
+    // Contract ads §8.3.
     for (value, digest) in [
         (
             "ana.reis@bikes.example",
