@@ -28,7 +28,7 @@ pub fn encode_multi(key: &[u8; 32], scope: &str, at: &[OrderValue], id: i64) -> 
             }
         }
     }
-    CursorCodec::new(key)?.encode(scope.as_bytes(), &position)
+    Ok(CursorCodec::new(key)?.encode(scope.as_bytes(), &position))
 }
 
 /// The position, if the cursor was issued for the same list.

@@ -1,14 +1,11 @@
 //! Cursor pagination: page requests, slices of rows and encrypted page tokens.
 
-mod base32;
-
-use base::{Fault, Refusal};
-use hmac::{Hmac, KeyInit, Mac};
+use base::Refusal;
+use base::cursor::CursorCodec;
 use serde_json::{Map, Value, json};
 use sha2::Sha256;
 
 const MAX_SORT_KEYS: usize = 3;
-const TAG_LENGTH: usize = 12;
 const VERSION: u8 = 1;
 const BACKWARD_FLAG: u8 = 0x80;
 
@@ -108,6 +105,33 @@ pub struct PageTokens {
 }
 
 impl PageRequest {
+    /// Refuses a token that was issued for another scope. `token` is the parameter's name and value.
+    pub fn parse(
+        codec: &CursorCodec,
+        scope: &PageTokenScope,
+        limit: usize,
+        token: Option<(&str, &str)>,
+    ) -> Result<Self, Refusal> {
+        let scope = scope.digest();
+        let (direction, after) = match token {
+            None => (PageDirection::Next, None),
+            Some((parameter, text)) => {
+                let position = codec.decode(&scope, text);
+                let (direction, keys) = position
+                    .and_then(|position| decode_position(&position))
+                    .ok_or_else(|| Refusal::invalid_value(parameter.to_owned(), text))?;
+                (direction, Some(keys))
+            }
+        };
+        Ok(Self {
+            limit,
+            direction,
+            after,
+            codec: codec.clone(),
+            scope,
+        })
+    }
+
     /// One more than `limit`, to detect whether there are further rows.
     pub fn fetch_limit(&self) -> i64 {
         i64::try_from(self.limit).map_or(i64::MAX, |limit| limit.saturating_add(1))
@@ -129,7 +153,7 @@ impl PageRequest {
 
     /// The token of the page next to a row with these keys.
     pub fn page_token(&self, direction: PageDirection, keys: impl Into<SortKeys>) -> String {
-        self.codec.encode_token(&self.scope, direction, keys.into())
+        self.codec.encode(&self.scope, &encode_position(direction, keys.into()))
     }
 
     /// Cuts the page out of rows fetched with [`Self::fetch_limit`], in the collection's order. The surplus row is
@@ -146,9 +170,7 @@ impl PageRequest {
             PageDirection::Next => (more, self.after.is_some()),
             PageDirection::Previous => (true, more),
         };
-        let token = |row: Option<&T>, direction| {
-            row.map(|row| self.codec.encode_token(&self.scope, direction, keys(row).into()))
-        };
+        let token = |row: Option<&T>, direction| row.map(|row| self.page_token(direction, keys(row)));
         let next = if has_next {
             token(rows.last(), PageDirection::Next)
         } else {
@@ -180,120 +202,33 @@ impl PageTokens {
     }
 }
 
-/// Encrypts and authenticates page tokens. The tag covers operation, filters, viewer and position, and doubles as
-/// the nonce.
-#[derive(Clone)]
-pub struct CursorCodec {
-    tags: Hmac<Sha256>,
-    pads: Hmac<Sha256>,
+fn encode_position(direction: PageDirection, keys: SortKeys) -> Vec<u8> {
+    let backward = if direction == PageDirection::Previous {
+        BACKWARD_FLAG
+    } else {
+        0
+    };
+    let mut position = Vec::with_capacity(1 + 8 * MAX_SORT_KEYS);
+    position.push(VERSION | backward);
+    for key in keys.as_slice() {
+        position.extend_from_slice(&key.to_be_bytes());
+    }
+    position
 }
 
-impl CursorCodec {
-    pub fn new(key: &[u8; 32]) -> Result<Self, Fault> {
-        let derive = |purpose: &[u8]| {
-            let mut mac = new_hmac(key)?;
-            mac.update(purpose);
-            let derived: [u8; 32] = mac.finalize().into_bytes().into();
-            new_hmac(&derived)
-        };
-        Ok(Self {
-            tags: derive(b"page tag")?,
-            pads: derive(b"page pad")?,
-        })
+fn decode_position(position: &[u8]) -> Option<(PageDirection, SortKeys)> {
+    let (head, keys) = position.split_first()?;
+    if head & !BACKWARD_FLAG != VERSION || keys.len() % 8 != 0 {
+        return None;
     }
-
-    /// Refuses a token that was issued for another scope.
-    pub fn decode_page_request(
-        &self,
-        scope: &PageTokenScope,
-        limit: usize,
-        token: Option<(&str, &str)>,
-    ) -> Result<PageRequest, Refusal> {
-        let scope = scope.digest();
-        let (direction, after) = match token {
-            None => (PageDirection::Next, None),
-            Some((parameter, text)) => {
-                let (direction, keys) = self
-                    .decode_token(&scope, text)
-                    .ok_or_else(|| Refusal::invalid_value(parameter.to_owned(), text))?;
-                (direction, Some(keys))
-            }
-        };
-        Ok(PageRequest {
-            limit,
-            direction,
-            after,
-            codec: self.clone(),
-            scope,
-        })
-    }
-
-    fn encode_token(&self, scope: &[u8; 32], direction: PageDirection, keys: SortKeys) -> String {
-        let mut plain = Vec::with_capacity(1 + 8 * MAX_SORT_KEYS);
-        plain.push(
-            VERSION
-                | if direction == PageDirection::Previous {
-                    BACKWARD_FLAG
-                } else {
-                    0
-                },
-        );
-        for key in keys.as_slice() {
-            plain.extend_from_slice(&key.to_be_bytes());
-        }
-        let tag = self.compute_tag(scope, &plain);
-        self.apply_pad(&tag, &mut plain);
-        base32::encode(&[&tag[..], &plain].concat())
-    }
-
-    fn decode_token(&self, scope: &[u8; 32], token: &str) -> Option<(PageDirection, SortKeys)> {
-        let bytes = base32::decode(token)?;
-        let (tag, ciphertext) = bytes.split_first_chunk::<TAG_LENGTH>()?;
-        let mut plain = ciphertext.to_vec();
-        if plain.len() > 1 + 8 * MAX_SORT_KEYS {
-            return None;
-        }
-        self.apply_pad(tag, &mut plain);
-        if !base::secret::constant_time_eq(&self.compute_tag(scope, &plain), tag) {
-            return None;
-        }
-        let (head, keys) = plain.split_first()?;
-        if head & !BACKWARD_FLAG != VERSION || keys.len() % 8 != 0 {
-            return None;
-        }
-        let keys = keys.as_chunks::<8>().0.iter().map(|key| i64::from_be_bytes(*key));
-        let keys = SortKeys::from_slice(&keys.collect::<Vec<_>>())?;
-        let backward = head & BACKWARD_FLAG != 0;
-        Some((
-            if backward {
-                PageDirection::Previous
-            } else {
-                PageDirection::Next
-            },
-            keys,
-        ))
-    }
-
-    fn compute_tag(&self, scope: &[u8; 32], plain: &[u8]) -> [u8; TAG_LENGTH] {
-        let mut mac = self.tags.clone();
-        mac.update(scope);
-        mac.update(plain);
-        let whole: [u8; 32] = mac.finalize().into_bytes().into();
-        whole.first_chunk().copied().unwrap_or_default()
-    }
-
-    fn apply_pad(&self, tag: &[u8; TAG_LENGTH], bytes: &mut [u8]) {
-        let mut mac = self.pads.clone();
-        mac.update(tag);
-        let pad: [u8; 32] = mac.finalize().into_bytes().into();
-        for (byte, pad) in bytes.iter_mut().zip(pad) {
-            *byte ^= pad;
-        }
-    }
-}
-
-fn new_hmac(key: &[u8; 32]) -> Result<Hmac<Sha256>, Fault> {
-    Hmac::<Sha256>::new_from_slice(key).map_err(Fault::context("keying the page tokens"))
+    let keys = keys.as_chunks::<8>().0.iter().map(|key| i64::from_be_bytes(*key));
+    let keys = SortKeys::from_slice(&keys.collect::<Vec<_>>())?;
+    let direction = if head & BACKWARD_FLAG == 0 {
+        PageDirection::Next
+    } else {
+        PageDirection::Previous
+    };
+    Some((direction, keys))
 }
 
 /// What a token is bound to: operation, filters and viewer.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use base::clock::monotonic_now;
+use base::cursor::CursorCodec;
 use base::{AppId, Error, Fault, Refusal, UserId, Vocabulary};
 use deliver::streams::{Hub, PostStreams, RefusalRenderer};
 use edge::{Body, Handler, Peer, Shutdown};
@@ -26,7 +27,6 @@ use crate::health::HealthChecks;
 use crate::limits::{RateLimitMode, RateLimitStatus, RateLimiter};
 use crate::metrics::ServerMetrics;
 use crate::pages::errors;
-use crate::pagination::CursorCodec;
 use crate::reply::HttpReply;
 use crate::request_context::{AppState, RequestHead};
 use crate::router::EndpointRouter;

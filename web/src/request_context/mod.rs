@@ -80,7 +80,7 @@ pub struct AppState {
     pub post_reads: Arc<network::reads::PostReadCounter>,
     /// Limits how often an app requests its bearer token.
     pub bearer_limiter: crate::limits::RateLimiter,
-    pub cursor_codec: crate::pagination::CursorCodec,
+    pub cursor_codec: base::cursor::CursorCodec,
     pub default_vocabulary: Vocabulary,
     /// Base of the problem type URLs.
     pub problem_base: String,
@@ -333,7 +333,7 @@ impl RequestContext {
             .iter()
             .find(|received| matches!(received.param.param_type, ParamType::PageToken));
         let token = token.map(|received| (received.name_used, received.raw.as_str()));
-        Ok(self.state.cursor_codec.decode_page_request(&scope, limit, token)?)
+        Ok(PageRequest::parse(&self.state.cursor_codec, &scope, limit, token)?)
     }
 
     /// Empty if unknown.

@@ -724,7 +724,10 @@ const LINES: &[(&str, &[How])] = &[
             "a_scheduled_post_has_so_many_media_and_is_due_within_a_year",
         )],
     ),
-    ("contract ads §6: keyword insight range", &[Test("insights", "keywords_have_limits")]),
+    (
+        "contract ads §6: keyword insight range",
+        &[Test("insights", "keywords_have_limits")],
+    ),
     (
         "contract ads §6: card name",
         &[
@@ -870,7 +873,10 @@ const LINES: &[(&str, &[How])] = &[
         "contract ads §4.13: audience estimate",
         &[Test("insights", "an_estimate_says_what_is_wrong_with_it")],
     ),
-    ("contract ads §4.13: keyword insights", &[Test("insights", "keywords_have_limits")]),
+    (
+        "contract ads §4.13: keyword insights",
+        &[Test("insights", "keywords_have_limits")],
+    ),
     (
         "contract ads §4.13: recommendations",
         &[Test(

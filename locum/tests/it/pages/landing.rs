@@ -138,5 +138,8 @@ fn a_new_address_waits_and_is_taken_back() {
     assert!(again.text().contains(&next), "{}", again.text());
     let done = browser.submit(&page, "/settings/account/email/cancel", &[]);
     let page = browser.get(done.header("location")).text();
-    assert!(page.contains("The email change was cancelled.") && !page.contains(&next), "{page}");
+    assert!(
+        page.contains("The email change was cancelled.") && !page.contains(&next),
+        "{page}"
+    );
 }
