@@ -47,34 +47,16 @@ enum CharClass {
 }
 
 fn char_class(letter: char) -> CharClass {
-    if letter.is_ascii() {
-        return if letter.is_ascii_alphanumeric() {
-            CharClass::Word
-        } else {
-            CharClass::Gap
-        };
-    }
     match letter {
-        '\u{fe0e}' | '\u{fe0f}' | '\u{200c}' | '\u{200d}' => return CharClass::Dropped,
-        _ => {}
+        _ if letter.is_ascii_alphanumeric() => CharClass::Word,
+        _ if letter.is_ascii() => CharClass::Gap,
+        '\u{fe0e}' | '\u{fe0f}' | '\u{200c}' | '\u{200d}' => CharClass::Dropped,
+        _ if is_combining_mark(letter) => CharClass::Mark,
+        _ if is_unspaced(letter) && !letter.is_alphanumeric() => CharClass::Gap,
+        _ if is_unspaced(letter) || is_emoji(letter) => CharClass::Alone,
+        _ if letter.is_alphanumeric() => CharClass::Word,
+        _ => CharClass::Gap,
     }
-    if is_combining_mark(letter) {
-        return CharClass::Mark;
-    }
-    if is_unspaced(letter) {
-        return if letter.is_alphanumeric() {
-            CharClass::Alone
-        } else {
-            CharClass::Gap
-        };
-    }
-    if is_emoji(letter) {
-        return CharClass::Alone;
-    }
-    if letter.is_alphanumeric() {
-        return CharClass::Word;
-    }
-    CharClass::Gap
 }
 
 /// Whether a letter's script is written without spaces.
