@@ -144,14 +144,10 @@ impl PlanBuilder<'_> {
             tantivy::Term::from_field_text(self.fields.words, &text)
         });
         let mut terms: Vec<tantivy::Term> = terms.collect();
-        match (terms.len(), terms.pop()) {
-            (1, Some(only)) => exact_term_query(only),
-            (_, Some(last)) => {
-                terms.push(last);
-                Box::new(PhraseQuery::new(terms))
-            }
-            (_, None) => Box::new(EmptyQuery),
+        if terms.len() > 1 {
+            return Box::new(PhraseQuery::new(terms));
         }
+        terms.pop().map_or_else(|| Box::new(EmptyQuery), exact_term_query)
     }
 
     fn features_query(&self, features: Vec<u64>) -> BoxedQuery {
@@ -166,31 +162,26 @@ fn exact_term_query(term: tantivy::Term) -> BoxedQuery {
     Box::new(TermQuery::new(term, IndexRecordOption::Basic))
 }
 
-fn union_query(mut queries: Vec<BoxedQuery>) -> BoxedQuery {
-    match (queries.len(), queries.pop()) {
-        (_, None) => Box::new(EmptyQuery),
-        (1, Some(only)) => only,
-        (_, Some(last)) => {
-            queries.push(last);
-            Box::new(BooleanQuery::union(queries))
-        }
-    }
+fn union_query(queries: Vec<BoxedQuery>) -> BoxedQuery {
+    join_queries(queries, BooleanQuery::union).unwrap_or_else(|| Box::new(EmptyQuery))
 }
 
 /// The documents that match all `included` and none of the `excluded` queries.
-fn intersection_except(mut included: Vec<BoxedQuery>, excluded: Vec<BoxedQuery>) -> BoxedQuery {
-    let included: BoxedQuery = match (included.len(), included.pop()) {
-        (_, None) => Box::new(AllQuery),
-        (1, Some(only)) => only,
-        (_, Some(last)) => {
-            included.push(last);
-            Box::new(BooleanQuery::intersection(included))
-        }
-    };
+fn intersection_except(included: Vec<BoxedQuery>, excluded: Vec<BoxedQuery>) -> BoxedQuery {
+    let included = join_queries(included, BooleanQuery::intersection).unwrap_or_else(|| Box::new(AllQuery));
     if excluded.is_empty() {
         included
     } else {
         Box::new(ExclusionQuery { included, excluded })
+    }
+}
+
+/// `None` without a query.
+fn join_queries(mut queries: Vec<BoxedQuery>, join: fn(Vec<BoxedQuery>) -> BooleanQuery) -> Option<BoxedQuery> {
+    if queries.len() > 1 {
+        Some(Box::new(join(queries)))
+    } else {
+        queries.pop()
     }
 }
 
