@@ -1,7 +1,7 @@
 //! Placeholders for posts that are only known from other posts or likes.
 
 use base::{Fault, PostId, UserId};
-use network::compose::{ComposedText, PostTextDraft};
+use network::compose::PostTextDraft;
 use store::imports::ImportedPostSummary;
 use store::posts::{Post, PostState};
 use store::users::{self, User};
@@ -42,11 +42,7 @@ fn insert_placeholder(
     if author == UNKNOWN_USER {
         ensure_unknown_user(tx, batch)?;
     }
-    let mut post = Post::placeholder(id, author, sanitize::time_from_id(id.get()));
-    if let Some(text) = text {
-        write_text(&mut post, text);
-    }
-    if !imports::insert_placeholder(tx, &post)? {
+    if !imports::insert_placeholder(tx, &placeholder_post(id, author, text))? {
         return Err(Fault::new(format!("the post {id} was inserted concurrently")));
     }
     batch.track_id(id.get());
@@ -69,11 +65,7 @@ fn update_placeholder(
     author: UserId,
     text: Option<&PostTextDraft>,
 ) -> Result<ImportedPostSummary, Fault> {
-    let mut post = Post::placeholder(summary.id, author, sanitize::time_from_id(summary.id.get()));
-    if let Some(text) = text {
-        write_text(&mut post, text);
-    }
-    imports::complete_placeholder(tx, &post)?;
+    imports::complete_placeholder(tx, &placeholder_post(summary.id, author, text))?;
     if summary.author_id == UNKNOWN_USER {
         summary.author_id = author;
     }
@@ -82,18 +74,16 @@ fn update_placeholder(
     Ok(summary)
 }
 
-fn write_text(post: &mut Post, text: &PostTextDraft) {
-    let ComposedText {
-        text,
-        lang,
-        entities,
-        display_end,
-        ..
-    } = text.compose(&[], false, text.language());
-    post.text = text;
-    lang.clone_into(&mut post.lang);
-    post.entities = entities;
-    post.display_end = display_end;
+fn placeholder_post(id: PostId, author: UserId, text: Option<&PostTextDraft>) -> Post {
+    let mut post = Post::placeholder(id, author, sanitize::time_from_id(id.get()));
+    if let Some(draft) = text {
+        let composed = draft.compose(&[], false, draft.language());
+        composed.lang.clone_into(&mut post.lang);
+        post.text = composed.text;
+        post.entities = composed.entities;
+        post.display_end = composed.display_end;
+    }
+    post
 }
 
 fn ensure_unknown_user(tx: &mut Tx<'_>, batch: &mut ImportBatchState) -> Result<(), Fault> {
