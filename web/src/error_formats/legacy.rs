@@ -83,9 +83,11 @@ fn code_and_message(refusal: &Refusal) -> (u16, Option<Cow<'_, str>>) {
         Refusal::BodyTooLarge { limit } => custom(44, format!("The request body is larger than {limit} bytes.")),
         Refusal::BodyTimeout => custom(44, "The request body did not arrive in time.".to_owned()),
         Refusal::UnsupportedMediaType { expected } => custom(44, format!("The request body must be {expected}.")),
-        Refusal::RuleLimitReached { .. } | Refusal::InvalidRule { .. } | Refusal::DuplicateRule { .. } => (44, None),
+        Refusal::RuleLimitReached { .. }
+        | Refusal::InvalidRule { .. }
+        | Refusal::DuplicateRule { .. }
+        | Refusal::Connection(StreamConnectionRefusal::NoRules) => (44, None),
         Refusal::Connection(StreamConnectionRefusal::TooManyConnections) => (88, None),
-        Refusal::Connection(StreamConnectionRefusal::NoRules) => (44, None),
         Refusal::Unavailable => (130, None),
         Refusal::Ads(declined) => (44, Some(declined.first_message().into())),
         Refusal::Unauthenticated(_) | Refusal::RateLimited | Refusal::AppOnlyTokenRefused => {

@@ -30,6 +30,14 @@ struct PendingBody {
 }
 
 impl PendingBody {
+    const fn new(content_type: BodyContentType, raw: edge::Body) -> Self {
+        Self {
+            content_type,
+            raw,
+            bytes: None,
+        }
+    }
+
     /// Whether the operation needs the body as bytes and it has not been read.
     fn is_unread(&self, endpoint: &Endpoint) -> bool {
         let needs_no_bytes = match endpoint.body {
@@ -48,26 +56,20 @@ impl ServerState {
         trace: &mut RequestTrace,
     ) -> Result<HttpReply, Error> {
         let (head, raw) = incoming;
-        let found = match self.router.find(head.method.as_str(), head.route_path()) {
-            Ok(found) => found,
-            Err(error) => return self.handle_unmatched(error, &head, trace).await,
-        };
         let RouteMatch {
             endpoint,
             facts,
             vocabulary: path_vocabulary,
             path,
-        } = found;
+        } = match self.router.find(head.method.as_str(), head.route_path()) {
+            Ok(found) => found,
+            Err(error) => return self.handle_unmatched(error, &head, trace).await,
+        };
         trace.route = facts.template;
         trace.error_format = endpoint.error_format;
         trace.rate_limit = Some(self.anonymous_rate_limit(endpoint));
         let content_type = BodyContentType::from_headers(&head.headers);
-        let bytes = None;
-        let mut pending = PendingBody {
-            content_type,
-            raw,
-            bytes,
-        };
+        let mut pending = PendingBody::new(content_type, raw);
         // A form can be part of an OAuth 1.0a signature.
         if content_type == BodyContentType::Form {
             self.collect_body(endpoint, &mut pending, &head).await?;
@@ -81,20 +83,13 @@ impl ServerState {
         let handler = endpoint.handler.ok_or_else(|| Refusal::NotImplemented {
             operation: format!("{} {}", endpoint.method, facts.template),
         })?;
-        let params = match endpoint.ads {
-            Some(_) => RequestParams::from_path(endpoint, path),
-            None => RequestParams::parse(endpoint, path, head.uri.query().unwrap_or_default())?,
-        };
+        let params = parse_params(endpoint, path, &head)?;
         if pending.is_unread(endpoint) {
             self.collect_body(endpoint, &mut pending, &head).await?;
         }
         let bytes = pending.bytes.unwrap_or_default();
-        let body = body::parse_body(
-            endpoint,
-            content_type,
-            &bytes,
-            path_vocabulary.unwrap_or(Vocabulary::Post),
-        )?;
+        let vocabulary = path_vocabulary.unwrap_or(Vocabulary::Post);
+        let body = body::parse_body(endpoint, content_type, &bytes, vocabulary)?;
         let mut vocabulary_hints = VocabularyHints::from_path(path_vocabulary);
         vocabulary_hints.observe_name(params.vocabulary_hint());
         vocabulary_hints.observe_body_key(body.vocabulary_hint);
@@ -112,8 +107,7 @@ impl ServerState {
             state: Arc::clone(&self.app_state),
         };
         let outcome = handler(call).await;
-        let subjects = (account, own);
-        self.count_account_call(subjects, &outcome, endpoint, facts.operation, trace);
+        self.count_account_call((account, own), &outcome, endpoint, facts.operation, trace);
         outcome
     }
 
@@ -302,6 +296,17 @@ impl ServerState {
             endpoint.limits.user
         };
         self.limiter.unused_status(windows, wall_time())
+    }
+}
+
+fn parse_params(
+    endpoint: &'static Endpoint,
+    path: Vec<(&'static str, String)>,
+    head: &RequestHead,
+) -> Result<RequestParams, Refusal> {
+    match endpoint.ads {
+        Some(_) => Ok(RequestParams::from_path(endpoint, path)),
+        None => RequestParams::parse(endpoint, path, head.uri.query().unwrap_or_default()),
     }
 }
 

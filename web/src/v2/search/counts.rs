@@ -37,7 +37,7 @@ impl CountBuckets {
         self.bucket_index(self.to - 1).map_or(0, |last| last + 1)
     }
 
-    fn to_counts(&self, figures: &[u64]) -> Vec<CountBucket> {
+    fn to_counts(self, figures: &[u64]) -> Vec<CountBucket> {
         let mut start = self.from;
         let buckets = figures.iter().map(|posts| {
             let end = (start.div_euclid(self.step) + 1) * self.step;

@@ -31,7 +31,7 @@ pub(super) struct SearchBounds {
 }
 
 impl SearchBounds {
-    pub(super) fn to_window(&self) -> SearchWindow {
+    pub(super) fn to_window(self) -> SearchWindow {
         SearchWindow {
             after_id: self.since.map_or(i64::MIN, PostId::get),
             before_id: self.until.map_or(i64::MAX, PostId::get),
