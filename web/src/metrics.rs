@@ -32,6 +32,11 @@ struct RouteLabel {
     route: &'static str,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct TaskLabel {
+    task: &'static str,
+}
+
 #[derive(Clone, Debug)]
 struct DurationHistogram;
 
@@ -46,6 +51,7 @@ pub struct ServerMetrics {
     requests: Family<RequestLabels, Counter>,
     durations: Family<RouteLabel, Histogram, DurationHistogram>,
     in_flight: Gauge,
+    task_restarts: Family<TaskLabel, Counter>,
     pub panics: Counter,
     pub faults: Counter,
     pub limited: Counter,
@@ -57,6 +63,7 @@ impl Default for ServerMetrics {
         let requests = Family::default();
         let durations = Family::new_with_constructor(DurationHistogram);
         let (in_flight, panics) = (Gauge::default(), Counter::default());
+        let task_restarts = Family::default();
         let (faults, limited) = (Counter::default(), Counter::default());
         registry.register("requests", "Requests completed", requests.clone());
         registry.register(
@@ -68,12 +75,18 @@ impl Default for ServerMetrics {
         registry.register("panics", "Handlers that panicked", panics.clone());
         registry.register("faults", "Internal errors", faults.clone());
         registry.register("rate_limited", "Calls refused by a rate limit", limited.clone());
+        registry.register(
+            "background_task_restarts",
+            "Background tasks started again after a panic",
+            task_restarts.clone(),
+        );
         let registry = Mutex::new(registry);
         Self {
             registry,
             requests,
             durations,
             in_flight,
+            task_restarts,
             panics,
             faults,
             limited,
@@ -104,6 +117,15 @@ impl ServerMetrics {
     pub fn add_streams(&self, hub: Hub) {
         let mut registry = self.registry.lock();
         registry.register_collector(Box::new(StreamCollector(hub)));
+    }
+
+    /// Exports the task with a count of 0.
+    pub fn add_background_task(&self, task: &'static str) {
+        self.task_restarts.get_or_create(&TaskLabel { task }).inc_by(0);
+    }
+
+    pub fn count_task_restart(&self, task: &'static str) {
+        self.task_restarts.get_or_create(&TaskLabel { task }).inc();
     }
 
     pub fn track_in_flight(&self) -> InFlightGuard {

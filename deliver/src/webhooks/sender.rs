@@ -16,7 +16,7 @@ use futures_util::stream::FuturesUnordered;
 use http::Uri;
 use store::Store;
 use store::webhooks::{self, Webhook};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Mutex, mpsc, oneshot};
 
 use super::delivery_queue::DeliveryQueue;
 use super::outcomes::{AttemptOutcome, record_outcomes};
@@ -52,7 +52,7 @@ pub struct WebhookSender {
     store: Arc<Store>,
     settings: Arc<WebhookSettings>,
     client: WebhookClient,
-    commands: mpsc::UnboundedReceiver<SenderCommand>,
+    commands: Mutex<mpsc::UnboundedReceiver<SenderCommand>>,
 }
 
 struct ActiveWebhook {
@@ -101,22 +101,31 @@ impl WebhookSender {
             store,
             settings,
             client,
-            commands,
+            commands: Mutex::const_new(commands),
         }
     }
 
-    /// Sends, challenges and replays until `stopping` completes, then waits briefly for deliveries in flight.
-    pub async fn run(self, stopping: impl Future<Output = ()>) {
-        let (store, settings) = (Arc::clone(&self.store), Arc::clone(&self.settings));
-        let client = self.client.clone();
+    /// Sends, challenges and replays until `stopping` completes.
+    pub async fn run(&self, stopping: impl Future<Output = ()>) {
         tokio::select! {
-            () = self.run_loop(stopping) => {}
-            () = periodic_challenges::run(&store, &settings, &client) => {}
-            () = replays::run(&store) => {}
+            () = self.send_deliveries(stopping) => {}
+            () = self.send_challenges() => {}
+            () = self.run_replays() => {}
         }
     }
 
-    async fn run_loop(mut self, stopping: impl Future<Output = ()>) {
+    pub async fn send_challenges(&self) {
+        periodic_challenges::run(&self.store, &self.settings, &self.client).await;
+    }
+
+    pub async fn run_replays(&self) {
+        replays::run(&self.store).await;
+    }
+
+    /// Sends until `stopping` completes, then waits briefly for deliveries in flight.
+    /// May be called again after a panic.
+    pub async fn send_deliveries(&self, stopping: impl Future<Output = ()>) {
+        let mut commands = self.commands.lock().await;
         let mut stopping = pin!(stopping);
         let mut queued = self.store.subscribe_deliveries();
         let mut work = SenderState::new(&self.store, &self.settings, &self.client);
@@ -139,7 +148,7 @@ impl WebhookSender {
                 recorded = wait_recorded(&mut work.recording), if work.recording.is_some() => {
                     work.finish_recording(recorded);
                 }
-                Some(ask) = self.commands.recv() => work.handle_command(ask),
+                Some(ask) = commands.recv() => work.handle_command(ask),
                 Ok(()) = queued.changed() => work.has_new = true,
                 () = wait => {}
                 _ = tick.tick() => work.mark_due(),

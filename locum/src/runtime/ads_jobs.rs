@@ -6,18 +6,17 @@ use std::time::Duration;
 use base::Error;
 use edge::Shutdown;
 
+use super::supervisor::Supervisor;
 use crate::command;
 use crate::instance::Instance;
 
-pub(super) async fn run_ads_jobs(instance: Instance, shutdown: Shutdown) {
-    tokio::join!(
-        publish_scheduled_posts(instance.clone(), shutdown.clone()),
-        match_audiences(instance.clone(), shutdown.clone()),
-        attribute_events(instance.clone(), shutdown.clone()),
-        run_stats_jobs(instance.clone(), shutdown.clone()),
-        refresh_recommendations(instance.clone(), shutdown.clone()),
-        write_weekly_emails(instance, shutdown),
-    );
+pub(super) fn start(tasks: &mut Supervisor, instance: &Instance) {
+    tasks.start("scheduled_posts", instance, publish_scheduled_posts);
+    tasks.start("audiences", instance, match_audiences);
+    tasks.start("attribution", instance, attribute_events);
+    tasks.start("stats_jobs", instance, run_stats_jobs);
+    tasks.start("recommendations", instance, refresh_recommendations);
+    tasks.start("weekly_emails", instance, write_weekly_emails);
 }
 
 const SCHEDULED_POSTS_INTERVAL: Duration = Duration::from_secs(1);

@@ -7,26 +7,51 @@ use std::time::Duration;
 use base::{Error, Fault, clock};
 use deliver::activity::{self, ActivityConfig, LiveActivityReader};
 use deliver::streams::Hub;
+use deliver::webhooks::WebhookSender;
 use edge::Shutdown;
 use network::emails::{self, Mailer};
 use network::retention::{RetentionPeriods, prune_expired};
 use web::uploads::UploadProcessor;
 
+use super::supervisor::Supervisor;
 use crate::command::news;
 use crate::config::ServerSettings;
 use crate::instance::Instance;
 
 const RETENTION_INTERVAL: Duration = Duration::from_mins(1);
 
+pub(super) fn start(tasks: &mut Supervisor, instance: &Instance, mailer: Option<Arc<dyn Mailer>>) {
+    tasks.start("polls", instance, close_polls);
+    tasks.start("trends", instance, refresh_trends);
+    tasks.start("compliance_jobs", instance, run_compliance_jobs);
+    tasks.start_endless("search_index", instance, index_posts);
+    let mail = (Arc::clone(&instance.store), mailer);
+    tasks.start_endless("emails", &mail, |(store, mailer)| async move {
+        if let Some(mailer) = mailer {
+            emails::run_sender(store, mailer).await;
+        }
+    });
+}
+
+pub(super) fn start_webhooks(tasks: &mut Supervisor, sender: WebhookSender) {
+    let sender = Arc::new(sender);
+    tasks.start("webhook_deliveries", &sender, |sender, shutdown| async move {
+        sender.send_deliveries(shutdown.wait()).await;
+    });
+    tasks.start_endless("webhook_challenges", &sender, |sender| async move {
+        sender.send_challenges().await;
+    });
+    tasks.start_endless("webhook_replays", &sender, |sender| async move {
+        sender.run_replays().await;
+    });
+}
+
 /// Files stay available while they are moved.
-pub(super) async fn move_files_to_bucket(files: media::FileStore, shutdown: &Shutdown) {
-    tokio::select! {
-        moved = files.move_to_bucket() => match moved {
-            Ok(0) => {}
-            Ok(count) => tracing::info!(count, "moved files to the bucket"),
-            Err(error) => tracing::warn!(%error, "failed to move files to the bucket; will retry at the next start"),
-        },
-        () = shutdown.wait() => {}
+pub(super) async fn move_files_to_bucket(files: media::FileStore) {
+    match files.move_to_bucket().await {
+        Ok(0) => {}
+        Ok(count) => tracing::info!(count, "moved files to the bucket"),
+        Err(error) => tracing::warn!(%error, "failed to move files to the bucket; will retry at the next start"),
     }
 }
 
@@ -34,7 +59,7 @@ const POLLS_INTERVAL: Duration = Duration::from_secs(1);
 const POLLS_PER_TRANSACTION: i64 = 100;
 
 /// Polls that ended while no server was running are closed at the next start. Each poll is closed by exactly one node.
-pub(super) async fn close_polls(instance: Instance, shutdown: Shutdown) {
+async fn close_polls(instance: Instance, shutdown: Shutdown) {
     while !shutdown.is_triggered() {
         match close_poll_batch(&instance).await {
             // There may be more.
@@ -70,7 +95,7 @@ const MAX_TICKS_BETWEEN_REFRESHES: u64 = 30;
 const IDLE_REFRESH_TICKS: u64 = 300;
 
 /// Each part of the event log is processed by exactly one node.
-pub(super) async fn refresh_trends(instance: Instance, shutdown: Shutdown) {
+async fn refresh_trends(instance: Instance, shutdown: Shutdown) {
     let (mut ticks, mut changed, mut threshold) = (0, true, REFRESH_AFTER_TICKS);
     while !shutdown.is_triggered() {
         let _early = tokio::time::timeout(TRENDS_INTERVAL, shutdown.wait()).await;
@@ -146,20 +171,16 @@ async fn queue_deliveries(instance: &Instance, config: ActivityConfig) -> Result
 }
 
 /// Every node has its own index.
-pub(super) async fn index_posts(instance: Instance, shutdown: Shutdown) {
-    let Some(search) = &instance.search else {
-        return;
-    };
-    tokio::select! {
-        () = search.run_indexer(&instance.store) => {}
-        () = shutdown.wait() => {}
+async fn index_posts(instance: Instance) {
+    if let Some(search) = &instance.search {
+        search.run_indexer(&instance.store).await;
     }
 }
 
 const COMPLIANCE_JOBS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Processes jobs in batches of ids; an interrupted job resumes where it stopped.
-pub(super) async fn run_compliance_jobs(instance: Instance, shutdown: Shutdown) {
+async fn run_compliance_jobs(instance: Instance, shutdown: Shutdown) {
     while !shutdown.is_triggered() {
         match run_compliance_batch(&instance).await {
             // There may be more.
@@ -218,15 +239,4 @@ pub(super) fn configured_mailer(settings: &ServerSettings) -> Result<Option<Arc<
         return Ok(None);
     };
     Ok(Some(Arc::new(mail::SmtpMailer::new(&mail.url, &mail.from)?)))
-}
-
-/// An email being sent is claimed for a few minutes and retried after that.
-pub(super) async fn send_emails(instance: Instance, mailer: Option<Arc<dyn Mailer>>, shutdown: Shutdown) {
-    let Some(mailer) = mailer else {
-        return;
-    };
-    tokio::select! {
-        () = emails::run_sender(instance.store, mailer) => {}
-        () = shutdown.wait() => {}
-    }
 }

@@ -15,11 +15,11 @@ use network::oauth2_flow::OAuth2Config;
 use web::control::{ControlCommand, ControlServer};
 use web::limits::RateLimitMode;
 use web::metrics::ServerMetrics;
-use web::uploads::UploadProcessor;
 use web::{ApiServer, HttpReply, ServerConfig};
 
 use super::background_jobs;
 use super::sockets::ListeningAddresses;
+use super::supervisor::Supervisor;
 use crate::command;
 use crate::command_error::CommandError;
 use crate::config::{RateLimitPolicy, RunMode, ServerSettings};
@@ -80,50 +80,39 @@ impl ServerInterfaces {
         self.metrics.add_listener(name, stats);
     }
 
-    pub(super) async fn follow_other_nodes(&self, shutdown: &Shutdown) {
-        tokio::select! {
-            () = self.authenticator.poll_credential_changes() => {}
-            () = shutdown.wait() => {}
-        }
-    }
-
-    /// Flushes periodically and once more on shutdown.
-    pub(super) async fn flush_usage(&self, shutdown: &Shutdown) {
-        loop {
-            let _early = tokio::time::timeout(USAGE_FLUSH_INTERVAL, shutdown.wait()).await;
-            if let Err(error) = self.server.flush_usage().await {
-                tracing::warn!(?error, "failed to flush usage; will retry");
+    pub(super) fn start_background_tasks(&self, tasks: &mut Supervisor, instance: &Instance) {
+        let (streams, server) = (self.server.post_streams(), &self.server);
+        tasks.start_endless("credential_changes", &self.authenticator, |authenticator| async move {
+            authenticator.poll_credential_changes().await;
+        });
+        tasks.start("usage", server, flush_usage);
+        tasks.start_endless("stream_upkeep", &server.stream_hub(), |hub| async move {
+            hub.run_upkeep().await;
+        });
+        tasks.start_endless("post_streams", &streams, |streams| async move {
+            streams.follow_log().await;
+        });
+        tasks.start_endless("linked_webhooks", &streams, |streams| async move {
+            streams.follow_links().await;
+        });
+        tasks.start("stream_shutdown", server, shut_down_streams);
+        let activity = (instance.clone(), server.stream_hub(), server.event_context());
+        tasks.start("activity", &activity, |(instance, hub, home), shutdown| {
+            background_jobs::dispatch_activity(instance, hub, home, shutdown)
+        });
+        tasks.start("uploads", &server.uploads(), |uploads, shutdown| async move {
+            if let Some(uploads) = uploads {
+                uploads.run(&shutdown).await;
             }
-            if shutdown.is_triggered() {
-                return;
-            }
-        }
+        });
+        let sweeping = (instance.clone(), server.uploads());
+        tasks.start("retention", &sweeping, |(instance, uploads), shutdown| {
+            background_jobs::enforce_retention(instance, uploads, shutdown)
+        });
     }
 
-    /// On shutdown, closes each stream with a final message.
-    pub(super) async fn run_streams(&self, shutdown: &Shutdown) {
-        tokio::select! {
-            () = self.server.run_streams() => {}
-            () = shutdown.wait() => {}
-        }
-        if let Err(error) = self.server.shut_down_streams().await {
-            tracing::warn!(?error, "failed to record closed streams");
-        }
-    }
-
-    pub(super) async fn run_activity_dispatch(&self, instance: &Instance, shutdown: &Shutdown) {
-        let (hub, home) = (self.server.stream_hub(), self.server.event_context());
-        background_jobs::dispatch_activity(instance.clone(), hub, home, shutdown.clone()).await;
-    }
-
-    pub(super) async fn process_uploads(&self, shutdown: &Shutdown) {
-        if let Some(uploads) = self.server.uploads() {
-            uploads.run(shutdown).await;
-        }
-    }
-
-    pub(super) fn upload_processor(&self) -> Option<UploadProcessor> {
-        self.server.uploads()
+    pub(super) fn metrics(&self) -> Arc<ServerMetrics> {
+        Arc::clone(&self.metrics)
     }
 
     pub(super) fn serve_public(&self, listener: Listener, shutdown: &Shutdown) -> ServeFuture {
@@ -144,6 +133,27 @@ impl ServerInterfaces {
     pub(super) fn serve_control(&self, listener: Listener, shutdown: &Shutdown) -> ServeFuture {
         let limits = self.limits.clone();
         Box::pin(edge::serve(listener, limits, self.control.clone(), shutdown.clone()))
+    }
+}
+
+/// Flushes periodically and once more on shutdown.
+async fn flush_usage(server: ApiServer, shutdown: Shutdown) {
+    loop {
+        let _early = tokio::time::timeout(USAGE_FLUSH_INTERVAL, shutdown.wait()).await;
+        if let Err(error) = server.flush_usage().await {
+            tracing::warn!(?error, "failed to flush usage; will retry");
+        }
+        if shutdown.is_triggered() {
+            return;
+        }
+    }
+}
+
+/// On shutdown, closes each stream with a final message.
+async fn shut_down_streams(server: ApiServer, shutdown: Shutdown) {
+    shutdown.wait().await;
+    if let Err(error) = server.shut_down_streams().await {
+        tracing::warn!(?error, "failed to record closed streams");
     }
 }
 

@@ -8,6 +8,7 @@ mod notify;
 mod server;
 mod signals;
 mod sockets;
+mod supervisor;
 
 pub(crate) use server::{ServerAddresses, run_server};
 pub(crate) use sockets::{ListeningAddresses, shorten_socket_path};

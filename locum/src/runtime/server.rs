@@ -15,6 +15,7 @@ use network::search::PostSearch;
 use super::interfaces::{self, ServerInterfaces};
 use super::signals::StopSignals;
 use super::sockets::{self, BoundSockets, ListeningAddresses};
+use super::supervisor::Supervisor;
 use super::{ads_jobs, background_jobs, notify};
 use crate::command_error::CommandError;
 use crate::instance::{Instance, SEARCH_INDEX_DIR};
@@ -98,7 +99,12 @@ async fn run_until_shutdown(
     let (webhook_admin, sender) = WebhookAdmin::open(Arc::clone(&instance.store), settings.webhooks.clone());
     let bucket_files = files.clone();
     let services = ServerInterfaces::open(instance, &listening, token, page_key, files, webhook_admin, &shutdown)?;
-    let mailer = background_jobs::configured_mailer(settings)?;
+    let mut tasks = Supervisor::new(services.metrics(), shutdown.clone());
+    services.start_background_tasks(&mut tasks, instance);
+    background_jobs::start(&mut tasks, instance, background_jobs::configured_mailer(settings)?);
+    ads_jobs::start(&mut tasks, instance);
+    background_jobs::start_webhooks(&mut tasks, sender);
+    tasks.start_endless("media_migration", &bucket_files, background_jobs::move_files_to_bucket);
     services.register_listener_stats("public", public.stats());
     if let Some(sandbox) = &sandbox {
         services.register_listener_stats("ads_sandbox", sandbox.stats());
@@ -111,20 +117,7 @@ async fn run_until_shutdown(
             OptionFuture::from(sandbox),
             OptionFuture::from(control),
             services.serve_control(local, &shutdown),
-            background_jobs::enforce_retention(instance.clone(), services.upload_processor(), shutdown.clone()),
-            background_jobs::send_emails(instance.clone(), mailer, shutdown.clone()),
-            background_jobs::close_polls(instance.clone(), shutdown.clone()),
-            ads_jobs::run_ads_jobs(instance.clone(), shutdown.clone()),
-            background_jobs::refresh_trends(instance.clone(), shutdown.clone()),
-            background_jobs::index_posts(instance.clone(), shutdown.clone()),
-            background_jobs::run_compliance_jobs(instance.clone(), shutdown.clone()),
-            background_jobs::move_files_to_bucket(bucket_files, &shutdown),
-            sender.run(shutdown.wait()),
-            services.process_uploads(&shutdown),
-            services.follow_other_nodes(&shutdown),
-            services.flush_usage(&shutdown),
-            services.run_streams(&shutdown),
-            services.run_activity_dispatch(instance, &shutdown),
+            tasks.join_all(),
         )
     };
     announce(&ready)?;

@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    CommandOutput, DatabaseEngine, TestRequest, TestServer, run_command, shared_server, suite_engine,
+    CommandOutput, DatabaseEngine, TestRequest, TestServer, run_command, shared_server, suite_engine, wait_until,
 };
 
 /// Every file of a data folder and its bytes.
@@ -198,6 +198,33 @@ fn metrics_count_by_route_and_stand_on_the_control_address_only() {
     assert!(text.ends_with("# EOF\n"));
     let rebound = server.send_control(TestRequest::get("/metrics").header("host", "evil.example"));
     assert_eq!(rebound.status, 403);
+}
+
+#[test]
+fn background_task_that_panics_is_started_again_beside_the_others() {
+    let mut server = TestServer::prepare(&["--world", "empty"]);
+    server.set_variable("LOCUM_TEST_PANIC_TASK", "search_index:3");
+    server.restart();
+    let person = server.new_user("steady");
+    let post = person.publish_text("a panic about lighthouses");
+    let found = || {
+        person
+            .get("/2/tweets/search/recent?query=lighthouses")
+            .assert_status(200)
+    };
+    wait_until("the post is found", || found()["data"][0]["id"] == post.as_str());
+    let metrics = server.send_control(TestRequest::get("/metrics")).text();
+    let restarts = |task: &str| format!(r#"locum_background_task_restarts_total{{task="{task}"}}"#);
+    for line in [
+        format!("{} 3", restarts("search_index")),
+        format!("{} 0", restarts("trends")),
+    ] {
+        assert!(metrics.contains(&line), "no {line} in {metrics}");
+    }
+    assert_eq!(server.stderr().matches("a background task panicked").count(), 3);
+    let (code, took) = server.stop();
+    assert_eq!(code, Some(0));
+    assert!(took < Duration::from_secs(5), "{took:?}");
 }
 
 #[test]

@@ -243,15 +243,8 @@ impl ApiServer {
         self.shared.app_state.stream_hub.clone()
     }
 
-    /// Serves the open streams for as long as it is polled.
-    pub async fn run_streams(&self) {
-        let state = &self.shared.app_state;
-        let streams = &state.post_streams;
-        tokio::join!(
-            state.stream_hub.run_upkeep(),
-            streams.follow_log(),
-            streams.follow_links()
-        );
+    pub fn post_streams(&self) -> PostStreams {
+        self.shared.app_state.post_streams.clone()
     }
 
     /// Ends every stream and records that it ended.

@@ -138,7 +138,7 @@ impl SenderState {
     }
 
     /// Releases webhooks without waiting deliveries to other nodes.
-    async fn release_leases(&self, ids: Vec<i64>) -> Result<(), Error> {
+    async fn release_leases(&mut self, ids: Vec<i64>) -> Result<(), Error> {
         if ids.is_empty() {
             return Ok(());
         }

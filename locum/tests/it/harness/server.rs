@@ -24,6 +24,8 @@ pub(crate) struct TestServer {
     args: Vec<String>,
     /// Where a real network is met, if this is one; its keys go with each command.
     network: Option<Vec<String>>,
+    /// Variables that only a build for tests reads.
+    variables: Vec<(&'static str, &'static str)>,
     process: Option<ServerProcess>,
     pub(crate) url: String,
     /// The lines of `dev.env`, without their prefix.
@@ -152,6 +154,7 @@ impl TestServer {
             database: TestDatabase::create(engine).map(Arc::new),
             args,
             network: None,
+            variables: Vec::new(),
             process: None,
             url: String::new(),
             env: BTreeMap::new(),
@@ -185,6 +188,11 @@ impl TestServer {
         args
     }
 
+    /// Sets a variable of the process that is started next.
+    pub(crate) fn set_variable(&mut self, name: &'static str, value: &'static str) {
+        self.variables.push((name, value));
+    }
+
     /// Starts the process anew and waits until it serves.
     pub(crate) fn restart(&mut self) {
         self.spawn();
@@ -216,6 +224,7 @@ impl TestServer {
             })
             .args(self.location_args())
             .args(&self.args)
+            .envs(self.variables.iter().copied())
             .stdout(file("out.log"))
             .stderr(file("err.log"))
             .stdin(Stdio::null())
