@@ -137,14 +137,15 @@ impl Hub {
         // Frees the slot if this future is dropped.
         let mut guard = SlotGuard(Some(session.clone()));
         let row = self.connection_row(&session);
-        let (max, starting) = (request.max_connections, session.clone());
-        let write = move |tx: &mut Tx<'_>| {
-            let started = rules::open(tx, &row, max, in_use)?;
-            // Before the transaction ends, so that readers of a later log entry see the session as started.
-            starting.mark_started(started.log_end, started.token_digest);
-            Ok(())
-        };
-        self.0.store.write(write).await?;
+        let max = request.max_connections;
+        let write = move |tx: &mut Tx<'_>| rules::open(tx, &row, max, in_use);
+        let started = self.0.store.write(write).await?;
+        session.mark_started(started.log_end, started.token_digest);
+        // The log follower skips sessions that have not started: it may have passed the end of the token.
+        let token = move |tx: &mut Tx<'_>| Ok(rules::find_token_digest(tx, request.app)?);
+        if self.0.store.read(token).await? != Some(started.token_digest) {
+            session.end(DisconnectReason::Revoked);
+        }
         self.0.opened.fetch_add(1, Ordering::Relaxed);
         self.0.opened_signal.notify_one();
         guard.0 = None;

@@ -37,6 +37,14 @@ struct LinkedRules {
     apps: Vec<AppId>,
 }
 
+/// The result of a batch, applied once it is committed.
+struct LinkedBatch {
+    more: bool,
+    log_position: Option<i64>,
+    /// Reads to count.
+    queued: Vec<(AppId, PostId)>,
+}
+
 impl PostStreams {
     /// Enqueues posts for linked webhooks, for as long as the future is polled. Each log entry is handled by
     /// one node.
@@ -70,20 +78,26 @@ impl PostStreams {
         if !self.0.store.read(is_behind).await? {
             return Ok(false);
         }
-        let (shared, rules) = (Arc::clone(&self.0), Arc::clone(rules));
-        let work = move |tx: &mut Tx<'_>| Ok(shared.queue_batch(tx, &mut rules.lock())?);
-        let read = self.0.store.write(work).await?;
-        Ok(i64::try_from(read).unwrap_or(BATCH_SIZE) >= BATCH_SIZE)
+        let (shared, index) = (Arc::clone(&self.0), Arc::clone(rules));
+        let work = move |tx: &mut Tx<'_>| Ok(shared.queue_batch(tx, &mut index.lock())?);
+        let batch = self.0.store.write(work).await?;
+        Ok(self.0.apply_batch(batch, &mut rules.lock()))
     }
 }
 
 impl PostStreamsInner {
-    fn queue_batch(&self, tx: &mut Tx<'_>, rules: &mut LinkedRules) -> Result<usize, Fault> {
+    /// The store may rerun this: changes to `rules` are idempotent.
+    fn queue_batch(&self, tx: &mut Tx<'_>, rules: &mut LinkedRules) -> Result<LinkedBatch, Fault> {
         let from = event_log::claim_cursor(tx, READER)?;
-        let events = event_log::list_after(tx, from, BATCH_SIZE)?;
-        let Some(last) = events.last().map(|event| event.seq) else {
-            return Ok(0);
+        let mut events = event_log::list_after(tx, from, BATCH_SIZE)?;
+        let mut batch = LinkedBatch {
+            more: i64::try_from(events.len()).unwrap_or(BATCH_SIZE) >= BATCH_SIZE,
+            log_position: rules.log_position,
+            queued: Vec::new(),
         };
+        if events.is_empty() {
+            return Ok(batch);
+        }
         let links = webhooks::all_stream_links(tx)?;
         if links.is_empty() {
             *rules = LinkedRules {
@@ -92,12 +106,23 @@ impl PostStreamsInner {
             };
         } else {
             rules.load_linked_rules(tx, &links, from)?;
-            self.queue_events(tx, rules, &links, &events)?;
+            batch.more |= rules.rule_index.truncate_after_rule_changes(&mut events, from);
+            batch.queued = self.queue_events(tx, rules, &links, &events)?;
             let (_more, _old) = rules.rule_index.rebuild_step(tx)?;
-            rules.log_position = Some(last);
         }
+        let last = events.last().map_or(from, |event| event.seq);
         event_log::set_cursor(tx, READER, last)?;
-        Ok(events.len())
+        batch.log_position = (!links.is_empty()).then_some(last);
+        Ok(batch)
+    }
+
+    /// Returns whether there may be more entries.
+    fn apply_batch(&self, batch: LinkedBatch, rules: &mut LinkedRules) -> bool {
+        rules.log_position = batch.log_position;
+        for (app, post) in batch.queued {
+            self.reads.record(app, &[post]);
+        }
+        batch.more
     }
 
     fn queue_events(
@@ -106,7 +131,8 @@ impl PostStreamsInner {
         rules: &mut LinkedRules,
         links: &[StreamLink],
         events: &[LogEvent],
-    ) -> Result<(), Fault> {
+    ) -> Result<Vec<(AppId, PostId)>, Fault> {
+        let mut queued = Vec::new();
         let new = events.iter().filter(|event| event.kind == "post.create");
         let ids: Vec<PostId> = new.map(|event| PostId::new(event.subject_id)).collect();
         let found = post_facts::load_post_facts(tx, &ids, false)?;
@@ -115,14 +141,14 @@ impl PostStreamsInner {
                 "post.create" => {
                     let post = found.iter().find(|one| one.row.id.get() == event.subject_id);
                     if let Some(post) = post.filter(|post| post.visibility == Visibility::Visible) {
-                        self.queue_post(tx, rules, links, event, post)?;
+                        queued.extend(self.queue_post(tx, rules, links, event, post)?);
                     }
                 }
                 "rule.added" | "rule.removed" => rules.apply_rule_change(tx, event)?,
                 _ => {}
             }
         }
-        Ok(())
+        Ok(queued)
     }
 
     fn queue_post(
@@ -132,7 +158,8 @@ impl PostStreamsInner {
         links: &[StreamLink],
         event: &LogEvent,
         post: &StoredPostFacts,
-    ) -> Result<(), Fault> {
+    ) -> Result<Vec<(AppId, PostId)>, Fault> {
+        let mut queued = Vec::new();
         let matches = rules.rule_index.match_post(post);
         for link in links.iter().filter(|link| link.created_at <= event.at) {
             let Some(matching) = matches.get(&(link.app_id, StreamProduct::Stream)) else {
@@ -153,10 +180,10 @@ impl PostStreamsInner {
                 body: line.trim_end(),
             };
             if enqueue(tx, &new)? {
-                self.reads.record(link.app_id, &[post.row.id]);
+                queued.push((link.app_id, post.row.id));
             }
         }
-        Ok(())
+        Ok(queued)
     }
 }
 
@@ -224,3 +251,6 @@ fn parse_link_format(fields: &str) -> StreamFormat {
     }
     StreamFormat { selection, options }
 }
+
+#[cfg(test)]
+mod tests;

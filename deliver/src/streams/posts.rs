@@ -17,12 +17,11 @@ use network::reads::PostReadCounter;
 use network::visibility::Visibility;
 use parking_lot::Mutex;
 use store::event_log::LogEvent;
-use store::rules::StreamProduct;
 use store::{Store, Tx, event_log};
 use tokio::sync::{Notify, oneshot};
 
 use super::format::{self, RefusalRenderer, StreamFormat};
-use super::rule_index::{RuleIndex, RuleOwner};
+use super::rule_index::{RuleIndex, RuleOwner, added_rule_owner};
 use super::{DisconnectReason, Hub, StreamEndpoint, StreamSession, compliance_events, likes, sampling};
 
 /// Log entries read at a time.
@@ -265,9 +264,10 @@ impl PostStreamsInner {
         poll.cursor = state.cursor.or_else(first).unwrap_or(poll.end);
         let from = state.readers().map(|reader| reader.after).min();
         let from = from.unwrap_or(poll.cursor).min(poll.cursor);
-        let events = event_log::list_after(tx, from, BATCH_SIZE)?;
-        self.dispatch_events(tx, state, &events, &mut poll)?;
+        let mut events = event_log::list_after(tx, from, BATCH_SIZE)?;
         poll.more = i64::try_from(events.len()).unwrap_or(BATCH_SIZE) >= BATCH_SIZE;
+        poll.more |= state.rule_index.truncate_after_rule_changes(&mut events, poll.cursor);
+        self.dispatch_events(tx, state, &events, &mut poll)?;
         let last = events.last().map_or(from, |event| event.seq);
         poll.read_up_to = if poll.more { last } else { last.max(poll.cursor) };
         poll.has_unreadable = !poll.more && tx.is_shared() && event_log::highest_seq(tx)? > poll.read_up_to;
@@ -560,21 +560,13 @@ impl PostStreamsState {
     }
 
     fn apply_rule_change(&mut self, tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {
-        let body: serde_json::Value = serde_json::from_str(&event.body).unwrap_or_default();
-        let fact = |name: &str| body.get(name).and_then(serde_json::Value::as_str);
-        let Some(product) = fact("product").and_then(StreamProduct::from_name) else {
-            return Ok(());
-        };
         if event.kind == "rule.removed" {
             self.rule_index.remove_rule(event.subject_id);
             return Ok(());
         }
-        let app = fact("app_id").and_then(AppId::parse);
-        app.map_or(Ok(()), |app| {
-            self.rule_index.add_rule(tx, (app, product), event.subject_id)
-        })
+        added_rule_owner(event).map_or(Ok(()), |owner| self.rule_index.add_rule(tx, owner, event.subject_id))
     }
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

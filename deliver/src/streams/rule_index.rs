@@ -7,6 +7,7 @@ use network::post_facts::{self, StoredPostFacts};
 use query::{AccessTier, MatchMode, Matcher, PostFeatures, QueryDialect, RuleSlot};
 use serde_json::{Value, json};
 use store::Tx;
+use store::event_log::LogEvent;
 use store::rules::{self, StreamProduct, StreamRule};
 
 use super::sampling::mix_id;
@@ -182,6 +183,29 @@ impl RuleIndex {
         Ok(!more)
     }
 
+    /// Cuts a batch off before the first rule change that follows a post; whether anything was cut off. The store
+    /// may rerun a batch, and rules changed by the first run must not change which posts match in the second.
+    pub(super) fn truncate_after_rule_changes(&self, events: &mut Vec<LogEvent>, cursor: i64) -> bool {
+        let post = events.iter().position(|event| event.kind == "post.create");
+        let change = post.and_then(|post| {
+            let mut later = events.iter().enumerate().skip(post);
+            later.find(|(_, event)| event.seq > cursor && self.is_changed_by(event))
+        });
+        let Some((place, _)) = change else {
+            return false;
+        };
+        events.truncate(place);
+        true
+    }
+
+    fn is_changed_by(&self, event: &LogEvent) -> bool {
+        match event.kind.as_str() {
+            "rule.removed" => self.rules.contains_key(&event.subject_id.unsigned_abs()),
+            "rule.added" => added_rule_owner(event).is_some_and(|owner| self.has_owner(owner)),
+            _ => false,
+        }
+    }
+
     pub(super) fn has_owner(&self, app: RuleOwner) -> bool {
         self.owners.contains_key(&app)
     }
@@ -280,6 +304,14 @@ impl RuleIndex {
             .map(|(app, rules)| (app, Value::Array(rules).to_string()))
             .collect()
     }
+}
+
+/// The owner of the rule in a `rule.added` entry.
+pub(super) fn added_rule_owner(event: &LogEvent) -> Option<RuleOwner> {
+    let body: Value = serde_json::from_str(&event.body).ok()?;
+    let text = |name: &str| body.get(name).and_then(Value::as_str);
+    let product = text("product").and_then(StreamProduct::from_name)?;
+    Some((text("app_id").and_then(AppId::parse)?, product))
 }
 
 #[cfg(test)]

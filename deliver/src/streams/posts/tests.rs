@@ -2,16 +2,21 @@
 
 use std::sync::Arc;
 
+use base::{AppId, Error, PostId, Vocabulary};
 use network::connections;
+use network::posts::{NewPost, PostAuthor};
 use network::reads::PostReadCounter;
+use network::rules::NewStreamRule;
 use serde_json::Value;
+use store::rules::StreamProduct;
 use store::{Tx, event_log};
+use view::{FieldSelection, ObjectKind, RenderOptions};
 
 use super::super::tests::{Site, opening, site};
-use super::super::{DisconnectReason, StreamEndpoint, StreamSettings};
+use super::super::{DisconnectReason, StreamEndpoint, StreamFormat, StreamSettings};
 use super::{LogPoll, PostStreams};
 
-fn streams(site: &Site) -> PostStreams {
+pub(in super::super) fn streams(site: &Site) -> PostStreams {
     let voice = Arc::new(|_: &base::Refusal| Value::Null);
     let (store, hub) = (Arc::clone(&site.store), site.hub.clone());
     PostStreams::new(store, hub, Arc::new(PostReadCounter::default()), voice)
@@ -67,4 +72,87 @@ async fn a_token_that_ends_ends_what_began_with_it_and_nothing_that_began_since(
     let _looked = streams.0.apply_poll(turn);
     assert_eq!(before.end_reason(), Some(DisconnectReason::Revoked));
     assert!(!since.has_ended());
+}
+
+pub(in super::super) async fn add_rule(site: &Site, app: AppId, word: &'static str) -> i64 {
+    let add = move |tx: &mut Tx<'_>| {
+        let new = NewStreamRule {
+            value: word.to_owned(),
+            canonical: word.to_owned(),
+            tag: String::new(),
+        };
+        network::rules::add(tx, app, StreamProduct::Stream, 10, &[new], false)
+    };
+    site.store.write(add).await.unwrap().rules[0].id
+}
+
+pub(in super::super) fn publish(tx: &mut Tx<'_>, app: AppId, text: &str) -> Result<PostId, Error> {
+    let owner = store::apps::find_by_id(tx, app)?.unwrap().owner_id;
+    let author = PostAuthor {
+        user_id: owner,
+        app_id: None,
+        self_serve: false,
+    };
+    let new = NewPost {
+        text: text.to_owned(),
+        ..NewPost::default()
+    };
+    Ok(network::posts::create(tx, &author, &new)?.id)
+}
+
+#[tokio::test]
+async fn look_that_is_run_again_finds_the_posts_that_it_found_before_rules_changed() {
+    let site = site(StreamSettings::default()).await;
+    let (streams, [app, _]) = (streams(&site), site.apps);
+    let rule = add_rule(&site, app, "lighthouse").await;
+    let session = site.hub.open(opening(app, StreamEndpoint::Filtered)).await.unwrap();
+    let format = StreamFormat {
+        selection: FieldSelection::defaults(ObjectKind::Post),
+        options: RenderOptions {
+            vocabulary: Vocabulary::Post,
+            both_metric_names: false,
+        },
+    };
+    let begin = async {
+        let turn = look(&streams).await;
+        streams.0.apply_poll(turn)
+    };
+    let (joined, _) = tokio::join!(streams.join(&session, format, None), begin);
+    assert!(joined);
+    let change = move |tx: &mut Tx<'_>| {
+        publish(tx, app, "a lighthouse")?;
+        network::rules::remove(tx, app, StreamProduct::Stream, &[rule])?;
+        publish(tx, app, "another lighthouse")
+    };
+    site.store.write(change).await.unwrap();
+    // As when the connection breaks after the work is done.
+    assert_eq!(look(&streams).await.messages.len(), 1);
+    let turn = look(&streams).await;
+    assert_eq!(
+        turn.messages.len(),
+        1,
+        "the rule still held when the first was published"
+    );
+    let _looked = streams.0.apply_poll(turn);
+    let rest = look(&streams).await;
+    assert!(rest.messages.is_empty() && !rest.more);
+}
+
+#[tokio::test]
+async fn session_has_not_begun_before_its_row_is_committed() {
+    let site = site(StreamSettings::default()).await;
+    let (hub, [app, _]) = (site.hub.clone(), site.apps);
+    // The latter two share a commit: both are queued while the writer runs the first.
+    let busy = site.store.write(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        Ok(())
+    });
+    let seen = hub.clone();
+    let before_commit = site.store.write(move |_| {
+        let begun = seen.sessions(|session| session.start_info().is_some());
+        Ok(begun.len())
+    });
+    let (_, session, begun) = tokio::join!(busy, hub.open(opening(app, StreamEndpoint::Filtered)), before_commit);
+    assert_eq!(begun.unwrap(), 0);
+    assert!(session.unwrap().start_info().is_some());
 }
