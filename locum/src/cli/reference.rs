@@ -83,18 +83,20 @@ mod tests {
         let path = format!("{}/../docs/{page}", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(&path).unwrap();
         let header = table.lines().next().unwrap();
-        let start = text.find(header).unwrap_or_else(|| panic!("{path}: no table {header}"));
-        let end = text[start..]
-            .find("\n\n")
-            .map_or(text.len(), |length| start + length + 1);
-        if &text[start..end] == table {
+        let (before, rest) = text
+            .split_once(header)
+            .unwrap_or_else(|| panic!("{path}: no table {header}"));
+        let after = rest.split_once("\n\n").map_or("", |(_, after)| after);
+        let separator = if after.is_empty() { "" } else { "\n" };
+        let updated = format!("{before}{table}{separator}{after}");
+        if updated == text {
             return;
         }
         assert!(
             std::env::var_os("LOCUM_WRITE_GENERATED").is_some(),
             "{path} is out of date; set LOCUM_WRITE_GENERATED=1 to rewrite its table"
         );
-        std::fs::write(&path, format!("{}{table}{}", &text[..start], &text[end..])).unwrap();
+        std::fs::write(&path, updated).unwrap();
     }
 
     #[test]

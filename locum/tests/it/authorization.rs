@@ -201,7 +201,6 @@ impl<'s> Cast<'s> {
     }
 
     /// Every case of one operation that did not go as it should.
-    #[expect(clippy::too_many_lines, reason = "one story")]
     fn judge(&self, operation: &Operation) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut note = |case: &str, outcome: Result<(), String>| {

@@ -189,7 +189,6 @@ fn nobody_else_learns_that_there_is_a_conversation() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
 fn a_group_is_begun_joined_and_left() {
     let [ada, bob, cid, dan] = people(["ada", "bob", "cid", "dan"]);
     let (group, first) = begin(&ada, &[&bob, &cid], "Hello all");

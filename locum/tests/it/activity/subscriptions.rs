@@ -14,7 +14,6 @@ fn one(id: &str) -> String {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
 fn a_subscription_is_made_listed_changed_and_ended() {
     let stage = Stage::new();
     let ada = stage.person("ada");
@@ -107,7 +106,6 @@ fn older_names_lead_to_present_ones() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
 fn what_cannot_be_is_refused_and_leaves_nothing() {
     let stage = Stage::new();
     let ada = stage.person("ada");

@@ -9,7 +9,6 @@ use super::{append, at_once, in_segments, multipart, person, picture, processed,
 use crate::harness::{TestRequest, TestServer, percent_encode, shared_server};
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
 fn a_photo_comes_in_one_step_and_is_posted() {
     let author = person("author");
     let made = at_once(&author, "tweet_image", &png(90, 60)).assert_status(200);

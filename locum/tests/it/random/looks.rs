@@ -248,7 +248,6 @@ fn of_post(group: &mut Group<'_>, viewer: usize) {
     }
 }
 
-#[expect(clippy::too_many_lines, reason = "one story")]
 fn of_list(group: &mut Group<'_>, viewer: usize) {
     let user = group.somebody();
     let model = &group.model;
