@@ -94,12 +94,12 @@ def dump(record):
 
 
 class Maker:
-    def __init__(self, folder, size, seed, audience):
+    def __init__(self, folder, size, seed, audience, end=None):
         self.folder, self.size, self.seed = Path(folder), size, seed
         self.chance = random.Random(f"locum-bench {VERSION} {seed} {size}")
         self.words = Words(self.chance, 20_000)
         self.tags = Words(self.chance, 2_000)
-        self.end = anchor_ms()
+        self.end = end or anchor_ms()
         self.count = max(1000, size // 10)
         self.audience = max(0, (audience or usual_audience(size)) - self.count)
         self.special = [PROLIFIC, STAR, READER_500]
@@ -345,9 +345,9 @@ def usual_audience(size):
     return FULL_AUDIENCE if size >= 1_000_000 else 0
 
 
-def make(folder, size, seed, audience=None):
-    """Writes a data set to an empty directory."""
-    Maker(folder, size, seed, audience).make()
+def make(folder, size, seed, audience=None, end=None):
+    """Writes a data set into an empty directory. Its times end at `end`, in milliseconds, if it is given."""
+    Maker(folder, size, seed, audience, end).make()
 
 
 def post_ids(folder):

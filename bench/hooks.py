@@ -65,9 +65,16 @@ class Desk:
         if fields.get("x-twitter-webhooks-signature") != self.sign(body):
             self.wrong += 1
         told = json.loads(body)
-        text = told["data"]["payload"]["text"] if "data" in told else told["test_event"]["id"]
-        self.came.append((text, now))
+        self.came.append((self.name(told), now))
         return {}
+
+    @staticmethod
+    def name(told):
+        """What tells an event from others: the text of a post, the post that is liked, its id."""
+        if "data" not in told:
+            return told["test_event"]["id"]
+        payload = told["data"]["payload"]
+        return payload.get("text") or payload["liked_post_id"]
 
 
 def receive(secret, port, counted, stop, results):

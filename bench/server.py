@@ -4,12 +4,13 @@ import hashlib
 import http.client
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -19,6 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 TICKS = os.sysconf("SC_CLK_TCK")
 # Published limits times a factor that no load reaches; they are still counted.
 RATE_LIMITS = "scale=100000"
+# Seconds that a server may take to start.
+START_PATIENCE = 300
 
 
 class Failed(Exception):
@@ -178,15 +181,17 @@ def forget(*paths):
 class Server:
     """A server process on a data directory, with its own port."""
 
-    def __init__(self, binary, folder, more=()):
+    def __init__(self, binary, folder, more=(), prefix=()):
         self.binary, self.folder, self.more = binary, Path(folder), list(more)
+        # A program that runs the server, such as a profiler.
+        self.prefix = list(prefix)
         self.process = None
         self.log = self.folder.parent / f"{self.folder.name}.log"
 
     def start(self):
         """Starts the server and waits until it reports its address."""
         reads, writes = os.pipe()
-        command = [self.binary, "dev", "--port", "0", "--control-port", "0"]
+        command = [*self.prefix, self.binary, "dev", "--port", "0", "--control-port", "0"]
         command += ["--world", "empty", "--rate-limits", RATE_LIMITS, "--ready-fd", str(writes)]
         command += ["--data-dir", self.folder, *self.more]
         with open(self.log, "ab") as log:
@@ -201,9 +206,12 @@ class Server:
             )
         os.close(writes)
         with open(reads, encoding="utf-8") as pipe:
-            ready = pipe.readline()
+            is_ready = select.select([pipe], [], [], START_PATIENCE)[0]
+            ready = pipe.readline() if is_ready else ""
         self.url = next((word for word in ready.split() if "://" in word), None)
         if self.url is None:
+            if not is_ready:
+                self.process.kill()
             code = self.process.wait()
             raise Failed(f"the server exited with {code}: {self.log.read_text()[-2000:]}")
         self.address = urlsplit(self.url).netloc
@@ -245,8 +253,17 @@ class Server:
 
     def fine_cpu(self):
         """CPU seconds of the live threads, with microsecond precision."""
-        tasks = Path(f"/proc/{self.process.pid}/task")
-        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks.iterdir()) / 1e9
+        return sum(int(text.split()[0]) for text in self.of_threads("schedstat")) / 1e9
+
+    def is_running(self):
+        """Whether one of its threads runs, or waits for a CPU or a disk."""
+        return any(fields.rpartition(")")[2].split()[0] in "RD" for fields in self.of_threads("stat"))
+
+    def of_threads(self, name):
+        """A file of each of its threads under /proc."""
+        for task in Path(f"/proc/{self.process.pid}/task").iterdir():
+            with suppress(FileNotFoundError, ProcessLookupError): # it has just ended
+                yield (task / name).read_text()
 
     def memory(self):
         """Resident memory in megabytes: total, and without file pages."""
