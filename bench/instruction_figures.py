@@ -1,0 +1,98 @@
+"""The figures that bench/instructions.json holds: kept, compared, shown in docs/performance.md."""
+
+import json
+import subprocess
+from datetime import UTC, datetime
+
+from instruction_rows import ABOUT
+from server import ROOT, Failed
+
+FILE = ROOT / "bench" / "instructions.json"
+DOCUMENT = ROOT / "docs" / "performance.md"
+BEGIN, END = "<!-- instructions: begin -->", "<!-- instructions: end -->"
+# A row that takes more than this much more fails `--check`.
+MORE = 0.03
+
+
+def stored():
+    """By counter and row: a figure, and what it is of."""
+    return json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+
+
+def count_of(row):
+    """The figure of a row, if there is one."""
+    for rows in stored().values():
+        if row in rows:
+            return rows[row]["instructions"]
+    return None
+
+
+# Keeping.
+
+
+def answer(*command):
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.strip()
+
+
+def product():
+    """The last commit that changed more than documents and measuring."""
+    paths = ["--", ".", ":!docs", ":!bench", ":!scripts"]
+    changed = answer("git", "status", "--porcelain", *paths)
+    return answer("git", "log", "-1", "--format=%h", *paths) + (" and changes" if changed else "")
+
+
+def keep(counter, figures):
+    """Stores new figures; those of other rows stay."""
+    day, told = datetime.now(UTC).date().isoformat(), stored()
+    toolchain = " ".join(answer("rustc", "--version").split()[:2])
+    more = {"commit": product(), "day": day, "toolchain": toolchain}
+    rows = told.setdefault(counter, {})
+    rows |= {row: {"instructions": count, **more} for row, count in figures.items()}
+    FILE.write_text(text_of(told), encoding="utf-8")
+    write_table(told)
+
+
+def text_of(told):
+    """JSON with a line for each row."""
+    counters = []
+    for counter, rows in told.items():
+        lines = [f'  "{row}": {json.dumps(rows[row])}' for row in ABOUT if row in rows]
+        counters.append(f'"{counter}": {{\n' + ",\n".join(lines) + "\n}")
+    return "{\n" + ",\n".join(counters) + "\n}\n"
+
+
+def table(told):
+    lines = ["| Row | What | Instructions | Counted by | Of |", "|---|---|--:|---|---|"]
+    for counter, rows in told.items():
+        for row, about in ABOUT.items():
+            if row in rows:
+                one = rows[row]
+                of = f"{one['commit']}, {one['day']}, {one['toolchain']}"
+                lines.append(f"| {row} | {about} | {one['instructions']:,} | {counter} | {of} |")
+    return "\n".join(lines)
+
+
+def write_table(told):
+    """Puts the table into the document."""
+    before, begin, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise Failed(f"docs/performance.md has no {BEGIN} … {END}")
+    DOCUMENT.write_text(f"{before}{BEGIN}\n{table(told)}\n{END}{after}", encoding="utf-8")
+
+
+# Comparing.
+
+
+def comparison(counter, figures):
+    """Lines that show each figure beside the stored one, and the rows that take too much more."""
+    kept = stored().get(counter, {})
+    lines, lost = [f"{'row':12}{'was':>14}{'is':>14}{'ratio':>8}"], []
+    for row, count in figures.items():
+        was = kept[row]["instructions"] if row in kept else None
+        ratio = count / was if was else None
+        if ratio and ratio > 1 + MORE:
+            lost.append(row)
+        told = f"{was:14,}{count:14,}{ratio:8.3f}" if was else f"{'-':>14}{count:14,}{'-':>8}"
+        lines.append(f"{row:12}{told}" + ("  more than 3 % more" if row in lost else ""))
+    return "\n".join(lines), lost
