@@ -7,6 +7,7 @@ import statistics
 import subprocess
 from datetime import UTC, datetime
 
+import instruction_figures
 from hooks import HOOKS
 from load import Load
 from rows import ELSEWHERE
@@ -80,6 +81,20 @@ TARGETS = {
     "P12 list-rare": ("by a name's beginning that a few have", [(CPU, "<=", 1000, "≤ 1 ms")]),
     "P12 list-deleted": ("the filters again, with 32,000 deleted ones", []),
 }
+# Rows whose requests scripts/instructions counts too, and what it calls them.
+COUNTED = {
+    "P1 lookup": "lookup",
+    "P3 home-500": "home",
+    "P4 posts": "posts",
+    "P4 mentions": "mentions",
+    "P8 search-common": "search",
+    "P8 counts": "counts",
+    "P9 write": "post",
+    "P9 like": "like",
+    "P9 follow": "follow",
+    "P12 list": "campaigns",
+    "P12 batch-create": "batch",
+}
 MEGABYTES_AT_A_MILLION = 400
 # Sequential measurements: description, limit in milliseconds, label.
 SINGLE = {
@@ -127,17 +142,25 @@ def load_rows(all_figures):
             yield row, name, size, all_figures[key]
 
 
+def instructions(all_figures, row, name, size):
+    """Thousands of instructions of a request, at the least size that the row was measured at."""
+    sizes = [split(key)[2] for key in all_figures if key.startswith(f"{row} {name} ")]
+    count = instruction_figures.count_of(COUNTED.get(f"{row} {name}"))
+    return f"{count / 1000:,.0f}" if count and size == min(sizes) else ""
+
+
 def load_table(all_figures):
     lines = [
-        "| Row | What | Posts | CPU ms per request | req/s ÷ `/livez` | CPU ÷ `/livez` "
-        "| p50 / p99 ms | Target | Verdict |",
-        "|---|---|--:|--:|--:|--:|--:|---|---|",
+        "| Row | What | Posts | CPU ms per request | Instructions, thousands | req/s ÷ `/livez` "
+        "| CPU ÷ `/livez` | p50 / p99 ms | Target | Verdict |",
+        "|---|---|--:|--:|--:|--:|--:|--:|---|---|",
     ]
     for row, name, size, one in load_rows(all_figures):
         about, targets = TARGETS[f"{row} {name}"]
         said = ", ".join(target[3] for target in targets)
         lines.append(
-            f"| {row} | {about} | {size:,} | {milliseconds(one['cpu'])} | {one['ratio']:.2f} "
+            f"| {row} | {about} | {size:,} | {milliseconds(one['cpu'])} "
+            f"| {instructions(all_figures, row, name, size)} | {one['ratio']:.2f} "
             f"| {one['cost']:.1f} | {one['p50']:.2f} / {one['p99']:.2f} "
             f"| {said} | {judged(one, targets)} |"
         )
@@ -194,6 +217,8 @@ def other_rows(all_figures):
         elif name in SINGLE:
             about, most, target = SINGLE[name]
             figure = f"{one['cpu_ms']:.1f} ms CPU, {one['wall']:.1f} ms"
+            if count := instructions(all_figures, row, name, size):
+                figure += f", {count} thousand instructions"
             if "volume" in one:
                 figure += f" ({one['volume']:,.0f} posts, {one['related']:.0f} related keywords)"
             yield row, about, size, figure, target, None if most is None else one["wall"] <= most
@@ -303,6 +328,16 @@ def keep(figures, command, version):
         head.append("Rows that this run did not measure are of " + ", ".join(older) + ".")
     section = f"\n{' '.join(head)}\n\n{text(told)}\n\n<!-- figures\n{data}\n-->\n"
     DOCUMENT.write_text(f"{before}{BEGIN}{section}{END}{after}", encoding="utf-8")
+
+
+def draw_again():
+    """Writes the tables of the document anew, from the figures that it holds."""
+    before, section, after = parts()
+    data = DATA.search(section)
+    if data:
+        head = section.strip().partition("\n")[0]
+        section = f"\n{head}\n\n{text(json.loads(data.group(1)))}\n\n{data.group(0)}\n"
+        DOCUMENT.write_text(f"{before}{BEGIN}{section}{END}{after}", encoding="utf-8")
 
 
 # Checking.
