@@ -380,7 +380,7 @@ pub fn is_invitation_valid(tx: &mut Tx<'_>, secret: &str) -> Result<bool, Fault>
 pub(crate) fn accept_invitation(tx: &mut Tx<'_>, secret: &Secret) -> Result<(), Error> {
     let is_valid = store::emails::find_link(tx, &secret.digest(), INVITE)?.is_some();
     if !is_valid || !store::emails::mark_link_used(tx, &secret.digest())? {
-        return Err(invalid_field("invite", "This invitation does not work any more.").into());
+        return Err(invalid_field("invite", "This invitation is no longer valid.").into());
     }
     Ok(())
 }

@@ -69,7 +69,7 @@ fn an_app_has_a_thousand_rules_and_they_die_with_it() {
         };
         // Two fit, three do not, and then none of the three is there.
         let three = add(app, StreamProduct::Powerstream, &["a", "b", "c"]);
-        assert!(world.refused(three).await.contains("RuleCap"));
+        assert!(world.refused(three).await.contains("RuleLimitReached"));
         assert_eq!(count(&world, app, StreamProduct::Powerstream).await, 998);
         // What is there already takes no place.
         let two = add(app, StreamProduct::Powerstream, &["a", "word7", "b", "a"]);

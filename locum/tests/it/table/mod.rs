@@ -277,11 +277,11 @@ impl Param {
         let is = |words: &str| about.contains(words);
         let schema = &self.schema;
         let thing = match () {
-            () if is("must be the authenticated user") => Thing::Own,
+            () if is("of the authenticated user") => Thing::Own,
             () if is("username") => Thing::Username,
             () if is("key of the media") || is("keys of the media") => Thing::MediaKey,
             () if self.name == "query" => Thing::Words,
-            () if is("number of the place") => Thing::Place,
+            () if is("WOEID of the place") => Thing::Place,
             () if schema["enum"].is_array() => Thing::Other,
             () if !self.in_path && !is_id(schema) && !is_id(&schema["items"]) => Thing::Other,
             () if is("of the other user") => Thing::Peer,
@@ -295,7 +295,7 @@ impl Param {
             () if is("of the subscription") => Thing::Subscription,
             () if is("of the webhook") => Thing::Webhook,
             () if is("of the job") => Thing::Job,
-            () if is("of the user") || is("Users who") => Thing::User,
+            () if is("of the user") || is("of the target user") || is("Users who") => Thing::User,
             () if is("of the post") || is("of the reply") || is("Only posts") => Thing::Post,
             () if is("of the list") => Thing::List,
             () if is("of the folder") => Thing::Folder,
