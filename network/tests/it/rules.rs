@@ -76,7 +76,7 @@ fn an_app_has_a_thousand_rules_and_they_die_with_it() {
         let added = world.write(two).await;
         assert_eq!((added.rules.len(), added.duplicates.len()), (2, 2));
         let one = add(app, StreamProduct::Powerstream, &["c"]);
-        assert!(world.refused(one).await.contains("RuleCap { most: 1000 }"));
+        assert!(world.refused(one).await.contains("RuleLimitReached { limit: 1000 }"));
         let known = add(app, StreamProduct::Powerstream, &["b"]);
         assert_eq!(world.write(known).await.duplicates.len(), 1);
         // Another stream's and another app's rules are others.
