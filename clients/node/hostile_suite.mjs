@@ -122,7 +122,7 @@ people(here, "what is typed or sent in an address acts nowhere", async (person) 
   await ada.open("/developer/explain");
   await ada.fill({ Method: "GET", URL: `${here.server.url}/?a=${CORPUS[0]}`, "Authorization header": LONG[2] });
   await ada.fill({ Body: LONG[0], "Your base string": CORPUS[1] });
-  await ada.press("Explain");
+  await ada.press("Explain signature");
   await shows(ada, CORPUS[1], LONG[2]);
   await ada.open("/developer/apps/new");
   await ada.fill({ Name: CORPUS[0], Description: LONG[0], Website: "https://evil.example/\"onclick=alert(1)", "Callback URLs": LONG[1] });
