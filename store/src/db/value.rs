@@ -84,6 +84,7 @@ pub(crate) enum SqlRow<'r, 's> {
 macro_rules! cells {
     ($($(#[$doc:meta])* $name:ident -> $type:ty;)*) => {
         $($(#[$doc])*
+        #[inline] // read for every cell, from every module
         pub(crate) fn $name(&self, cell: usize) -> Result<$type, Fault> {
             match self {
                 Self::Sqlite(row) => row.get(cell).map_err(Fault::context("reading a cell")),
