@@ -85,7 +85,7 @@ class Perf:
 
 
 class Callgrind:
-    """Valgrind's callgrind, told what to do through vgdb, as a debugger would."""
+    """Valgrind's callgrind, controlled through vgdb, as by a debugger."""
 
     name = "callgrind"
 

@@ -43,27 +43,27 @@ def product():
 
 def keep(counter, figures):
     """Stores new figures; those of other rows stay."""
-    day, told = datetime.now(UTC).date().isoformat(), stored()
+    day, all_figures = datetime.now(UTC).date().isoformat(), stored()
     toolchain = " ".join(answer("rustc", "--version").split()[:2])
     more = {"commit": product(), "day": day, "toolchain": toolchain}
-    rows = told.setdefault(counter, {})
+    rows = all_figures.setdefault(counter, {})
     rows |= {row: {"instructions": count, **more} for row, count in figures.items()}
-    FILE.write_text(text_of(told), encoding="utf-8")
-    write_table(told)
+    FILE.write_text(text_of(all_figures), encoding="utf-8")
+    write_table(all_figures)
 
 
-def text_of(told):
+def text_of(all_figures):
     """JSON with a line for each row."""
     counters = []
-    for counter, rows in told.items():
+    for counter, rows in all_figures.items():
         lines = [f'  "{row}": {json.dumps(rows[row])}' for row in ABOUT if row in rows]
         counters.append(f'"{counter}": {{\n' + ",\n".join(lines) + "\n}")
     return "{\n" + ",\n".join(counters) + "\n}\n"
 
 
-def table(told):
+def table(all_figures):
     lines = ["| Row | What | Instructions | Counted by | Of |", "|---|---|--:|---|---|"]
-    for counter, rows in told.items():
+    for counter, rows in all_figures.items():
         for row, about in ABOUT.items():
             if row in rows:
                 one = rows[row]
@@ -72,13 +72,13 @@ def table(told):
     return "\n".join(lines)
 
 
-def write_table(told):
+def write_table(all_figures):
     """Puts the table into the document."""
     before, begin, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise Failed(f"docs/performance.md has no {BEGIN} … {END}")
-    DOCUMENT.write_text(f"{before}{BEGIN}\n{table(told)}\n{END}{after}", encoding="utf-8")
+    DOCUMENT.write_text(f"{before}{BEGIN}\n{table(all_figures)}\n{END}{after}", encoding="utf-8")
 
 
 # Comparing.
@@ -93,6 +93,6 @@ def comparison(counter, figures):
         ratio = count / was if was else None
         if ratio and ratio > 1 + MORE:
             lost.append(row)
-        told = f"{was:14,}{count:14,}{ratio:8.3f}" if was else f"{'-':>14}{count:14,}{'-':>8}"
-        lines.append(f"{row:12}{told}" + ("  more than 3 % more" if row in lost else ""))
+        columns = f"{was:14,}{count:14,}{ratio:8.3f}" if was else f"{'-':>14}{count:14,}{'-':>8}"
+        lines.append(f"{row:12}{columns}" + ("  more than 3 % more" if row in lost else ""))
     return "\n".join(lines), lost

@@ -1,4 +1,4 @@
-"""The requests whose instructions are counted, and the world that they are sent to."""
+"""The requests whose instructions are counted, and the data that they need."""
 
 import asyncio
 import itertools
@@ -33,7 +33,7 @@ PATIENCE = 30
 
 @dataclass(frozen=True)
 class Request:
-    """What is sent, and the status of a good answer."""
+    """A request and the status of its expected response."""
 
     method: str
     path: str
@@ -88,8 +88,8 @@ class Stage:
 
     def prepare_people(self):
         self.reader = self.world.token(dataset.READER_500)
-        self.writer, self.told = self.world.facts["writers"][:2]
-        for handle in (self.writer, self.told):
+        self.writer, self.liker = self.world.facts["writers"][:2]
+        for handle in (self.writer, self.liker):
             self.world.writer(handle)
         self.at = f"/2/users/{self.world.writer(self.writer)}"
         followed = self.server.ask(f"{self.at}/following?max_results=1000", self.world.bearer)
@@ -121,15 +121,15 @@ class Stage:
         self.server.change("POST", "/2/tweets/search/stream/rules", self.world.bearer, {"add": add})
 
     def prepare_hook(self):
-        """A webhook of an app of its own, which is told what one user likes."""
+        """A webhook of an app of its own, subscribed to the likes of one user."""
         levels = ["--access-level", "enterprise", "--permission", "messages"]
         app = self.world.command("app", "create", "webhooks", "--owner", "benchowner", *levels)
-        # Of likes an app is told with the consent of who likes.
-        self.world.command("token", "mint", "--app", app["id"], "--user", self.told)
+        # Likes are private: the app needs a token of the user.
+        self.world.command("token", "mint", "--app", app["id"], "--user", self.liker)
         self.listener = Listener(app["api_secret"])
         change = lambda path, body: self.server.change("POST", path, app["bearer_token"], body)
         hook = change("/2/webhooks", {"url": f"http://127.0.0.1:{self.listener.port}/"})["id"]
-        about = {"user_id": self.world.writer(self.told)}
+        about = {"user_id": self.world.writer(self.liker)}
         wanted = {"event_type": "like.create", "filter": about, "webhook_id": hook}
         change("/2/activity/subscriptions", wanted)
 

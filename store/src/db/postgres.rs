@@ -33,7 +33,7 @@ const NODE_LOCK_RETRIES: u32 = 30;
 const NODE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Statements that a connection keeps prepared: more than ordinary work uses. Lists of advertising records have
 /// as many more as callers think of orders and filters.
-const STATEMENT_CACHE_SIZE: NonZeroUsize = NonZeroUsize::new(512).unwrap();
+const STATEMENT_CACHE_SIZE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(511);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) struct PostgresConnection {
