@@ -298,8 +298,8 @@ def follow(stage):
 
 
 def webhook(stage):
-    posts, token = iter(map(str, stage.world.ids)), stage.world.token(stage.told)
-    path, desk = f"/2/users/{stage.world.writer(stage.told)}/likes", stage.listener.desk
+    posts, token = iter(map(str, stage.world.ids)), stage.world.token(stage.liker)
+    path, desk = f"/2/users/{stage.world.writer(stage.liker)}/likes", stage.listener.desk
     ask = lambda place: changing("POST", path, token, {"tweet_id": next(posts)})
 
     def arrived():
@@ -365,7 +365,7 @@ ABOUT = {
     "statistics": f"ads: statistics of {figures.ITEMS} line items, 7 days by the hour",
     "like": "`POST /2/users/{id}/likes`, durable",
     "follow": "`POST /2/users/{id}/following`, durable",
-    "webhook": "a like of which a webhook is told, up to its delivery",
+    "webhook": "a like, up to the delivery of its event to a webhook",
     "post": "`POST /2/tweets`, durable",
     "stream": f"a post that one of {RULES:,} rules matches, up to its arrival on an open stream",
 }
